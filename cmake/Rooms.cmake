@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# The house is built room by room: src/<room> is one static library, tests/<room> one test program.
+
+# Flags that every target of the project gets, kept in one place.
+add_library(huddle_flags INTERFACE)
+target_compile_features(huddle_flags INTERFACE cxx_std_20)
+target_include_directories(huddle_flags INTERFACE ${PROJECT_SOURCE_DIR}/src
+                                                  ${PROJECT_SOURCE_DIR}/include
+                                                  ${PROJECT_BINARY_DIR}/generated)
+target_compile_options(huddle_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>)
+if(HUDDLE_WERROR)
+  target_compile_options(huddle_flags INTERFACE -Werror)
+endif()
+if(HUDDLE_SANITIZE)
+  target_compile_options(huddle_flags INTERFACE -fsanitize=${HUDDLE_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(huddle_flags INTERFACE -fsanitize=${HUDDLE_SANITIZE})
+endif()
+if(HUDDLE_FUZZ)
+  target_compile_options(huddle_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+target_compile_definitions(huddle_flags INTERFACE
+                           $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+
+# huddle_room(NAME [USES room...] [LINKS target...]): every .cc of this folder, and what it may see.
+# USES are the rooms below, visible to those above; LINKS are outside libraries, kept private.
+function(huddle_room name)
+  cmake_parse_arguments(arg "" "" "USES;LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  add_library(huddle_${name} STATIC ${sources})
+  target_link_libraries(huddle_${name} PUBLIC huddle_flags fmt::fmt)
+  foreach(room IN LISTS arg_USES)
+    target_link_libraries(huddle_${name} PUBLIC huddle_${room})
+  endforeach()
+  target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
+endfunction()
+
+# huddle_tests(ROOM [LINKS target...]): every *_test.cc of this folder in one program.
+function(huddle_tests room)
+  cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${room}_tests ${sources})
+  target_link_libraries(${room}_tests PRIVATE huddle_${room} GTest::gmock_main rapidcheck ${arg_LINKS})
+  target_compile_definitions(${room}_tests PRIVATE
+                             HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                             HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${room}_tests TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 600)
+endfunction()

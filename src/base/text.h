@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Small helpers for text that people read and write.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace huddle {
+
+// The candidate with the smallest edit distance to `word`; empty when none is near enough to be
+// what the writer meant (more than a third of the word would have to change).
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+// "; did you mean 'machine'?" or nothing: the tail of every error about an unknown name.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+// A size as people say it: 64, 48K, 32M, 1.5G (powers of 1024).
+std::string size_text(double bytes);
+
+// A time with three significant digits and its unit: 47.2 ns, 1.63 us, 12 ms, 2.5 s.
+std::string time_text(double ns);
+
+// How many columns the text takes in a terminal (UTF-8, one column a character).
+std::size_t display_width(std::string_view utf8);
+
+}  // namespace huddle

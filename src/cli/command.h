@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One subcommand: what it is called, what it takes, what it does. The parser (parse.cc) is the only
+// file that knows how arguments are parsed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/console.h"
+#include "settings/settings.h"
+
+namespace huddle::cli {
+
+// Collects the options of one subcommand. `names` are written as "-n,--ranks".
+class Options {
+ public:
+  virtual ~Options() = default;
+  virtual void flag(const std::string& names, bool& target, const std::string& help) = 0;
+  virtual void text(const std::string& names, std::string& target, const std::string& placeholder,
+                    const std::string& help) = 0;
+  virtual void number(const std::string& names, int& target, int least, int most,
+                      const std::string& placeholder, const std::string& help) = 0;
+  // A positional argument that may be left out.
+  virtual void positional(const std::string& name, std::string& target,
+                          const std::string& help) = 0;
+  // These two cannot be given together.
+  virtual void exclude(const std::string& name, const std::string& other) = 0;
+};
+
+// What a command may consult while it runs.
+struct Context {
+  Console console;
+  std::vector<settings::Resolved> settings;
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual std::string name() const = 0;
+  virtual std::string summary() const = 0;   // one line, lower case, for the list of commands
+  virtual std::string examples() const = 0;  // shown below the options: "  huddle topo\n..."
+  virtual void declare(Options& options) = 0;
+  virtual ExitCode run(const Context& context) = 0;
+};
+
+std::unique_ptr<Command> make_topo_command();
+std::unique_ptr<Command> make_calibrate_command();
+std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_config_command();
+
+// Every command, in the order in which help lists them.
+std::vector<std::unique_ptr<Command>> all_commands();
+
+// Parses, runs, reports: the whole program below main(). Returns the exit status.
+int run_program(int argc, char** argv);
+
+}  // namespace huddle::cli

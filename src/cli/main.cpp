@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/command.h"
+
+int main(int argc, char** argv) { return huddle::cli::run_program(argc, argv); }

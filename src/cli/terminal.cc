@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace huddle::cli {
+namespace {
+
+constexpr int columns_without_terminal = 80;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool decide(const std::string& setting, bool automatic) {
+  if (setting == "always") return true;
+  if (setting == "never") return false;
+  return automatic;
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string value = environment(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+int terminal_columns(std::FILE* stream) {
+  winsize size{};
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return columns_without_terminal;
+}
+
+}  // namespace
+
+Console make_console(std::span<const settings::Resolved> settings) {
+  Console console;
+  const bool out_is_terminal = isatty(fileno(console.out)) != 0;
+  const bool colors_wanted = environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  console.color = decide(settings::find(settings, "color").value, out_is_terminal && colors_wanted);
+  console.unicode = decide(settings::find(settings, "unicode").value, locale_is_utf8());
+  console.columns = terminal_columns(console.out);
+  console.progress = isatty(fileno(console.err)) != 0;
+  return console;
+}
+
+}  // namespace huddle::cli

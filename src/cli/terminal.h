@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Asks the terminal what it can show.
+#pragma once
+
+#include <span>
+
+#include "cli/console.h"
+#include "settings/settings.h"
+
+namespace huddle::cli {
+
+// Settings `color` and `unicode` decide where they are not "auto"; NO_COLOR, a pipe and the locale do
+// otherwise.
+Console make_console(std::span<const settings::Resolved> settings);
+
+}  // namespace huddle::cli

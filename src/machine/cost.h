@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What communication costs: the one place that turns a machine's figures into predicted times.
+// Formulas and their reasons: docs/model.md. All functions are monotone in size and in contention.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "machine/machine.h"
+
+namespace huddle::machine {
+
+// Where the bytes of a copy lie before it.
+enum class Source {
+  own_cache,    // the copier used them last: wherever a working set of that size fits
+  peer_wrote,   // the peer has just written them
+  near_memory,  // nobody has them cached, memory of the copier's own node
+  far_memory,   // the same, memory of the peer's node
+};
+
+// Where they go.
+enum class Target {
+  own_cache,    // lines that only the copier uses
+  peer_cached,  // lines that the peer has read since they were last written: each must be taken back
+  memory,       // non-temporal stores, past the caches
+};
+
+// One copy, and the company it has.
+struct Copy {
+  double bytes = 0;
+  int copier = 0;  // processor that copies
+  int peer = 0;    // the other side; the copier itself where there is none
+  Source source = Source::own_cache;
+  Target target = Target::own_cache;
+  int others = 0;  // how many others copy at the same time...
+  std::string_view others_share = whole_machine;  // ...inside the same group of this level
+};
+
+class CostModel {
+ public:
+  // pre: validate(machine) has passed. Keeps a reference.
+  explicit CostModel(const Machine& machine);
+
+  // A line written by `from` until `to` has read it. 0 where they are the same processor.
+  double line_ns(int from, int to) const;
+  // The same while both sides write that line.
+  double shared_line_ns(int a, int b) const;
+  // A line written by `from` until the last of the readers, all waiting for it, has it.
+  double line_to_readers_ns(int from, std::span<const int> readers) const;
+  // Each writer sets a flag of its own, `flags_a_line` of them packed into one line; until `reader`
+  // has seen all.
+  double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
+
+  double copy_ns(const Copy& copy) const;
+
+  // A block passed from one processor to another through shared memory in this manner.
+  double handoff_ns(double bytes, int from, int to, HandoffKind kind) const;
+  // The manner that costs least.
+  HandoffKind best_ring(double bytes, int from, int to) const;
+
+  // Bytes read straight out of a peer's memory by `path`, with `others` doing the same.
+  // Infinity where the machine has no such path.
+  double path_ns(std::string_view path, double bytes, int others) const;
+
+  double system_ns(SystemCall call) const;
+
+  // A message to another node while `others` of this node send as well. Infinity without a network.
+  double message_ns(double bytes, int others) const;
+
+  const Machine& machine() const { return machine_; }
+
+ private:
+  const Machine& machine_;
+};
+
+}  // namespace huddle::machine

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Which machine the model speaks of: a file that was named, a calibrated file that was found, or
+// this machine's topology with generic constants.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/discover.h"
+#include "machine/machine.h"
+
+namespace huddle::machine {
+
+struct LoadedMachine {
+  Machine machine;
+  std::string path;  // the file it came from; empty: generic constants
+};
+
+// Documented guesses for a machine that nobody has measured: everything in it is `estimated`.
+Machine generic_machine(const Topology& topology);
+
+// Where a file for this topology is looked for, the first that exists wins:
+// $XDG_CONFIG_HOME/huddle/machines/<fingerprint>.toml, /etc/huddle/machines/<fingerprint>.toml.
+std::vector<std::string> machine_file_candidates(const Topology& topology);
+// Where `huddle calibrate` writes for its user: the first of them.
+std::string user_machine_file(const Topology& topology);
+
+// `named` is what --machine or HUDDLE_MACHINE gave: a path, or empty to search.
+LoadedMachine load_machine(const std::string& named, const Topology& this_machine);
+
+}  // namespace huddle::machine

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The machine model as data: what a machine is, and what was measured, published or estimated of it.
+// This is what a machine file holds; cost.h answers questions from it.
+//
+// Times are nanoseconds, sizes bytes, rates bytes a nanosecond (GB/s). A `level` is the name of the
+// innermost topology level that two processors share, or "machine".
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/curve.h"
+#include "machine/topology.h"
+
+namespace huddle::machine {
+
+// How far a figure may be trusted.
+enum class Origin { measured, published, estimated };
+inline constexpr std::array<std::string_view, 3> origin_names = {"measured", "published",
+                                                                 "estimated"};
+
+// Who measured what, when, and in what state the machine was. Hardware words only: never the name
+// of a host or of a user.
+struct Provenance {
+  std::string tool;            // "huddle 0.1.0"; empty for files written by hand
+  std::string date;            // UTC, "2026-11-20T10:00:00Z"
+  std::string kernel;          // "Linux 6.1.0"
+  std::string governor;        // cpufreq's, or "none"
+  std::string smt;             // "on", "off", "absent"
+  std::string numa_balancing;  // "on", "off", "absent"
+  std::string hypervisor;      // "" on bare metal
+  std::string method;          // how the figures came about, in a sentence
+  std::vector<std::string> sources;  // papers and data sheets
+
+  bool operator==(const Provenance&) const = default;
+};
+
+// One cache line on its way between two cores.
+struct LineCost {
+  std::string level;
+  double one_way_ns = 0;      // each side writes a line of its own: half the round trip
+  double shared_ns = 0;       // both sides write the same line: half the round trip
+  double reader_step_ns = 0;  // each further reader that waits for the same line
+  double writer_step_ns = 0;  // each further writer whose flag lies in the same line
+  double spread = 0;          // relative
+  Origin origin = Origin::estimated;
+
+  bool operator==(const LineCost&) const = default;
+};
+
+// One-way latency for each pair of processors that was measured; symmetric.
+struct LinePairs {
+  std::vector<int> pus;            // rising
+  std::vector<double> one_way_ns;  // pus.size() squared, row by row; the diagonal is 0
+  std::string sampling;            // "every pair", or how the rest was filled in
+
+  bool operator==(const LinePairs&) const = default;
+};
+
+// Copying data of one's own, again and again, while others do the same.
+struct CopyCurve {
+  std::string level;  // the copiers share a group of this level ("core": a single copier, alone)
+  int copiers = 1;    // how many copy at once, this one counted
+  Curve curve;        // bytes: what one copy moves, so the working set is twice that
+  Origin origin = Origin::estimated;
+
+  bool operator==(const CopyCurve&) const = default;
+};
+
+// How a block passes from one core to another through shared memory.
+enum class HandoffKind {
+  write_cached,              // plain stores to lines that the peer has cached
+  write_cached_nontemporal,  // the same with non-temporal stores
+  read_dirty,                // reading lines that the peer has just written
+  ring,                      // both at once, block by block through a ring, plain stores
+  ring_nontemporal,          // the same with non-temporal stores
+};
+inline constexpr std::array<std::string_view, 5> handoff_names = {
+    "write_cached", "write_cached_nontemporal", "read_dirty", "ring", "ring_nontemporal"};
+
+struct HandoffCurve {
+  std::string level;
+  HandoffKind kind = HandoffKind::ring;
+  Curve curve;
+  Origin origin = Origin::estimated;
+
+  bool operator==(const HandoffCurve&) const = default;
+};
+
+// Memory of a NUMA node as a core sees it that shares `level` with the node's own cores.
+struct MemoryCost {
+  std::string level;
+  double load_ns = 0;      // one dependent load that misses every cache
+  double copy_factor = 1;  // time of a copy from there over the same copy from local memory
+  Origin origin = Origin::estimated;
+
+  bool operator==(const MemoryCost&) const = default;
+};
+
+// A way through the kernel or a driver into a peer's memory.
+struct PathCurve {
+  std::string path;  // "cma"
+  int copiers = 1;
+  Curve curve;
+  Origin origin = Origin::estimated;
+
+  bool operator==(const PathCurve&) const = default;
+};
+
+// What the operating system charges.
+enum class SystemCall { page_fault, futex_wake, yield, map_segment, map_page };
+inline constexpr std::array<std::string_view, 5> system_call_names = {
+    "page_fault", "futex_wake", "yield", "map_segment", "map_page"};
+
+struct SystemCost {
+  SystemCall call = SystemCall::yield;
+  double ns = 0;
+  double spread = 0;
+  Origin origin = Origin::estimated;
+
+  bool operator==(const SystemCost&) const = default;
+};
+
+// A message between two nodes.
+struct Network {
+  std::string name;
+  int rails = 1;             // cards a node
+  Curve curve;               // one message alone
+  double gap_ns = 0;         // between two messages of one sender
+  double node_gb_per_s = 0;  // what all cards of a node carry together
+  Origin origin = Origin::estimated;
+
+  bool operator==(const Network&) const = default;
+};
+
+// A measurement that did not come out steady, and what was seen.
+struct Doubt {
+  std::string what;
+  std::string why;
+
+  bool operator==(const Doubt&) const = default;
+};
+
+struct Machine {
+  std::string name;  // "xeon-e5-2620v4-2s"
+  Topology topology;
+  Provenance provenance;
+  int line_bytes = 64;
+  std::vector<LineCost> line;  // one a joining level
+  std::optional<LinePairs> pairs;
+  std::vector<CopyCurve> copy;
+  std::vector<HandoffCurve> handoff;
+  std::vector<MemoryCost> memory;
+  std::vector<PathCurve> paths;
+  std::vector<SystemCost> system;
+  std::vector<Network> networks;
+  std::vector<Doubt> doubts;
+
+  bool operator==(const Machine&) const = default;
+};
+
+// Throws InputError at the first thing that cannot be: a negative time, a level that the topology
+// does not have, a joining level without a latency, a matrix of the wrong size, a curve that falls.
+void validate(const Machine& machine);
+
+// True where anything in it was measured on a machine of this kind.
+bool calibrated(const Machine& machine);
+
+}  // namespace huddle::machine

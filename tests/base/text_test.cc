@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace huddle {
+namespace {
+
+const std::vector<std::string> commands = {"topo", "calibrate", "doctor", "config"};
+
+TEST(Nearest, FindsWhatWasMeant) {
+  EXPECT_EQ(nearest("calibarte", commands), "calibrate");
+  EXPECT_EQ(nearest("tpoo", commands), "topo");
+  EXPECT_EQ(nearest("confg", commands), "config");
+}
+
+TEST(Nearest, StaysSilentWhenNothingIsNear) {
+  EXPECT_EQ(nearest("broadcast", commands), "");
+  EXPECT_EQ(did_you_mean("broadcast", commands), "");
+  EXPECT_EQ(did_you_mean("topi", commands), "; did you mean 'topo'?");
+}
+
+TEST(SizeText, UsesPowersOf1024) {
+  EXPECT_EQ(size_text(64), "64");
+  EXPECT_EQ(size_text(48 * 1024), "48K");
+  EXPECT_EQ(size_text(1.5 * 1024 * 1024), "1.5M");
+  EXPECT_EQ(size_text(32.0 * 1024 * 1024 * 1024), "32G");
+}
+
+TEST(TimeText, ChoosesTheUnit) {
+  EXPECT_EQ(time_text(47.21), "47.2 ns");
+  EXPECT_EQ(time_text(1632), "1.63 us");
+  EXPECT_EQ(time_text(2.5e9), "2.5 s");
+  EXPECT_EQ(time_text(123456e9), "123456 s");
+}
+
+TEST(DisplayWidth, CountsCharactersNotBytes) { EXPECT_EQ(display_width("a┌─┐"), 4U); }
+
+}  // namespace
+}  // namespace huddle
