@@ -12,10 +12,14 @@ const char* huddle_version(void) {
 
 const char* huddle_status_text(huddle_status status) {
   switch (status) {
-    case HUDDLE_OK: return "fine";
-    case HUDDLE_FAILED: return "failed";
-    case HUDDLE_MISUSED: return "misused";
-    case HUDDLE_BAD_INPUT: return "bad input";
+    case HUDDLE_OK:
+      return "fine";
+    case HUDDLE_FAILED:
+      return "failed";
+    case HUDDLE_MISUSED:
+      return "misused";
+    case HUDDLE_BAD_INPUT:
+      return "bad input";
   }
   return "unknown status";
 }

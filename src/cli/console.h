@@ -13,8 +13,8 @@ namespace huddle::cli {
 struct Console {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  bool color = false;     // of `out`
-  bool unicode = true;    // box drawing and shades may be used
+  bool color = false;   // of `out`
+  bool unicode = true;  // box drawing and shades may be used
   int columns = 80;
   bool progress = false;  // `err` is a terminal: a progress bar may move
 

@@ -24,7 +24,8 @@ enum class Source {
 // Where they go.
 enum class Target {
   own_cache,    // lines that only the copier uses
-  peer_cached,  // lines that the peer has read since they were last written: each must be taken back
+  peer_cached,  // lines that the peer has read since they were last written: each must be taken
+                // back
   memory,       // non-temporal stores, past the caches
 };
 
@@ -35,7 +36,7 @@ struct Copy {
   int peer = 0;    // the other side; the copier itself where there is none
   Source source = Source::own_cache;
   Target target = Target::own_cache;
-  int others = 0;  // how many others copy at the same time...
+  int others = 0;                                 // how many others copy at the same time...
   std::string_view others_share = whole_machine;  // ...inside the same group of this level
 };
 

@@ -17,10 +17,10 @@ struct Curve {
   bool operator==(const Curve&) const = default;
 };
 
-// The time at a size. Made monotone first (a larger size never takes less: noise in the points is
-// taken out by the running maximum). Linear between points; below the first point the first time
-// (a fixed cost); beyond the last point at the rate of the last two points, or of the last point alone where that
-// is slower. pre: the curve has a point.
+// The time at a size. Made monotone first: a larger size never takes less. Straight lines between
+// points; below the first point the first line goes on towards its fixed cost at no bytes (never
+// below 0); beyond the last point at the rate of the last two points, or of the last point alone
+// where that is slower. pre: the curve has a point.
 double time_at(const Curve& curve, double bytes);
 
 // Bytes a nanosecond (which is GB/s) at each point.

@@ -43,8 +43,8 @@ Cluster infer_levels(const LinePairs& pairs);
 // How many levels of clusters lie in the deepest branch.
 int depth(const Cluster& cluster);
 
-// The clusters as levels of a topology, innermost first, named "inferred1", ... outward, without the
-// whole machine.
+// The clusters as levels of a topology, innermost first, named "inferred1", ... outward, without
+// the whole machine.
 std::vector<Level> as_levels(const Cluster& cluster);
 
 // Where latencies and firmware disagree, a sentence each; empty where they agree. `levels` are

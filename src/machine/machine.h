@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The machine model as data: what a machine is, and what was measured, published or estimated of it.
-// This is what a machine file holds; cost.h answers questions from it.
+// The machine model as data: what a machine is, and what was measured, published or estimated of
+// it. This is what a machine file holds; cost.h answers questions from it.
 //
 // Times are nanoseconds, sizes bytes, rates bytes a nanosecond (GB/s). A `level` is the name of the
 // innermost topology level that two processors share, or "machine".
@@ -27,14 +27,14 @@ inline constexpr std::array<std::string_view, 3> origin_names = {"measured", "pu
 // Who measured what, when, and in what state the machine was. Hardware words only: never the name
 // of a host or of a user.
 struct Provenance {
-  std::string tool;            // "huddle 0.1.0"; empty for files written by hand
-  std::string date;            // UTC, "2026-11-20T10:00:00Z"
-  std::string kernel;          // "Linux 6.1.0"
-  std::string governor;        // cpufreq's, or "none"
-  std::string smt;             // "on", "off", "absent"
-  std::string numa_balancing;  // "on", "off", "absent"
-  std::string hypervisor;      // "" on bare metal
-  std::string method;          // how the figures came about, in a sentence
+  std::string tool;                  // "huddle 0.1.0"; empty for files written by hand
+  std::string date;                  // UTC, "2026-11-20T10:00:00Z"
+  std::string kernel;                // "Linux 6.1.0"
+  std::string governor;              // cpufreq's, or "none"
+  std::string smt;                   // "on", "off", "absent"
+  std::string numa_balancing;        // "on", "off", "absent"
+  std::string hypervisor;            // "" on bare metal
+  std::string method;                // how the figures came about, in a sentence
   std::vector<std::string> sources;  // papers and data sheets
 
   bool operator==(const Provenance&) const = default;

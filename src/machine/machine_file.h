@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The machine file: TOML with a schema version, read back without loss. Format: docs/machine-file.md.
+// The machine file: TOML with a schema version, read back without loss. Format:
+// docs/machine-file.md.
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@
 
 namespace huddle::machine {
 
-// One level of sharing: the processors of a group share this thing, others do not. Groups of a level
-// are disjoint; they need not cover the machine (hybrid processors, uneven trees).
+// One level of sharing: the processors of a group share this thing, others do not. Groups of a
+// level are disjoint; they need not cover the machine (hybrid processors, uneven trees).
 struct Level {
   std::string name;            // core, l1, l2, l3, l4, die, group, numa, package; unique
   std::vector<CpuSet> groups;  // in the order of their first processor
@@ -28,9 +28,9 @@ struct Level {
 };
 
 struct NumaNode {
-  int number = 0;           // the operating system's
-  CpuSet cpus;              // processors to which this memory is local
-  std::uint64_t bytes = 0;  // 0: not known
+  int number = 0;            // the operating system's
+  CpuSet cpus;               // processors to which this memory is local
+  std::uint64_t bytes = 0;   // 0: not known
   bool memory_only = false;  // no processor calls it home: high-bandwidth or CXL memory
   std::string kind;          // "dram", "hbm", "cxl", as the firmware says; may be empty
 
@@ -55,18 +55,39 @@ struct Topology {
   CpuSet offline;
   std::vector<Level> levels;  // innermost first; a group lies wholly inside one of each outer level
   std::vector<NumaNode> numa;
-  // Firmware's distances between NUMA nodes (SLIT), row by row in the order of `numa`; may be empty.
+  // Firmware's distances between NUMA nodes (SLIT), row by row in the order of `numa`; may be
+  // empty.
   std::vector<double> numa_distances;
   std::vector<CoreKind> kinds;
 
   bool operator==(const Topology&) const = default;
 };
 
-// Throws InputError when the tree is not one: overlapping groups, a group that crosses an outer one,
-// processors that do not exist, counts that do not match.
+// Throws InputError when the tree is not one: overlapping groups, a group that crosses an outer
+// one, processors that do not exist, counts that do not match.
 void validate(const Topology& topology);
 
 const Level* find_level(const Topology& topology, std::string_view name);
+
+// Which group of each level a processor is in, looked up at once. A snapshot: it does not follow
+// later changes of the topology.
+class GroupIndex {
+ public:
+  static constexpr int no_group = -1;
+
+  // pre: groups of a level are disjoint and name existing processors.
+  explicit GroupIndex(const Topology& topology);
+
+  std::size_t levels() const { return group_of_.size(); }
+  int group(std::size_t level, int pu) const {
+    return group_of_[level][static_cast<std::size_t>(pu)];
+  }
+  // The innermost level in which both share a group; levels() where only the machine holds both.
+  std::size_t joining_level(int a, int b) const;
+
+ private:
+  std::vector<std::vector<int>> group_of_;  // [level][processor]
+};
 
 // The index in topology.levels of the innermost level in which a and b share a group, or
 // levels.size() where only the machine holds both. pre: a != b, both in pus.
