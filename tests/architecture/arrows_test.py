@@ -49,7 +49,7 @@ def findings_of(path):
             continue
         header = match.group(1)
         target = header.split("/")[0]
-        if target in MAY_SEE and target != room and target not in MAY_SEE[room]:
+        if "/" in header and target in MAY_SEE and target != room and target not in MAY_SEE[room]:
             yield f"{relative}:{number}: {room} may not see {target} ({header})"
         for prefix, homes in KEPT_IN.items():
             if header.startswith(prefix) and relative not in homes:
