@@ -222,7 +222,8 @@ void insert_numa_level(Topology& topology) {
   };
   const auto place =
       std::find_if_not(topology.levels.begin(), topology.levels.end(), [&](const Level& level) {
-        return level.name != "package" &&
+        const bool is_the_package = level.name == "package" && level.groups == numa.groups;
+        return !is_the_package &&
                std::all_of(level.groups.begin(), level.groups.end(), fits_inside_a_node);
       });
   topology.levels.insert(place, std::move(numa));
