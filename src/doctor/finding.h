@@ -23,9 +23,10 @@ struct Finding {
   std::string group;  // findings of a group stand together: "Between processes"
   std::string what;   // the thing that was checked, in a few words
   State state = State::works;
-  std::string found = {};   // the facts
-  std::string cost = {};    // what that costs the user; empty where it works
-  std::string remedy = {};  // how to get it; empty where it works
+  std::string found = {};    // the facts
+  std::string cost = {};     // what that costs the user; empty where it works
+  std::string remedy = {};   // how to get it; empty where it works
+  std::string command = {};  // the shell line that does it, where there is one
 };
 
 // How many of the findings are in this state.

@@ -59,7 +59,8 @@ Finding check_hypervisor(const System& system) {
   finding.cost =
       "A hypervisor may hide caches, packages and NUMA nodes, or share them with others: "
       "what the firmware tells cannot be trusted.";
-  finding.remedy = "huddle calibrate: it finds the levels by measuring them.";
+  finding.remedy = "Let huddle find the levels by measuring them:";
+  finding.command = "huddle calibrate";
   return finding;
 }
 

@@ -11,10 +11,19 @@ constexpr std::string_view group = "Huge pages";
 constexpr std::string_view private_file = "/sys/kernel/mm/transparent_hugepage/enabled";
 constexpr std::string_view shared_file = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
+void add_remedy(const std::string& chosen, std::string_view wanted, std::string_view file,
+                Finding& finding) {
+  if (chosen.empty()) {
+    finding.remedy = "Use a kernel with CONFIG_TRANSPARENT_HUGEPAGE.";
+    return;
+  }
+  finding.remedy = "As root, until the next boot:";
+  finding.command = fmt::format("echo {} > {}", wanted, file);
+}
+
 Finding check_shared(const System& system) {
   Finding finding{.id = "thp-shmem", .group = std::string(group), .what = "For shared memory"};
-  const auto line = system.read(shared_file);
-  const std::string chosen = chosen_word(line.value_or(""));
+  const std::string chosen = chosen_word(system.read(shared_file).value_or(""));
   finding.found = chosen.empty() ? "the kernel does not offer them"
                                  : fmt::format("shmem_enabled is '{}'", chosen);
   if (chosen == "always" || chosen == "within_size" || chosen == "advise" || chosen == "force") {
@@ -24,9 +33,7 @@ Finding check_shared(const System& system) {
   finding.cost =
       "Large shared buffers take a page fault for every small page when they are first "
       "touched, and random access to them misses the TLB more often.";
-  finding.remedy = chosen.empty()
-                       ? "Use a kernel with CONFIG_TRANSPARENT_HUGEPAGE and CONFIG_SHMEM."
-                       : fmt::format("As root, until the next boot: echo advise > {}", shared_file);
+  add_remedy(chosen, "advise", shared_file, finding);
   return finding;
 }
 
@@ -39,9 +46,7 @@ Finding check_private(const System& system) {
   finding.state = State::limited;
   finding.cost =
       "Programs' own large arrays miss the TLB more often; copies out of them are slower.";
-  finding.remedy =
-      chosen.empty() ? "Use a kernel with CONFIG_TRANSPARENT_HUGEPAGE."
-                     : fmt::format("As root, until the next boot: echo madvise > {}", private_file);
+  add_remedy(chosen, "madvise", private_file, finding);
   return finding;
 }
 

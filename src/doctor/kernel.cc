@@ -40,7 +40,9 @@ Finding check_numa_balancing(const System& system) {
   finding.cost =
       "The kernel unmaps pages to see who uses them and moves them: page faults in the "
       "middle of a collective, and buffers that leave the node they were placed on.";
-  finding.remedy = "As root: sysctl kernel.numa_balancing=0; for one program, bind its memory.";
+  finding.remedy =
+      "Bind the program's memory (numactl --localalloc does for one program), or as root:";
+  finding.command = "sysctl kernel.numa_balancing=0";
   return finding;
 }
 
@@ -55,9 +57,12 @@ Finding check_perf(const System& system) {
   finding.found =
       value ? fmt::format("perf_event_paranoid is {}: root only", *value) : "not in this kernel";
   finding.cost = "huddle cannot watch which threads share pages, so it cannot move them together.";
-  finding.remedy = value
-                       ? "As root: sysctl kernel.perf_event_paranoid=2 (keep it in /etc/sysctl.d/)."
-                       : "Use a kernel with CONFIG_PERF_EVENTS.";
+  if (value) {
+    finding.remedy = "As root; to keep it, put it into /etc/sysctl.d/:";
+    finding.command = fmt::format("sysctl kernel.perf_event_paranoid={}", most_paranoid);
+  } else {
+    finding.remedy = "Use a kernel with CONFIG_PERF_EVENTS.";
+  }
   return finding;
 }
 
@@ -76,24 +81,39 @@ Finding check_governor(const System& system) {
   if (*governor != "powersave" || dynamic_powersave) return finding;
   finding.state = State::limited;
   finding.cost = "Cores stay at their lowest clock: everything is slower, measurements too.";
-  finding.remedy = "As root: cpupower frequency-set -g performance.";
+  finding.remedy = "As root:";
+  finding.command = "cpupower frequency-set -g performance";
   return finding;
 }
 
-// Linux 7.2 can pull the threads of one process into one cache by itself; only root can look.
-std::string cache_aware_text(const System& system) {
+// "7.2.0-rc1" -> 7.2 or newer?
+bool at_least(const std::string& release, long long major, long long minor) {
+  const std::size_t dot = release.find('.');
+  if (dot == std::string::npos) return false;
+  const std::size_t end = release.find_first_not_of("0123456789", dot + 1);
+  const auto has_major = whole_number(release.substr(0, dot));
+  const auto has_minor = whole_number(release.substr(dot + 1, end - dot - 1));
+  if (!has_major || !has_minor) return false;
+  return *has_major > major || (*has_major == major && *has_minor >= minor);
+}
+
+// From Linux 7.2 on the scheduler can pull the threads of one process into one cache by itself.
+std::string cache_aware_text(const System& system, const std::string& release) {
   const auto enabled = system.read("/sys/kernel/debug/sched/llc_balancing/enabled");
-  if (!enabled) return "not seen (Linux 7.2 has it; only root can see)";
-  return *enabled == "0" || *enabled == "N" ? "off" : "on";
+  if (enabled) {
+    const bool off = *enabled == "0" || *enabled == "N";
+    return off ? "; cache-aware scheduling is off"
+               : "; cache-aware scheduling is on: it moves threads of a process together by itself";
+  }
+  return at_least(release, 7, 2) ? "; cache-aware scheduling: only root can see whether it is on"
+                                 : "";
 }
 
 Finding check_scheduler(const System& system) {
   Finding finding{.id = "scheduler", .group = std::string(group), .what = "Scheduler"};
   const std::string release = system.read("/proc/sys/kernel/osrelease").value_or("unknown");
-  const std::string isolated =
-      system.read("/sys/devices/system/cpu/isolated").value_or(std::string());
-  finding.found =
-      fmt::format("Linux {}; cache-aware scheduling {}", release, cache_aware_text(system));
+  const std::string isolated = system.read("/sys/devices/system/cpu/isolated").value_or("");
+  finding.found = fmt::format("Linux {}{}", release, cache_aware_text(system, release));
   if (!isolated.empty()) finding.found += fmt::format("; processors {} are isolated", isolated);
   return finding;
 }

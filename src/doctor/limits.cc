@@ -44,8 +44,8 @@ Finding check_files(const System& system) {
   if (!limit.soft || *limit.soft >= least_open_files) return finding;
   finding.state = State::limited;
   finding.cost = "Jobs of many ranks on this node fail to start, or to connect.";
-  finding.remedy =
-      fmt::format("ulimit -n {}; for everybody: nofile in /etc/security/limits.conf.", limit.hard);
+  finding.remedy = "For everybody: nofile in /etc/security/limits.conf. For this shell:";
+  finding.command = fmt::format("ulimit -n {}", limit.hard);
   return finding;
 }
 

@@ -23,10 +23,11 @@ Finding judge_machine(const machine::LoadedMachine& loaded, const std::string& e
   }
   finding.state = State::limited;
   finding.found = loaded.path.empty()
-                      ? fmt::format("uncalibrated: {} is not there", expected)
-                      : fmt::format("uncalibrated: nothing in {} was measured", loaded.path);
+                      ? fmt::format("not yet: {} is not there", expected)
+                      : fmt::format("not yet: nothing in {} was measured", loaded.path);
   finding.cost = "huddle decides by guesses for a machine of this shape.";
-  finding.remedy = "huddle calibrate (about a minute), once for each kind of node.";
+  finding.remedy = "About a minute, once for each kind of node:";
+  finding.command = "huddle calibrate";
   return finding;
 }
 
@@ -34,13 +35,14 @@ std::vector<Finding> check_machine_file(const std::string& named) {
   try {
     const machine::Topology topology = machine::discover_this_machine().topology;
     return {judge_machine(machine::load_machine(named, topology),
-                          machine::user_machine_file(topology))};
+                          machine::machine_file_candidates(topology).front())};
   } catch (const Error& error) {
     Finding finding = blank();
     finding.state = State::fails;
     finding.found = error.what();
     finding.cost = "huddle does not know this machine and stops.";
-    finding.remedy = "Mend or remove the file, or write a new one: huddle calibrate.";
+    finding.remedy = "Mend or remove the file, or write a new one:";
+    finding.command = "huddle calibrate";
     return {finding};
   }
 }

@@ -27,9 +27,14 @@ constexpr std::array<std::string_view, 9> launcher_names = {
     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich",
     "mpiexec.hydra",   "mpirun_rsh",   "srun"};
 
-Launcher ask(const std::string& path, std::chrono::milliseconds patience) {
+// Some launchers are scripts that start others of their folder by name: those have to be found
+// before another MPI's.
+Launcher ask(const std::string& path, const std::vector<std::string>& folders,
+             std::chrono::milliseconds patience) {
   Launcher launcher{.path = path};
-  const auto output = run_program({path, "--version"}, patience);
+  const std::string own_folder = std::filesystem::path(path).parent_path().string();
+  const std::string search_path = fmt::format("PATH={}:{}", own_folder, fmt::join(folders, ":"));
+  const auto output = run_program({"/usr/bin/env", search_path, path, "--version"}, patience);
   if (!output) return launcher;
   launcher.too_slow = output->too_slow;
   launcher.version = parse_mpi_version(output->text);
@@ -118,7 +123,7 @@ std::vector<Launcher> find_launchers(const std::vector<std::string>& folders,
       if (error || std::filesystem::is_directory(real) || !asked.insert(real.string()).second) {
         continue;
       }
-      add_unless_known(launchers, ask(path, patience));
+      add_unless_known(launchers, ask(path, folders, patience));
     }
   }
   return launchers;

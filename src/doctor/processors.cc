@@ -25,12 +25,15 @@ bool cpuset_restricts(const System& system, const machine::CpuSet& online) {
   return !cpuset.empty() && !cpuset.contains(online);
 }
 
-std::string remedy(const System& system, const machine::CpuSet& online) {
+void add_remedy(const System& system, const machine::CpuSet& online, Finding& finding) {
   if (cpuset_restricts(system, online)) {
-    return "Ask the batch system for more processors or the whole node (Slurm: --exclusive), or "
-           "'docker run --cpuset-cpus'.";
+    finding.remedy =
+        "Ask the batch system for more processors or the whole node (Slurm: --exclusive), or "
+        "'docker run --cpuset-cpus'.";
+    return;
   }
-  return fmt::format("Lift the mask: taskset -apc {} $$, or remove what set it.", online.text());
+  finding.remedy = "Remove what set the affinity mask, or lift it for this shell:";
+  finding.command = fmt::format("taskset -apc {} $$", online.text());
 }
 
 }  // namespace
@@ -59,7 +62,7 @@ std::vector<Finding> check_processors(const System& system) {
   finding.found = fmt::format("{} of {} may be used ({} of {})", allowed.count(), online.count(),
                               allowed.text(), online.text());
   finding.cost = "Programs started from here, and what huddle measures, see only these.";
-  finding.remedy = remedy(system, online);
+  add_remedy(system, online, finding);
   return {finding};
 }
 

@@ -25,8 +25,8 @@ constexpr double small_shm_bytes = 256.0 * 1024 * 1024;
 Finding judge_memfd(const ShmFacts& facts) {
   Finding finding{.id = "memfd",
                   .group = std::string(group),
-                  .what = "Memory without a name",
-                  .found = "memfd_create works"};
+                  .what = "memfd",
+                  .found = "memfd_create works: memory without a name"};
   if (facts.memfd_error == 0) return finding;
   finding.found = fmt::format("memfd_create: {}", std::strerror(facts.memfd_error));
   if (facts.writable) {
@@ -41,17 +41,14 @@ Finding judge_memfd(const ShmFacts& facts) {
 }
 
 std::string shm_text(const ShmFacts& facts) {
-  if (!facts.folder) return "/dev/shm is not there";
-  if (!facts.writable) return "/dev/shm may not be written";
-  return fmt::format("{} in /dev/shm, {} free", size_text(facts.size_bytes),
-                     size_text(facts.free_bytes));
+  if (!facts.folder) return "not there";
+  if (!facts.writable) return "may not be written";
+  return fmt::format("{}, {} free", size_text(facts.size_bytes), size_text(facts.free_bytes));
 }
 
 Finding judge_folder(const ShmFacts& facts) {
-  Finding finding{.id = "shm",
-                  .group = std::string(group),
-                  .what = "Memory with a name",
-                  .found = shm_text(facts)};
+  Finding finding{
+      .id = "shm", .group = std::string(group), .what = "/dev/shm", .found = shm_text(facts)};
   if (facts.folder && facts.writable && facts.free_bytes >= small_shm_bytes) return finding;
   finding.state = State::limited;
   finding.cost =
@@ -59,13 +56,15 @@ Finding judge_folder(const ShmFacts& facts) {
       "or "
       "fall back to a slower path. huddle's memory has no name and is not bound by it.";
   if (!facts.folder || !facts.writable) {
-    finding.remedy = "As root: mount -t tmpfs -o mode=1777 tmpfs /dev/shm.";
+    finding.remedy = "As root:";
+    finding.command = "mount -t tmpfs -o mode=1777 tmpfs /dev/shm";
   } else if (facts.size_bytes >= small_shm_bytes) {
-    finding.remedy = "Remove what ended jobs left there: ls -l /dev/shm.";
+    finding.remedy = "Remove what ended jobs have left there:";
+    finding.command = "ls -l /dev/shm";
   } else {
     finding.remedy =
-        "In a container: 'docker run --shm-size=8g' or --ipc=host. Elsewhere, as root: "
-        "mount -o remount,size=50% /dev/shm.";
+        "In a container: 'docker run --shm-size=8g' or --ipc=host. Elsewhere, as root:";
+    finding.command = "mount -o remount,size=50% /dev/shm";
   }
   return finding;
 }

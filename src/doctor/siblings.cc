@@ -21,8 +21,8 @@ struct Attempts {
 
   bool works() const { return allowing == 0; }
   std::string text() const {
-    if (plain == 0) return "works between two sibling processes";
-    if (works()) return "works once the other process allows it (PR_SET_PTRACER), as huddle does";
+    if (plain == 0) return "works between siblings";
+    if (works()) return "works once the peer allows it (PR_SET_PTRACER), as huddle does";
     return fmt::format("refused: {}", std::strerror(allowing));
   }
 };
@@ -133,8 +133,9 @@ Finding judge_yama(const SiblingFacts& facts) {
       "No process of a user may read another's memory: no single copy for large messages.";
   finding.remedy =
       *facts.yama == 2
-          ? "As root: sysctl kernel.yama.ptrace_scope=1 (keep it in /etc/sysctl.d/)."
+          ? "As root; to keep it, put it into /etc/sysctl.d/:"
           : "Set kernel.yama.ptrace_scope=1 in /etc/sysctl.d/ and reboot: 3 cannot be lowered.";
+  if (*facts.yama == 2) finding.command = "sysctl kernel.yama.ptrace_scope=1";
   return finding;
 }
 
@@ -160,7 +161,7 @@ std::vector<Finding> check_siblings(const System& system) {
              .state = State::fails,
              .found = error.what(),
              .cost = "No program of several processes runs here.",
-             .remedy = "Raise the limit on processes (ulimit -u; pids.max of the cgroup)."}};
+             .remedy = "Raise the limit on processes (ulimit -u, or pids.max of the cgroup)."}};
   }
 }
 
