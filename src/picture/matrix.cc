@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "picture/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "machine/cost.h"
+#include "picture/tree.h"
+
+namespace huddle::picture {
+namespace {
+
+void collect_cores(const Node& node, std::vector<int>& cores) {
+  if (node.kind == NodeKind::core) cores.push_back(node.cpus.first());
+  for (const Node& child : node.children) collect_cores(child, cores);
+}
+
+// Answers for the pairs that were measured.
+class MeasuredPairs {
+ public:
+  explicit MeasuredPairs(const std::optional<machine::LinePairs>& pairs) {
+    if (!pairs) return;
+    pairs_ = &*pairs;
+    for (std::size_t i = 0; i < pairs->pus.size(); ++i) row_[pairs->pus[i]] = i;
+  }
+
+  std::optional<double> ns(int a, int b) const {
+    const auto row = row_.find(a);
+    const auto column = row_.find(b);
+    if (row == row_.end() || column == row_.end()) return std::nullopt;
+    return pairs_->one_way_ns[row->second * row_.size() + column->second];
+  }
+
+ private:
+  const machine::LinePairs* pairs_ = nullptr;
+  std::map<int, std::size_t> row_;
+};
+
+// The places between neighbours in the matrix at which something larger than the nearest level ends.
+std::vector<int> edges_of(const LatencyMatrix& matrix, const machine::Topology& topology) {
+  std::vector<std::size_t> joins;
+  for (std::size_t i = 1; i < matrix.cores.size(); ++i) {
+    joins.push_back(machine::joining_level(topology, matrix.cores[i - 1], matrix.cores[i]));
+  }
+  std::vector<int> edges;
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    const bool nearest = joins[i] == *std::min_element(joins.begin(), joins.end());
+    if (!nearest) edges.push_back(static_cast<int>(i) + 1);
+  }
+  return edges;
+}
+
+double block_average(const LatencyMatrix& matrix, int top, int left, int size) {
+  double sum = 0;
+  int count = 0;
+  for (int row = top; row < std::min(top + size, matrix.size()); ++row) {
+    for (int column = left; column < std::min(left + size, matrix.size()); ++column) {
+      if (row == column) continue;
+      sum += matrix.at(row, column);
+      ++count;
+    }
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+}  // namespace
+
+LatencyMatrix latency_matrix(const machine::Machine& machine) {
+  LatencyMatrix matrix;
+  collect_cores(make_tree(machine.topology, {}), matrix.cores);
+  const machine::CostModel model(machine);
+  const MeasuredPairs measured(machine.pairs);
+  matrix.one_way_ns.reserve(matrix.cores.size() * matrix.cores.size());
+  for (const int from : matrix.cores) {
+    for (const int to : matrix.cores) {
+      const double ns =
+          from == to ? 0 : measured.ns(from, to).value_or(model.line_ns(from, to));
+      matrix.one_way_ns.push_back(ns);
+    }
+  }
+  return matrix;
+}
+
+Blocks in_blocks(const LatencyMatrix& matrix, int cores_a_cell) {
+  Blocks blocks;
+  blocks.cores_a_cell = cores_a_cell;
+  for (int top = 0; top < matrix.size(); top += cores_a_cell) {
+    blocks.first.push_back(matrix.cores[static_cast<std::size_t>(top)]);
+    for (int left = 0; left < matrix.size(); left += cores_a_cell) {
+      blocks.ns.push_back(block_average(matrix, top, left, cores_a_cell));
+    }
+  }
+  return blocks;
+}
+
+int fitting_block(const LatencyMatrix& matrix, const machine::Topology& topology, int most_cells) {
+  const int least = (matrix.size() + most_cells - 1) / std::max(most_cells, 1);
+  if (least <= 1) return 1;
+  const std::vector<int> edges = edges_of(matrix, topology);
+  const auto kept = [&edges](int size) {
+    return std::count_if(edges.begin(), edges.end(),
+                         [size](int edge) { return edge % size == 0; });
+  };
+  int best = least;
+  for (int size = least + 1; size <= 2 * least; ++size) {
+    if (kept(size) > kept(best)) best = size;
+  }
+  return best;
+}
+
+double Scale::fraction(double ns) const {
+  if (flat() || ns <= least_ns) return 0;
+  return std::min(1.0, std::log(ns / least_ns) / std::log(most_ns / least_ns));
+}
+
+double Scale::ns_at(double fraction) const {
+  return least_ns * std::pow(most_ns / least_ns, fraction);
+}
+
+Scale scale_of(const Blocks& blocks) {
+  Scale scale;
+  for (const double ns : blocks.ns) {
+    if (ns <= 0) continue;
+    scale.least_ns = scale.least_ns == 0 ? ns : std::min(scale.least_ns, ns);
+    scale.most_ns = std::max(scale.most_ns, ns);
+  }
+  return scale;
+}
+
+}  // namespace huddle::picture
