@@ -3,6 +3,9 @@
 #
 # The house is built room by room: src/<room> is one static library, tests/<room> one test program.
 
+# From the ground up: a room may use the rooms named before it.
+set(huddle_rooms base settings memory machine picture doctor calibrate cli)
+
 # Flags that every target of the project gets, kept in one place.
 add_library(huddle_flags INTERFACE)
 target_compile_features(huddle_flags INTERFACE cxx_std_20)

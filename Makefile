@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# The front door. `make help` says what there is; the work is done in scripts/ and CMakePresets.json.
+.DEFAULT_GOAL := help
+.PHONY: help build demo test test-all format tidy pictures clean install
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+export JOBS PACKAGES
+
+help:
+	@scripts/help.sh
+
+build:
+	@scripts/install-packages.sh build
+	@scripts/build.sh release huddle
+	@echo "built: build/release/bin/huddle"
+
+demo:
+	@scripts/demo.sh
+
+test:
+	@scripts/test.sh
+
+test-all:
+	@scripts/test-all.sh
+
+format:
+	@scripts/install-packages.sh test
+	@scripts/check-format.sh --fix
+
+tidy:
+	@scripts/install-packages.sh build test
+	@scripts/tidy.sh
+
+pictures: build
+	@scripts/pictures.sh
+
+install: build
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+# Nothing is ever mounted below build/ (tests/lab mounts in a namespace of its own); stay on this
+# file system all the same.
+clean:
+	@rm -rf --one-file-system build

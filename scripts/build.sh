@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Configures one preset and builds it: scripts/build.sh PRESET [-DNAME=VALUE...] [TARGET...]
+# ccache is used where it is installed. JOBS says how many compilers run at once.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+preset=$1
+shift
+options=()
+targets=()
+for argument in "$@"; do
+  case $argument in
+    -D*) options+=("$argument") ;;
+    *) targets+=(--target "$argument") ;;
+  esac
+done
+if command -v ccache >/dev/null; then
+  options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+fi
+log=build/$preset-configure.log
+mkdir -p build
+cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+cmake --build "build/$preset" --parallel "${JOBS:-$(nproc)}" "${targets[@]}"

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# `make demo`: from a clean clone to a picture of this machine. What it measures goes to build/demo;
+# a calibration that the user already has is left alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-packages.sh build
+scripts/build.sh release huddle
+
+huddle=build/release/bin/huddle
+out=build/demo
+mkdir -p "$out"
+echo "== huddle calibrate --quick: what does communication cost on this machine?"
+"$huddle" calibrate --quick --output "$out/machine.toml"
+echo
+echo "== huddle topo: the machine, and the time of a cache line between any two cores"
+"$huddle" topo --machine "$out/machine.toml"
+"$huddle" topo --machine "$out/machine.toml" --svg "$out/machine.svg"
+"$huddle" topo --machine "$out/machine.toml" --png "$out/machine.png"
+echo
+echo "The figures:  $PWD/$out/machine.toml"
+echo "The picture:  $PWD/$out/machine.svg (and machine.png)"
+echo "Next:         $huddle --help"

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# `make test-all`: the full matrix. A step that fails does not stop the others; the table at the end
+# says how each went, and where its output is.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+logs=$PWD/build/test-all
+mkdir -p "$logs"
+table=()
+failed=0
+
+step() { # step NAME COMMAND...
+  local name=$1 start=$SECONDS word=passed
+  shift
+  echo "== $name: $*"
+  "$@" >"$logs/$name.log" 2>&1 </dev/null || { word=FAILED; failed=1; tail -n 40 "$logs/$name.log"; }
+  table+=("$(printf '%-14s %6d s  %-7s %s' "$name" $((SECONDS - start)) "$word" "build/test-all/$name.log")")
+  echo "   $word after $((SECONDS - start)) s"
+}
+
+# shellcheck disable=SC2317  # called through step
+preset() { scripts/build.sh "$1" && ctest --preset "$1" --parallel "${JOBS:-$(nproc)}" --no-tests=error; }
+
+scripts/install-packages.sh build test test-all || exit 1
+step test scripts/test.sh
+for name in debug asan tsan clang; do step "$name" preset "$name"; done
+step tidy scripts/tidy.sh
+step fuzz tests/fuzz/run.sh "${FUZZ_SECONDS:-180}"
+step aarch64 tests/lab/aarch64.sh
+if [ "$(id -u)" = 0 ]; then
+  step clean-debian tests/lab/clean-debian.sh
+else
+  table+=("$(printf '%-14s %8s  %-7s %s' clean-debian - NOT-RUN 'needs root: sudo tests/lab/clean-debian.sh')")
+fi
+
+echo
+printf '%-14s %8s  %-7s %s\n' step time result output
+printf '%s\n' "${table[@]}"
+exit "$failed"

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# clang and clang-tidy over the tree, or with --changed over the sources that this branch changes
+# (on main: that its last commit changed). Ninja remembers what has passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+[ "${1:-}" = --changed ] || exec scripts/build.sh tidy
+
+# The commit to compare with: where this branch left main; on main itself, the commit before.
+base_commit() {
+  local main base
+  main=$(git rev-parse -q --verify origin/main || git rev-parse -q --verify main) || main=HEAD
+  base=$(git merge-base HEAD "$main") || base=
+  [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse -q --verify HEAD~1) || base=
+  echo "$base"
+}
+
+base=$(base_commit)
+if [ -z "$base" ]; then
+  echo "no earlier commit to compare with; 'make tidy' looks at the whole tree"
+  exit 0
+fi
+# A header is looked at through the source of the same name. Fuzz targets are built elsewhere.
+mapfile -t changed < <({ git diff --name-only "$base"; git ls-files --others --exclude-standard; } |
+  sed -n 's/\.h$/.cc/; /^tests\/fuzz\//d; /^\(src\|tests\)\/.*\.\(cc\|cpp\)$/p' | sort -u)
+objects=()
+for source in "${changed[@]}"; do
+  [ -f "$source" ] && objects+=("$PWD/$source^")  # ninja: whatever is made of this source
+done
+echo "${#objects[@]} sources changed since $(git rev-parse --short "$base")"
+[ "${#objects[@]}" -eq 0 ] || scripts/build.sh tidy "${objects[@]}"

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What the documents point at is there: links, make targets, commands, presets, machine files."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+CODE = re.compile(r"`([^`\n]+)`")
+
+
+def documents():
+    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+                           cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout.split()
+    return [ROOT / name for name in names]
+
+
+def dead_links(document, text):
+    for target in LINK.findall(text):
+        if "://" not in target and not (document.parent / target).exists():
+            yield f"the link to {target} leads nowhere"
+
+
+def unknown_words(text, known):
+    """Words of code such as `make demo` or `huddle topo` whose second word nobody knows."""
+    for code in CODE.findall(text):
+        words = code.split()
+        if len(words) > 1 and words[0] in known and re.fullmatch(r"[a-z][a-z-]*", words[1]):
+            if words[1] not in known[words[0]]:
+                yield f"`{code}`: {words[0]} has no '{words[1]}'"
+
+
+def known_words(huddle):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.search(r"^\.PHONY: (.*)$", makefile, re.M).group(1).split()
+    text = subprocess.run([huddle, "--help"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    commands = re.findall(r"^  ([a-z]+)  ", text, re.M)
+    assert targets and commands, "no targets or no commands found"
+    return {"make": set(targets), "huddle": set(commands)}
+
+
+def main():
+    known = known_words(sys.argv[1])
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    names = {preset["name"] for preset in presets["configurePresets"]}
+    findings = []
+    for document in documents():
+        text = document.read_text(encoding="utf-8")
+        wrong = list(dead_links(document, text)) + list(unknown_words(text, known))
+        wrong += [f"there is no preset {name}" for name in re.findall(r"--preset ([a-z0-9]+)", text)
+                  if name not in names]
+        findings += [f"{document.relative_to(ROOT)}: {what}" for what in wrong]
+    print("\n".join(findings) if findings else f"{len(documents())} documents hold true")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

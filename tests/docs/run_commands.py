@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Runs the commands that a document shows and holds their output against what it shows.
+
+A fenced block whose info string is `console run` is executed, in a scratch folder where `machines`
+is the repository's; `console shown` is only for looking (it needs root, an MPI, minutes). A plain
+`console` block is an error: somebody has to say which it is.
+
+In a block, a line `$ command` is run by sh (continued while lines end in a backslash); `run status=1`
+says what its last command exits with (0 otherwise). The lines below a command are its output, stdout
+and stderr together: `...` inside a line stands for anything, a line of `...` for any lines. A command
+with no lines below may print what it likes.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^```(.*)$")
+COMMAND_SECONDS = 120
+
+
+def blocks_of(text):
+    """Yields (line number, info words, lines) of each fenced block."""
+    start, info, lines = None, None, []
+    for number, line in enumerate(text.splitlines(), 1):
+        fence = FENCE.match(line)
+        if fence and start is None:
+            start, info, lines = number, fence.group(1).split(), []
+        elif fence:
+            yield start, info, lines
+            start = None
+        elif start is not None:
+            lines.append(line)
+
+
+def steps_of(lines):
+    """Splits a block into (command, expected output lines)."""
+    steps = []
+    continued = False
+    for line in lines:
+        if continued:
+            steps[-1][0] += "\n" + line
+        elif line.startswith("$ "):
+            steps.append([line[2:], []])
+        elif steps:
+            steps[-1][1].append(line)
+        continued = line.endswith("\\") and (continued or line.startswith("$ "))
+    return [(command, expected) for command, expected in steps]
+
+
+def pattern_of(expected):
+    """The regular expression that expected output lines stand for."""
+    parts = []
+    for line in expected:
+        if line.strip() == "...":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            pieces = line.rstrip().split("...")
+            parts.append(".*?".join(map(re.escape, pieces)) + r"[ ]*\n")
+    return re.compile("".join(parts) + r"\Z")
+
+
+def matches(expected, output):
+    if not expected:
+        return True
+    if output and not output.endswith("\n"):
+        output += "\n"
+    return pattern_of(expected).match(output) is not None
+
+
+def run_step(command, expected, status, scratch, environment):
+    """What is wrong with one command, or nothing."""
+    done = subprocess.run(["sh", "-c", command], cwd=scratch, env=environment, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=COMMAND_SECONDS, check=False)
+    if done.returncode != status:
+        return f"$ {command}\nexited with {done.returncode}, not {status}:\n{done.stdout}"
+    if not matches(expected, done.stdout):
+        return f"$ {command}\nprinted:\n{done.stdout}\nbut the document shows:\n" + "\n".join(expected)
+    return None
+
+
+def run_document(document, scratch, environment):
+    """Yields 'file:line: what is wrong' and counts commands."""
+    commands = 0
+    findings = []
+    for line, info, lines in blocks_of(document.read_text(encoding="utf-8")):
+        if info[:1] != ["console"]:
+            continue
+        if info[1:2] not in (["run"], ["shown"]):
+            findings.append(f"{document}:{line}: say `console run` or `console shown`")
+        if info[1:2] != ["run"]:
+            continue
+        statuses = [int(word.removeprefix("status=")) for word in info if word.startswith("status=")]
+        steps = steps_of(lines)
+        for number, (command, expected) in enumerate(steps, 1):
+            status = statuses[0] if statuses and number == len(steps) else 0
+            wrong = run_step(command, expected, status, scratch, environment)
+            commands += 1
+            if wrong:
+                findings.append(f"{document}:{line}: {wrong}")
+    return commands, findings
+
+
+def clean_environment(huddle, scratch):
+    """Plain output and no settings but the built-in ones, whoever runs the tests."""
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("HUDDLE_") and name != "NO_COLOR"}
+    environment.update(PATH=f"{huddle.parent}:{environment['PATH']}", LC_ALL="C.UTF-8",
+                       HOME=str(scratch), XDG_CONFIG_HOME=str(scratch / ".config"), COLUMNS="100")
+    return environment
+
+
+def main():
+    huddle, root, document = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        (scratch / "machines").symlink_to(root / "machines")
+        commands, findings = run_document(document, scratch, clean_environment(huddle, scratch))
+    print("\n\n".join(findings) if findings else f"{commands} commands do what {document.name} shows")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

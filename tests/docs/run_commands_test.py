@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The runner of documented commands finds what it is there to find."""
+import os
+import pathlib
+import tempfile
+import unittest
+
+import run_commands
+
+
+def findings_of(text):
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        document = scratch / "page.md"
+        document.write_text(text, encoding="utf-8")
+        return run_commands.run_document(document, scratch, dict(os.environ))
+
+
+class RunCommands(unittest.TestCase):
+    def test_true_output_passes(self):
+        self.assertEqual(findings_of("```console run\n$ echo one two\none two\n```\n"), (1, []))
+
+    def test_other_output_is_found(self):
+        commands, findings = findings_of("a\n```console run\n$ echo one\ntwo\n```\n")
+        self.assertEqual(commands, 1)
+        self.assertIn("page.md:2:", findings[0])
+
+    def test_missing_and_additional_lines_are_found(self):
+        self.assertEqual(len(findings_of("```console run\n$ printf 'a\\nb\\n'\na\n```\n")[1]), 1)
+        self.assertEqual(len(findings_of("```console run\n$ echo a\na\nb\n```\n")[1]), 1)
+
+    def test_dots_stand_for_anything(self):
+        text = "```console run\n$ printf 'a 12 ns\\nb\\nc\\nd\\n'\na ... ns\n...\nd\n```\n"
+        self.assertEqual(findings_of(text), (1, []))
+        self.assertEqual(len(findings_of("```console run\n$ echo a 12 s\na ... ns\n```\n")[1]), 1)
+
+    def test_status_counts(self):
+        self.assertEqual(len(findings_of("```console run\n$ false\n```\n")[1]), 1)
+        self.assertEqual(findings_of("```console run status=3\n$ true\n$ exit 3\n```\n"), (2, []))
+
+    def test_commands_go_on_after_a_backslash(self):
+        self.assertEqual(findings_of("```console run\n$ echo a \\\n  b\na b\n```\n"), (1, []))
+
+    def test_undecided_blocks_are_found(self):
+        self.assertIn("console run", findings_of("```console\n$ false\n```\n")[1][0])
+        self.assertEqual(findings_of("```console shown\n$ false\n```\n```sh\nfalse\n```\n"), (0, []))
+
+
+if __name__ == "__main__":
+    unittest.main()

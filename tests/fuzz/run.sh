@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Fuzzes for so many seconds each: tests/fuzz/run.sh SECONDS [TARGET...]
+# What it finds stays in build/fuzz/found; replay with build/fuzz/tests/fuzz/TARGET_fuzz FILE.
+# Inputs that reach new code are kept in build/fuzz/corpus, so that the next run starts from there.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+seconds=$1
+shift
+targets=("$@")
+[ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file)
+
+scripts/build.sh fuzz "${targets[@]/%/_fuzz}"
+mkdir -p build/fuzz/found
+for target in "${targets[@]}"; do
+  corpus=build/fuzz/corpus/$target
+  seeds=tests/fuzz/seeds/$target
+  [ "$target" != machine_file ] || seeds=machines
+  mkdir -p "$corpus"
+  "build/fuzz/tests/fuzz/${target}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -max_len=65536 -dict="tests/fuzz/$target.dict" -artifact_prefix="build/fuzz/found/$target-" \
+    -print_final_stats=1 -verbosity=0 "$corpus" "$seeds"
+done
