@@ -17,8 +17,8 @@ struct Rgb {
   bool operator==(const Rgb&) const = default;
 };
 
-// From dark blue (0: near) through green to yellow (1: far); lightness rises all the way, so that it
-// also reads in grey. Beyond 0 and 1 the ends.
+// From dark blue (0: near) through green to yellow (1: far); lightness rises all the way, so that
+// it also reads in grey. Beyond 0 and 1 the ends.
 Rgb heat(double fraction);
 
 // Black or white, whichever reads better on this ground.

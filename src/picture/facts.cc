@@ -45,8 +45,10 @@ std::string machine_title(const Machine& machine) {
 
 std::string machine_line(const Machine& machine) {
   const machine::Topology& topology = machine.topology;
-  const std::string model = topology.cpu_model.empty() ? "unknown processor" : topology.cpu_model;
-  return fmt::format("{}, {}, {}, fingerprint {}", model, plural(core_count(topology), "core"),
+  // The title may have named the processor already.
+  const bool new_word = !topology.cpu_model.empty() && topology.cpu_model != machine_title(machine);
+  return fmt::format("{}{}, {}, fingerprint {}", new_word ? topology.cpu_model + ", " : "",
+                     plural(core_count(topology), "core"),
                      plural(topology.pus.count(), "processor"), fingerprint(topology));
 }
 

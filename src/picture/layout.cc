@@ -113,8 +113,7 @@ class Flow {
       child.self.x += metrics_.side;
       child.self.y += top;
     }
-    const int title_width =
-        widest(piece.self.lines) * metrics_.character + 2 * metrics_.title_side;
+    const int title_width = widest(piece.self.lines) * metrics_.character + 2 * metrics_.title_side;
     piece.self.width = std::max(width + 2 * metrics_.side, title_width);
     piece.self.height = top + height + metrics_.bottom;
     return piece;

@@ -15,15 +15,15 @@ namespace huddle::picture {
 
 // The sizes of the drawing that a layout is for.
 struct Metrics {
-  int character = 1;    // width
-  int cell_line = 1;    // height of a line in a cell
-  int cell_side = 0;    // left and right of a cell's text
-  int cell_top = 0;     // above and below it
-  int title_line = 1;   // height of a line of a box's title
-  int title_side = 2;   // left and right of the title
-  int side = 2;         // of a box: border and padding, left and right
-  int bottom = 1;       // of a box: border and padding
-  int gap_across = 1;   // between neighbours
+  int character = 1;   // width
+  int cell_line = 1;   // height of a line in a cell
+  int cell_side = 0;   // left and right of a cell's text
+  int cell_top = 0;    // above and below it
+  int title_line = 1;  // height of a line of a box's title
+  int title_side = 2;  // left and right of the title
+  int side = 2;        // of a box: border and padding, left and right
+  int bottom = 1;      // of a box: border and padding
+  int gap_across = 1;  // between neighbours
   int gap_down = 0;
 };
 

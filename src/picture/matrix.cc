@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
 
 #include "machine/cost.h"
 #include "picture/tree.h"
@@ -18,28 +16,8 @@ void collect_cores(const Node& node, std::vector<int>& cores) {
   for (const Node& child : node.children) collect_cores(child, cores);
 }
 
-// Answers for the pairs that were measured.
-class MeasuredPairs {
- public:
-  explicit MeasuredPairs(const std::optional<machine::LinePairs>& pairs) {
-    if (!pairs) return;
-    pairs_ = &*pairs;
-    for (std::size_t i = 0; i < pairs->pus.size(); ++i) row_[pairs->pus[i]] = i;
-  }
-
-  std::optional<double> ns(int a, int b) const {
-    const auto row = row_.find(a);
-    const auto column = row_.find(b);
-    if (row == row_.end() || column == row_.end()) return std::nullopt;
-    return pairs_->one_way_ns[row->second * row_.size() + column->second];
-  }
-
- private:
-  const machine::LinePairs* pairs_ = nullptr;
-  std::map<int, std::size_t> row_;
-};
-
-// The places between neighbours in the matrix at which something larger than the nearest level ends.
+// The places between neighbours in the matrix at which something larger than the nearest level
+// ends.
 std::vector<int> edges_of(const LatencyMatrix& matrix, const machine::Topology& topology) {
   std::vector<std::size_t> joins;
   for (std::size_t i = 1; i < matrix.cores.size(); ++i) {
@@ -66,21 +44,33 @@ double block_average(const LatencyMatrix& matrix, int top, int left, int size) {
   return count == 0 ? 0 : sum / count;
 }
 
+// From `least` to twice that, the step that meets the most edges; the smallest of those. One step
+// at a time meets all.
+int edge_keeping(const std::vector<int>& edges, int least) {
+  if (least <= 1) return 1;
+  const auto kept = [&edges](int step) {
+    return std::count_if(edges.begin(), edges.end(), [step](int edge) { return edge % step == 0; });
+  };
+  int best = least;
+  for (int step = least + 1; step <= 2 * least; ++step) {
+    if (kept(step) > kept(best)) best = step;
+  }
+  return best;
+}
+
 }  // namespace
 
 LatencyMatrix latency_matrix(const machine::Machine& machine) {
   LatencyMatrix matrix;
   collect_cores(make_tree(machine.topology, {}), matrix.cores);
   const machine::CostModel model(machine);
-  const MeasuredPairs measured(machine.pairs);
   matrix.one_way_ns.reserve(matrix.cores.size() * matrix.cores.size());
   for (const int from : matrix.cores) {
     for (const int to : matrix.cores) {
-      const double ns =
-          from == to ? 0 : measured.ns(from, to).value_or(model.line_ns(from, to));
-      matrix.one_way_ns.push_back(ns);
+      matrix.one_way_ns.push_back(from == to ? 0 : model.line_ns(from, to));
     }
   }
+  matrix.edges = edges_of(matrix, machine.topology);
   return matrix;
 }
 
@@ -93,22 +83,19 @@ Blocks in_blocks(const LatencyMatrix& matrix, int cores_a_cell) {
       blocks.ns.push_back(block_average(matrix, top, left, cores_a_cell));
     }
   }
+  for (const int edge : matrix.edges) {
+    if (edge % cores_a_cell == 0) blocks.edges.push_back(edge / cores_a_cell);
+  }
   return blocks;
 }
 
-int fitting_block(const LatencyMatrix& matrix, const machine::Topology& topology, int most_cells) {
-  const int least = (matrix.size() + most_cells - 1) / std::max(most_cells, 1);
-  if (least <= 1) return 1;
-  const std::vector<int> edges = edges_of(matrix, topology);
-  const auto kept = [&edges](int size) {
-    return std::count_if(edges.begin(), edges.end(),
-                         [size](int edge) { return edge % size == 0; });
-  };
-  int best = least;
-  for (int size = least + 1; size <= 2 * least; ++size) {
-    if (kept(size) > kept(best)) best = size;
-  }
-  return best;
+int fitting_block(const LatencyMatrix& matrix, int most_cells) {
+  const int cells = std::max(most_cells, 1);
+  return edge_keeping(matrix.edges, (matrix.size() + cells - 1) / cells);
+}
+
+int label_step(const Blocks& blocks, int cell_width, int label_width) {
+  return edge_keeping(blocks.edges, (label_width + cell_width - 1) / cell_width);
 }
 
 double Scale::fraction(double ns) const {

@@ -15,6 +15,8 @@ namespace huddle::picture {
 struct LatencyMatrix {
   std::vector<int> cores;  // the first processor of each, in the order in which the tree shows them
   std::vector<double> one_way_ns;  // row by row; the diagonal is 0
+  // Rows at which a cache, a node or a socket ends: the one before does not share it.
+  std::vector<int> edges;
 
   int size() const { return static_cast<int>(cores.size()); }
   double at(int row, int column) const {
@@ -23,7 +25,8 @@ struct LatencyMatrix {
   }
 };
 
-// Measured pairs where there are some, the model's latency otherwise. pre: validate(machine) passed.
+// Measured pairs where there are some, the model's latency otherwise. pre: validate(machine)
+// passed.
 LatencyMatrix latency_matrix(const machine::Machine& machine);
 
 // The same in squares of `cores_a_cell` by as many cores, averaged without the diagonal.
@@ -31,6 +34,7 @@ struct Blocks {
   int cores_a_cell = 1;
   std::vector<int> first;  // the first processor of each row and column of cells
   std::vector<double> ns;  // row by row; 0 where a cell holds nothing but one core and itself
+  std::vector<int> edges;  // those that lie between two rows of cells
 
   int size() const { return static_cast<int>(first.size()); }
   double at(int row, int column) const {
@@ -39,9 +43,13 @@ struct Blocks {
 };
 Blocks in_blocks(const LatencyMatrix& matrix, int cores_a_cell);
 
-// The smallest number of cores a cell with which at most `most_cells` cells are needed a side; up to
-// twice that where it keeps the edges of caches and sockets better.
-int fitting_block(const LatencyMatrix& matrix, const machine::Topology& topology, int most_cells);
+// The smallest number of cores a cell with which at most `most_cells` cells are needed a side; up
+// to twice that where it keeps the edges of caches and sockets better.
+int fitting_block(const LatencyMatrix& matrix, int most_cells);
+
+// Every how many cells a label is set so that labels of `label_width` stay apart; up to twice that
+// where labels then stand at edges.
+int label_step(const Blocks& blocks, int cell_width, int label_width);
 
 // From the nearest pair to the farthest, on a logarithmic scale: levels differ by factors.
 struct Scale {

@@ -56,7 +56,7 @@ int widest_label(const LatencyMatrix& matrix) {
   return digits(*std::max_element(matrix.cores.begin(), matrix.cores.end()));
 }
 
-Setting setting_for(const LatencyMatrix& matrix, const machine::Topology& topology, int columns) {
+Setting setting_for(const LatencyMatrix& matrix, int columns) {
   Setting setting;
   setting.label_width = widest_label(matrix) + 1;
   setting.blocks = in_blocks(matrix, 1);
@@ -66,21 +66,19 @@ Setting setting_for(const LatencyMatrix& matrix, const machine::Topology& topolo
   if (setting.numbers) return setting;
   setting.cell_width = plain_cell_width;
   const int most_cells = std::max(1, (columns - setting.label_width) / plain_cell_width);
-  setting.blocks = in_blocks(matrix, fitting_block(matrix, topology, most_cells));
+  setting.blocks = in_blocks(matrix, fitting_block(matrix, most_cells));
   setting.scale = scale_of(setting.blocks);
   return setting;
 }
 
 void put_column_labels(Grid& grid, const Setting& setting) {
-  int free_from = setting.label_width;
-  for (int i = 0; i < setting.blocks.size(); ++i) {
+  const int step = label_step(setting.blocks, setting.cell_width, setting.label_width);
+  for (int i = 0; i < setting.blocks.size(); i += step) {
     const std::string label = std::to_string(setting.blocks.first[static_cast<std::size_t>(i)]);
     const int length = static_cast<int>(label.size());
     const int cell = setting.label_width + i * setting.cell_width;
     const int x = setting.numbers ? cell + setting.cell_width - 1 - length : cell;
-    if (x < free_from || x + length > setting.width()) continue;
-    grid.put(x, 0, label, {}, length);
-    free_from = x + length + 1;
+    if (x + length <= setting.width()) grid.put(x, 0, label, {}, length);
   }
 }
 
@@ -128,9 +126,10 @@ std::string shade_scale(const Scale& scale, const Style& style) {
   const auto shades = shades_of(style);
   std::string text;
   for (std::size_t i = 0; i < shades.size(); ++i) {
-    const double upper = scale.ns_at(static_cast<double>(i + 1) / static_cast<double>(shades.size()));
-    text += fmt::format("{}{}{} to {}", i == 0 ? "" : ", ", shades[i], shades[i],
-                        number_text(upper));
+    const double upper =
+        scale.ns_at(static_cast<double>(i + 1) / static_cast<double>(shades.size()));
+    text +=
+        fmt::format("{}{}{} to {}", i == 0 ? "" : ", ", shades[i], shades[i], number_text(upper));
   }
   return paragraph("", text + " ns", style.columns);
 }
@@ -148,7 +147,7 @@ std::string scale_text(const Setting& setting, const Style& style) {
 std::string matrix_text(const machine::Machine& machine, const Style& style) {
   const LatencyMatrix matrix = latency_matrix(machine);
   if (matrix.size() < 2) return "One core: no latency between cores.\n";
-  const Setting setting = setting_for(matrix, machine.topology, style.columns);
+  const Setting setting = setting_for(matrix, style.columns);
   std::string title = "One way from core to core, in ns";
   const int side = setting.blocks.cores_a_cell;
   if (side > 1) title += fmt::format(" (each cell: {}x{} cores, averaged)", side, side);

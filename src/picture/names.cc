@@ -43,9 +43,9 @@ std::string memory_title(const machine::NumaNode& node) {
 std::string group_title(const machine::Topology& topology, const machine::Level& level,
                         std::size_t group) {
   if (level.name == "numa") {
-    const auto node = std::find_if(
-        topology.numa.begin(), topology.numa.end(),
-        [&](const auto& n) { return !n.memory_only && n.cpus == level.groups[group]; });
+    const auto node = std::find_if(topology.numa.begin(), topology.numa.end(), [&](const auto& n) {
+      return !n.memory_only && n.cpus == level.groups[group];
+    });
     if (node != topology.numa.end()) return memory_title(*node);
   }
   if (is_cache(level.name) && !level.bytes.empty() && level.bytes[group] > 0) {

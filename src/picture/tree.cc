@@ -80,9 +80,8 @@ class Builder {
     }
     std::vector<Node> deeper = parts_of(rest, end - 1);
     std::move(deeper.begin(), deeper.end(), std::back_inserter(parts));
-    std::stable_sort(parts.begin(), parts.end(), [](const Node& a, const Node& b) {
-      return a.cpus.first() < b.cpus.first();
-    });
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Node& a, const Node& b) { return a.cpus.first() < b.cpus.first(); });
     return parts;
   }
 
@@ -166,8 +165,8 @@ class Builder {
     std::string label;
     for (const int cpu : cell.cpus) {
       const bool ours = options_.allowed->contains(cpu);
-      label += fmt::format("{}{}{}{}", label.empty() ? "" : ",",
-                           ours ? marks.allowed : marks.other, label.empty() ? letter : "", cpu);
+      label += fmt::format("{}{}{}{}", label.empty() ? "" : ",", ours ? marks.allowed : marks.other,
+                           label.empty() ? letter : "", cpu);
     }
     return label;
   }

@@ -54,8 +54,8 @@ Node make_tree(const machine::Topology& topology, const TreeOptions& options);
 // One letter for each kind of core, in the order of topology.kinds.
 std::vector<std::string> kind_letters(const machine::Topology& topology);
 
-// "L1 48K, L2 1M": the caches that each core has for itself, for the legend; a line for each kind of
-// core that differs, "efficient core: ...".
+// "L1 48K, L2 1M": the caches that each core has for itself, for the legend; a line for each kind
+// of core that differs, "efficient core: ...".
 std::vector<std::string> own_caches(const machine::Topology& topology);
 
 }  // namespace huddle::picture

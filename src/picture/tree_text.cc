@@ -5,13 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "base/text.h"
-#include "picture/fold.h"
+#include "picture/fitted_tree.h"
 #include "picture/grid.h"
-#include "picture/layout.h"
-#include "picture/tree.h"
+#include "picture/legend.h"
 #include "picture/words.h"
 
 namespace huddle::picture {
@@ -44,20 +41,6 @@ Metrics metrics_of(const Style& style) {
   Metrics metrics;
   metrics.side = style.columns < narrow_columns ? 1 : 2;
   return metrics;
-}
-
-// A tree and where it lies; they stay together because the layout points into the tree.
-struct Drawing {
-  bool core_titles = false;
-  std::unique_ptr<const Node> tree;
-  Layout layout;
-};
-
-Drawing drawn(Node tree, const Style& style) {
-  Drawing drawing{false, std::make_unique<const Node>(std::move(tree)), {}};
-  drawing.layout =
-      lay_out(*drawing.tree, metrics_of(style), std::max(style.columns, least_columns));
-  return drawing;
 }
 
 void draw_box(Grid& grid, const Placed& box, const Style& style) {
@@ -107,9 +90,9 @@ Ink cell_ink(const Node& node) {
   return {};
 }
 
-std::string drawing_text(const Drawing& drawing, const Style& style) {
-  Grid grid(drawing.layout.width, drawing.layout.height);
-  for (const Placed& placed : drawing.layout.placed) {
+std::string drawing_text(const Layout& layout, const Style& style) {
+  Grid grid(layout.width, layout.height);
+  for (const Placed& placed : layout.placed) {
     if (placed.node->kind == NodeKind::box) {
       draw_box(grid, placed, style);
       continue;
@@ -122,45 +105,26 @@ std::string drawing_text(const Drawing& drawing, const Style& style) {
   return grid.text(style.color);
 }
 
-// The most telling drawing that is not too high.
-Drawing fitting(const Topology& topology, TreeOptions options, const Style& style) {
-  options.core_titles = true;
-  Drawing drawing = drawn(make_tree(topology, options), style);
-  drawing.core_titles = true;
-  if (drawing.layout.height <= lines_with_core_boxes) return drawing;
-  options.core_titles = false;
-  const Node whole = make_tree(topology, options);
-  const int deepest = box_depth(whole);
-  for (int depth = 0; depth <= deepest; ++depth) {
-    drawing = drawn(folded(whole, depth), style);
-    if (drawing.layout.height <= lines_unfolded) break;
-  }
-  return drawing;
-}
-
-std::string legend(const Topology& topology, const std::optional<CpuSet>& allowed,
-                   bool caches_are_shown, const Style& style) {
-  std::vector<std::string> parts;
+std::string legend_text(const std::vector<LegendItem>& items, const Style& style) {
   const Marks marks = marks_of(style);
-  if (allowed) {
-    const int ours = common(*allowed, topology.pus).count();
-    parts.push_back(fmt::format("{} {} of {} processors allowed", marks.allowed, ours,
-                                topology.pus.count()));
-    if (ours < topology.pus.count()) parts.push_back(fmt::format("{} not allowed", marks.other));
-  } else {
-    parts.push_back(fmt::format("{} processors", topology.pus.count()));
-  }
-  if (!topology.offline.empty()) parts.push_back(fmt::format("{} offline", marks.offline));
-  const std::vector<std::string> letters = kind_letters(topology);
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    const machine::CoreKind& kind = topology.kinds[i];
-    parts.push_back(fmt::format("{} {} ({})", letters[i], kind.name, kind.cpus.text()));
-  }
-  if (!caches_are_shown) {
-    for (const std::string& line : own_caches(topology)) parts.push_back(line);
-  }
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+  for (const LegendItem& item : items) {
+    text += text.empty() ? "" : "; ";
+    switch (item.sign) {
+      case Sign::allowed:
+        text += marks.allowed + " ";
+        break;
+      case Sign::other:
+        text += marks.other + " ";
+        break;
+      case Sign::offline:
+        text += marks.offline + " ";
+        break;
+      case Sign::none:
+        break;
+    }
+    text += item.text;
+  }
   return paragraph("", text, style.columns);
 }
 
@@ -168,9 +132,12 @@ std::string legend(const Topology& topology, const std::optional<CpuSet>& allowe
 
 std::string tree_text(const Topology& topology, const std::optional<CpuSet>& allowed,
                       const Style& style) {
-  const TreeOptions options{allowed, marks_of(style), false};
-  const Drawing drawing = fitting(topology, options, style);
-  return drawing_text(drawing, style) + legend(topology, allowed, drawing.core_titles, style);
+  const Limits limits{std::max(style.columns, least_columns), lines_with_core_boxes,
+                      lines_unfolded};
+  const FittedTree fitted =
+      fit_tree(topology, {allowed, marks_of(style), false}, metrics_of(style), limits);
+  return drawing_text(fitted.layout, style) +
+         legend_text(legend_of(topology, allowed, fitted.core_titles), style);
 }
 
 }  // namespace huddle::picture

@@ -10,13 +10,14 @@
 namespace huddle::picture {
 namespace {
 
-// Pieces that may not be broken inside: words with the blanks after them, list items with the comma.
+// Pieces that may not be broken inside: words with the blanks after them, list items with the
+// comma.
 std::vector<std::string> unbreakable(std::string_view text) {
   std::vector<std::string> pieces(1);
   for (const char c : text) {
-    const bool after_break = !pieces.back().empty() &&
-                             ((pieces.back().back() == ' ' && c != ' ') ||
-                              (pieces.back().back() == ',' && c != ' ' && c != ','));
+    const bool after_break =
+        !pieces.back().empty() && ((pieces.back().back() == ' ' && c != ' ') ||
+                                   (pieces.back().back() == ',' && c != ' ' && c != ','));
     if (after_break) pieces.emplace_back();
     pieces.back() += c;
   }
