@@ -112,7 +112,7 @@ std::string topo_json(const picture::Subject& subject) {
       {"differences", picture::latency_differences(machine)},
       {"doubts", doubts_json(machine)}};
   // A model name in a foreign encoding must not stop the output.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace huddle::cli

@@ -12,7 +12,7 @@ namespace huddle::cli {
 
 inline constexpr int topo_json_schema = 1;
 
-// One JSON document with a line end.
+// One JSON document on one line.
 std::string topo_json(const picture::Subject& subject);
 
 }  // namespace huddle::cli

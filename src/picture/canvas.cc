@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numbers>
 #include <utility>
 
@@ -43,6 +44,25 @@ void set_color(cairo_t* context, Rgb color) {
 std::uint32_t pixel(Rgb color) {
   return 0xFF000000U | static_cast<std::uint32_t>(color.red) << 16U |
          static_cast<std::uint32_t>(color.green) << 8U | color.blue;
+}
+
+// Cairo numbers images and surfaces through the life of the process; pictures that are kept under
+// version control must not change with what was drawn before them.
+std::string renumbered(const std::string& svg, std::string_view word) {
+  std::map<std::string, std::size_t> numbers;
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t at = svg.find(word); at != std::string::npos; at = svg.find(word, done)) {
+    const std::size_t begin = at + word.size();
+    const std::size_t end = std::min(svg.find_first_not_of("0123456789", begin), svg.size());
+    result += svg.substr(done, begin - done);
+    const bool is_name = end > begin && at > 0 && (svg[at - 1] == '"' || svg[at - 1] == '#');
+    const std::string number = svg.substr(begin, end - begin);
+    result += is_name ? std::to_string(numbers.try_emplace(number, numbers.size()).first->second)
+                      : number;
+    done = end;
+  }
+  return result + svg.substr(done);
 }
 
 double left_edge(const Rect& rect, double width, Align align) {
@@ -177,7 +197,8 @@ std::string Canvas::finish() {
     throw FailureError(std::string("cairo cannot draw the picture: ") +
                        cairo_status_to_string(status));
   }
-  return std::move(own.bytes);
+  if (own.format == ImageFormat::png) return std::move(own.bytes);
+  return renumbered(renumbered(own.bytes, "image"), "surface");
 }
 
 }  // namespace huddle::picture

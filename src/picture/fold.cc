@@ -18,7 +18,7 @@ bool alike(const Node& a, const Node& b) {
 Node folded_cell(const Node& box) {
   Node cell;
   cell.kind = NodeKind::folded;
-  cell.label = fmt::format("{}: {}", box.titles.front(), box.cpus.text());
+  cell.label = fmt::format("{} ({})", box.titles.front(), box.cpus.text());
   cell.cpus = box.cpus;
   cell.allowance = box.allowance;
   cell.shape = "folded";

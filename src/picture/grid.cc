@@ -43,7 +43,10 @@ void Grid::fill(int x, int y, int count, std::string_view character, const Ink& 
 std::string Grid::line(int y, bool color) const {
   const auto begin = cells_.begin() + static_cast<std::ptrdiff_t>(y) * width_;
   auto end = begin + width_;
-  while (end != begin && (end - 1)->character == " " && !(end - 1)->ink.ground) --end;
+  const auto invisible = [color](const Cell& cell) {
+    return cell.character == " " && !(color && cell.ink.ground);
+  };
+  while (end != begin && invisible(*(end - 1))) --end;
   std::string result;
   for (auto cell = begin; cell != end;) {
     std::string run;

@@ -16,17 +16,18 @@ void collect_cores(const Node& node, std::vector<int>& cores) {
   for (const Node& child : node.children) collect_cores(child, cores);
 }
 
-// The places between neighbours in the matrix at which something larger than the nearest level
-// ends.
-std::vector<int> edges_of(const LatencyMatrix& matrix, const machine::Topology& topology) {
+std::vector<Edge> edges_of(const LatencyMatrix& matrix, const machine::Topology& topology) {
   std::vector<std::size_t> joins;
   for (std::size_t i = 1; i < matrix.cores.size(); ++i) {
     joins.push_back(machine::joining_level(topology, matrix.cores[i - 1], matrix.cores[i]));
   }
-  std::vector<int> edges;
+  std::vector<Edge> edges;
+  if (joins.empty()) return edges;
+  const std::size_t nearest = *std::min_element(joins.begin(), joins.end());
   for (std::size_t i = 0; i < joins.size(); ++i) {
-    const bool nearest = joins[i] == *std::min_element(joins.begin(), joins.end());
-    if (!nearest) edges.push_back(static_cast<int>(i) + 1);
+    if (joins[i] == nearest) continue;
+    const double weight = std::pow(matrix.size(), static_cast<double>(joins[i] - nearest));
+    edges.push_back({static_cast<int>(i) + 1, weight});
   }
   return edges;
 }
@@ -44,12 +45,14 @@ double block_average(const LatencyMatrix& matrix, int top, int left, int size) {
   return count == 0 ? 0 : sum / count;
 }
 
-// From `least` to twice that, the step that meets the most edges; the smallest of those. One step
-// at a time meets all.
-int edge_keeping(const std::vector<int>& edges, int least) {
+// From `least` to twice that, the step that meets the weightiest edges; the smallest of those. One
+// step at a time meets all.
+int edge_keeping(const std::vector<Edge>& edges, int least) {
   if (least <= 1) return 1;
   const auto kept = [&edges](int step) {
-    return std::count_if(edges.begin(), edges.end(), [step](int edge) { return edge % step == 0; });
+    double sum = 0;
+    for (const Edge& edge : edges) sum += edge.row % step == 0 ? edge.weight : 0;
+    return sum;
   };
   int best = least;
   for (int step = least + 1; step <= 2 * least; ++step) {
@@ -83,8 +86,10 @@ Blocks in_blocks(const LatencyMatrix& matrix, int cores_a_cell) {
       blocks.ns.push_back(block_average(matrix, top, left, cores_a_cell));
     }
   }
-  for (const int edge : matrix.edges) {
-    if (edge % cores_a_cell == 0) blocks.edges.push_back(edge / cores_a_cell);
+  for (const Edge& edge : matrix.edges) {
+    if (edge.row % cores_a_cell == 0) {
+      blocks.edges.push_back({edge.row / cores_a_cell, edge.weight});
+    }
   }
   return blocks;
 }

@@ -12,11 +12,18 @@
 
 namespace huddle::picture {
 
+// A place between two rows at which a cache, a node or a socket ends.
+struct Edge {
+  int row = 0;        // the one after it
+  double weight = 0;  // larger for what lies further out: one socket counts for all caches in it
+
+  bool operator==(const Edge&) const = default;
+};
+
 struct LatencyMatrix {
   std::vector<int> cores;  // the first processor of each, in the order in which the tree shows them
   std::vector<double> one_way_ns;  // row by row; the diagonal is 0
-  // Rows at which a cache, a node or a socket ends: the one before does not share it.
-  std::vector<int> edges;
+  std::vector<Edge> edges;
 
   int size() const { return static_cast<int>(cores.size()); }
   double at(int row, int column) const {
@@ -32,9 +39,9 @@ LatencyMatrix latency_matrix(const machine::Machine& machine);
 // The same in squares of `cores_a_cell` by as many cores, averaged without the diagonal.
 struct Blocks {
   int cores_a_cell = 1;
-  std::vector<int> first;  // the first processor of each row and column of cells
-  std::vector<double> ns;  // row by row; 0 where a cell holds nothing but one core and itself
-  std::vector<int> edges;  // those that lie between two rows of cells
+  std::vector<int> first;   // the first processor of each row and column of cells
+  std::vector<double> ns;   // row by row; 0 where a cell holds nothing but one core and itself
+  std::vector<Edge> edges;  // those that lie between two rows of cells
 
   int size() const { return static_cast<int>(first.size()); }
   double at(int row, int column) const {

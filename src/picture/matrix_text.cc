@@ -21,8 +21,9 @@ namespace {
 constexpr int most_cores_with_numbers = 12;
 // A cell without a number: about as high as wide.
 constexpr int plain_cell_width = 2;
-// The colour bar of the scale.
+// The colour bar of the scale, and what stands beside it.
 constexpr int bar_width = 24;
+constexpr int beside_bar = 28;
 
 // Light is near. A blank is kept for a core and itself.
 constexpr std::array<std::string_view, 4> unicode_shades = {"░", "▒", "▓", "█"};
@@ -113,10 +114,11 @@ std::string map_text(const Setting& setting, const Style& style) {
   return grid.text(style.color);
 }
 
-std::string color_scale(const Scale& scale) {
+std::string color_scale(const Scale& scale, int columns) {
+  const int width = std::clamp(columns - beside_bar, 2, bar_width);
   std::string bar;
-  for (int i = 0; i < bar_width; ++i) {
-    bar += inked(" ", {{}, heat((i + 0.5) / bar_width), false, false}, true);
+  for (int i = 0; i < width; ++i) {
+    bar += inked(" ", {{}, heat((i + 0.5) / width), false, false}, true);
   }
   return fmt::format("{} {} {} ns (logarithmic)\n", number_text(scale.least_ns), bar,
                      number_text(scale.most_ns));
@@ -138,7 +140,7 @@ std::string scale_text(const Setting& setting, const Style& style) {
   if (setting.scale.flat()) {
     return fmt::format("every pair: {}\n", time_text(setting.scale.least_ns));
   }
-  if (style.color) return color_scale(setting.scale);
+  if (style.color) return color_scale(setting.scale, style.columns);
   return setting.numbers ? std::string() : shade_scale(setting.scale, style);
 }
 

@@ -136,6 +136,7 @@ class Planner {
     } else {
       const std::string words = "One core: no latency between cores.";
       text({x, y_, text_width(words), line}, words, quiet_look);
+      x += text_width(words) + 2 * column_gap;
       y_ += line;
     }
     const int map_bottom = y_;
@@ -153,11 +154,12 @@ class Planner {
     std::string title = "One way from core to core";
     if (a_cell > 1) title += fmt::format(", {}x{} cores a cell", a_cell, a_cell);
     heading(margin, y_, title);
+    const int title_right = sheet_.texts.back().rect.right();
     y_ += heading_line + 4;
     sheet_.map = {margin + axis, y_ + line, cell * cells, cell * cells};
     place_axes();
     y_ = sheet_.map.bottom();
-    return std::max(place_bar(), sheet_.texts.back().rect.right());
+    return std::max(place_bar(), title_right);
   }
 
   void place_axes() {
@@ -180,7 +182,7 @@ class Planner {
     const int x = sheet_.map.right() + column_gap;
     if (sheet_.scale.flat()) {
       const std::string words = "every pair " + time_text(sheet_.scale.least_ns);
-      text({x, sheet_.map.y, text_width(words), line}, words, look);
+      text({x, sheet_.map.y, text_width(words), line}, words, quiet_look);
       return x + text_width(words);
     }
     sheet_.bar = {x, sheet_.map.y, bar_width, std::max(sheet_.map.height, least_bar)};
@@ -189,7 +191,7 @@ class Planner {
       const int y = sheet_.bar.bottom() - static_cast<int>(fraction * sheet_.bar.height);
       const int from_top = std::clamp(y - line / 2, sheet_.bar.y, sheet_.bar.bottom() - line);
       text({x + bar_width + 6, from_top, bar_labels, line}, time_text(sheet_.scale.ns_at(fraction)),
-           look);
+           quiet_look);
     }
     y_ = std::max(y_, sheet_.bar.bottom());
     return x + bar_width + 6 + bar_labels;
