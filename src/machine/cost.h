@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "machine/machine.h"
 
@@ -52,20 +53,19 @@ class CostModel {
   // A line written by `from` until the last of the readers, all waiting for it, has it.
   double line_to_readers_ns(int from, std::span<const int> readers) const;
   // Each writer sets a flag of its own, `flags_a_line` of them packed into one line; until `reader`
-  // has seen all.
+  // has seen all. pre: flags_a_line is 1 or more.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
 
   double copy_ns(const Copy& copy) const;
 
   // A block passed from one processor to another through shared memory in this manner.
   double handoff_ns(double bytes, int from, int to, HandoffKind kind) const;
-  // The manner that costs least.
-  HandoffKind best_ring(double bytes, int from, int to) const;
 
   // Bytes read straight out of a peer's memory by `path`, with `others` doing the same.
   // Infinity where the machine has no such path.
   double path_ns(std::string_view path, double bytes, int others) const;
 
+  // Infinity where it is not known.
   double system_ns(SystemCall call) const;
 
   // A message to another node while `others` of this node send as well. Infinity without a network.
@@ -74,7 +74,17 @@ class CostModel {
   const Machine& machine() const { return machine_; }
 
  private:
+  // Of the level that joins two different processors.
+  const LineCost& line_cost(int a, int b) const;
+  double own_copy_ns(double bytes, std::string_view level, int copiers) const;
+  double memory_copy_ns(const Copy& copy) const;
+  double source_ns(const Copy& copy) const;
+  double target_ns(const Copy& copy) const;
+
   const Machine& machine_;
+  GroupIndex index_;
+  std::vector<const LineCost*> cost_of_level_;  // by joining level; the last is the machine's
+  std::vector<int> pair_row_;                   // by processor: its core's row in machine.pairs
 };
 
 }  // namespace huddle::machine

@@ -15,17 +15,31 @@
 
 namespace huddle::settings {
 
+// What a value may be.
+enum class Kind {
+  path,  // a file; in a configuration file a relative one counts from that file's folder
+  word,  // one of the words that the placeholder lists
+};
+
 struct Setting {
-  std::string_view key;          // in the file: "machine"; the environment name follows from it
+  std::string_view key;  // in the file: "machine"; the environment name follows from it
+  Kind kind = Kind::word;
   std::string_view placeholder;  // what a value looks like: "FILE", "auto|always|never"
   std::string_view fallback;     // the default, as text
   std::string_view help;         // one line
+  // Every command takes it as a flag; otherwise only the commands that declare the flag themselves.
+  bool flag_everywhere = false;
 };
 
 // Every setting there is, in the order in which people read them.
 std::span<const Setting> table();
 // "machine" -> "HUDDLE_MACHINE".
 std::string environment_name(std::string_view key);
+// "machine" -> "--machine".
+std::string flag_name(std::string_view key);
+
+// Throws InputError, opening with `where`, when the setting does not take this value.
+void check_value(const Setting& setting, std::string_view value, const std::string& where);
 
 enum class Layer { command_line, environment, user_file, site_file, built_in };
 
@@ -39,20 +53,30 @@ struct Resolved {
 // Where each layer is read from; tests give their own.
 struct Sources {
   std::vector<std::string> environment;  // "NAME=value" lines; only HUDDLE_* matter
-  std::string user_file;                 // may not exist
+  std::string user_file;                 // may not exist; empty: no place for one is known
   std::string site_file;
 };
 Sources process_sources();
+// From an environment of "NAME=value" lines: XDG_CONFIG_HOME and HOME say where the user's file is.
+Sources sources_from(std::vector<std::string> environment);
 
-// Every setting with its value and its origin. Throws InputError for an unknown key or HUDDLE_*
-// name (naming the nearest), for a damaged file (with file and line), and for a value that the
-// setting does not take.
+// The configuration files in the order in which they win, whether they are there or not.
+struct ConfigFile {
+  std::string path;
+  bool found = false;
+};
+std::vector<ConfigFile> config_files(const Sources& sources);
+
+// Every setting with its value and its origin. An empty environment value counts as not set. Throws
+// InputError for an unknown key or HUDDLE_* name (naming the nearest), for a damaged file (with
+// file and line), and for a value that the setting does not take.
 std::vector<Resolved> resolve(const Sources& sources);
 
 // pre: the key is in the table.
 const Resolved& find(std::span<const Resolved> settings, std::string_view key);
 
-// A flag given on the command line wins over whatever was resolved.
+// A flag given on the command line wins over whatever was resolved. Throws UsageError for a value
+// that the setting does not take. pre: the key is in the table.
 void override_by_flag(std::vector<Resolved>& settings, std::string_view key,
                       const std::string& value);
 

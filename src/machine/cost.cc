@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "machine/cost.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "machine/contention.h"
+
+namespace huddle::machine {
+namespace {
+
+constexpr int no_row = -1;
+
+// By processor: the row of machine.pairs that speaks for it. A hardware thread that was not
+// measured itself is as far from other cores as the thread of its core that was.
+std::vector<int> rows_of_pairs(const Machine& machine) {
+  const auto size = static_cast<std::size_t>(*(machine.topology.pus.end() - 1)) + 1;
+  std::vector<int> rows(size, no_row);
+  if (!machine.pairs) return rows;
+  for (std::size_t i = 0; i < machine.pairs->pus.size(); ++i) {
+    rows[static_cast<std::size_t>(machine.pairs->pus[i])] = static_cast<int>(i);
+  }
+  const Level* cores = find_level(machine.topology, "core");
+  if (cores == nullptr) return rows;
+  for (const CpuSet& core : cores->groups) {
+    const auto measured = std::find_if(core.begin(), core.end(), [&rows](int pu) {
+      return rows[static_cast<std::size_t>(pu)] != no_row;
+    });
+    if (measured == core.end()) continue;
+    for (int pu : core) {
+      int& row = rows[static_cast<std::size_t>(pu)];
+      if (row == no_row) row = rows[static_cast<std::size_t>(*measured)];
+    }
+  }
+  return rows;
+}
+
+const LineCost* find_line(const Machine& machine, std::string_view level) {
+  const auto found = std::find_if(machine.line.begin(), machine.line.end(),
+                                  [level](const LineCost& cost) { return cost.level == level; });
+  return found == machine.line.end() ? nullptr : &*found;
+}
+
+std::string_view level_name(const Topology& topology, std::size_t level) {
+  return level == topology.levels.size() ? whole_machine
+                                         : std::string_view(topology.levels[level].name);
+}
+
+// How far out a level lies: 0 is the innermost, the machine comes last.
+std::size_t rank_of(const Topology& topology, std::string_view level) {
+  const auto found = std::find_if(topology.levels.begin(), topology.levels.end(),
+                                  [level](const Level& l) { return l.name == level; });
+  return static_cast<std::size_t>(found - topology.levels.begin());
+}
+
+// Of the entries with a level, the one that answers for `rank`: the nearest one further out, since
+// that errs on the dear side; otherwise the outermost.
+template <typename Entry>
+const Entry* answering(const Topology& topology, const std::vector<const Entry*>& entries,
+                       std::size_t rank) {
+  const Entry* best = nullptr;
+  for (const Entry* entry : entries) {
+    if (best == nullptr) {
+      best = entry;
+      continue;
+    }
+    const std::size_t here = rank_of(topology, entry->level);
+    const std::size_t there = rank_of(topology, best->level);
+    const bool better = there < rank ? here > there : here >= rank && here < there;
+    if (better) best = entry;
+  }
+  return best;
+}
+
+}  // namespace
+
+CostModel::CostModel(const Machine& machine)
+    : machine_(machine), index_(machine.topology), pair_row_(rows_of_pairs(machine)) {
+  for (std::size_t level = 0; level <= machine.topology.levels.size(); ++level) {
+    cost_of_level_.push_back(find_line(machine, level_name(machine.topology, level)));
+  }
+}
+
+const LineCost& CostModel::line_cost(int a, int b) const {
+  return *cost_of_level_[index_.joining_level(a, b)];
+}
+
+double CostModel::line_ns(int from, int to) const {
+  if (from == to) return 0;
+  const int row = pair_row_[static_cast<std::size_t>(from)];
+  const int column = pair_row_[static_cast<std::size_t>(to)];
+  if (row == no_row || column == no_row || row == column) return line_cost(from, to).one_way_ns;
+  const std::size_t n = machine_.pairs->pus.size();
+  return machine_.pairs
+      ->one_way_ns[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)];
+}
+
+// A measured pair keeps the ratio that its level has between a shared line and a line each.
+double CostModel::shared_line_ns(int a, int b) const {
+  if (a == b) return 0;
+  const LineCost& cost = line_cost(a, b);
+  return line_ns(a, b) * cost.shared_ns / cost.one_way_ns;
+}
+
+double CostModel::line_to_readers_ns(int from, std::span<const int> readers) const {
+  double farthest_ns = 0;
+  double steps_ns = 0;
+  double step_of_farthest_ns = 0;
+  for (const int reader : readers) {
+    if (reader == from) continue;
+    const double ns = line_ns(from, reader);
+    const double step_ns = line_cost(from, reader).reader_step_ns;
+    steps_ns += step_ns;
+    if (ns >= farthest_ns) {
+      step_of_farthest_ns = ns > farthest_ns ? step_ns : std::min(step_of_farthest_ns, step_ns);
+      farthest_ns = ns;
+    }
+  }
+  return farthest_ns + steps_ns - step_of_farthest_ns;
+}
+
+double CostModel::flags_ns(std::span<const int> writers, int reader, int flags_a_line) const {
+  const auto per_line = static_cast<std::size_t>(flags_a_line);
+  double slowest_line_ns = 0;
+  double further_lines_ns = 0;
+  for (std::size_t start = 0; start < writers.size(); start += per_line) {
+    const auto line = writers.subspan(start, std::min(per_line, writers.size() - start));
+    double way_ns = 0;
+    double queue_ns = 0;
+    double step_ns = 0;
+    for (const int writer : line) {
+      if (writer == reader) continue;
+      way_ns = std::max(way_ns, line_ns(writer, reader));
+      step_ns = line_cost(writer, reader).reader_step_ns;
+      if (writer != line.front()) queue_ns += line_cost(writer, reader).writer_step_ns;
+    }
+    slowest_line_ns = std::max(slowest_line_ns, way_ns + queue_ns);
+    if (start > 0) further_lines_ns += step_ns;
+  }
+  return slowest_line_ns + further_lines_ns;
+}
+
+double CostModel::own_copy_ns(double bytes, std::string_view level, int copiers) const {
+  const Topology& topology = machine_.topology;
+  const std::size_t rank = rank_of(topology, level);
+  std::vector<const CopyCurve*> alone;
+  std::vector<const CopyCurve*> crowded;
+  for (const CopyCurve& copy : machine_.copy)
+    (copy.copiers == 1 ? alone : crowded).push_back(&copy);
+  std::vector<CrowdPoint> points;
+  if (const CopyCurve* one = answering(topology, alone, 0)) points.push_back({1, &one->curve});
+  if (const CopyCurve* scope = answering(topology, crowded, rank)) {
+    for (const CopyCurve* copy : crowded) {
+      if (copy->level == scope->level) points.push_back({copy->copiers, &copy->curve});
+    }
+  }
+  return crowd_time_ns(points, bytes, copiers);
+}
+
+// Memory's rate is that of the largest working set that was measured.
+double CostModel::memory_copy_ns(const Copy& copy) const {
+  double largest_bytes = 1;
+  for (const CopyCurve& curve : machine_.copy) {
+    largest_bytes = std::max(largest_bytes, curve.curve.bytes.back());
+  }
+  const double largest_ns = own_copy_ns(largest_bytes, copy.others_share, copy.others + 1);
+  return largest_ns * copy.bytes / largest_bytes;
+}
+
+double CostModel::source_ns(const Copy& copy) const {
+  switch (copy.source) {
+    case Source::own_cache:
+      return 0;
+    case Source::peer_wrote:
+      return handoff_ns(copy.bytes, copy.peer, copy.copier, HandoffKind::read_dirty);
+    case Source::near_memory:
+      return memory_copy_ns(copy);
+    case Source::far_memory: {
+      std::vector<const MemoryCost*> costs;
+      for (const MemoryCost& cost : machine_.memory) costs.push_back(&cost);
+      const std::size_t rank =
+          copy.copier == copy.peer ? 0 : index_.joining_level(copy.copier, copy.peer);
+      const MemoryCost* cost = answering(machine_.topology, costs, rank);
+      return memory_copy_ns(copy) * (cost == nullptr ? 1 : cost->copy_factor);
+    }
+  }
+  return 0;
+}
+
+double CostModel::target_ns(const Copy& copy) const {
+  switch (copy.target) {
+    case Target::own_cache:
+      return 0;
+    case Target::peer_cached:
+      return handoff_ns(copy.bytes, copy.copier, copy.peer, HandoffKind::write_cached);
+    case Target::memory:
+      return memory_copy_ns(copy);
+  }
+  return 0;
+}
+
+double CostModel::copy_ns(const Copy& copy) const {
+  if (copy.bytes <= 0) return 0;
+  const double own_ns = own_copy_ns(copy.bytes, copy.others_share, copy.others + 1);
+  return std::max(own_ns, source_ns(copy) + target_ns(copy));
+}
+
+double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) const {
+  if (bytes <= 0 || from == to) return 0;
+  std::vector<const HandoffCurve*> curves;
+  for (const HandoffCurve& handoff : machine_.handoff) {
+    if (handoff.kind == kind) curves.push_back(&handoff);
+  }
+  const std::size_t rank = index_.joining_level(from, to);
+  const HandoffCurve* handoff = answering(machine_.topology, curves, rank);
+  if (handoff == nullptr) return std::numeric_limits<double>::infinity();
+  const double ns = time_at(handoff->curve, bytes);
+  // A curve of a nearer level answers for a further one as much dearer as a line is.
+  const LineCost* measured = cost_of_level_[rank_of(machine_.topology, handoff->level)];
+  if (measured == nullptr) return ns;
+  return ns * std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
+}
+
+double CostModel::path_ns(std::string_view path, double bytes, int others) const {
+  std::vector<CrowdPoint> points;
+  for (const PathCurve& curve : machine_.paths) {
+    if (curve.path == path) points.push_back({curve.copiers, &curve.curve});
+  }
+  if (points.empty()) return std::numeric_limits<double>::infinity();
+  return crowd_time_ns(points, bytes, others + 1);
+}
+
+double CostModel::system_ns(SystemCall call) const {
+  const auto found = std::find_if(machine_.system.begin(), machine_.system.end(),
+                                  [call](const SystemCost& cost) { return cost.call == call; });
+  return found == machine_.system.end() ? std::numeric_limits<double>::infinity() : found->ns;
+}
+
+double CostModel::message_ns(double bytes, int others) const {
+  double best_ns = std::numeric_limits<double>::infinity();
+  const double senders = others + 1;
+  for (const Network& network : machine_.networks) {
+    const double alone_ns = time_at(network.curve, bytes);
+    const double fixed_ns = time_at(network.curve, 0);
+    const double shared_ns = fixed_ns + senders * bytes / network.node_gb_per_s;
+    best_ns = std::min(best_ns, std::max(alone_ns, shared_ns) + others * network.gap_ns);
+  }
+  return best_ns;
+}
+
+}  // namespace huddle::machine

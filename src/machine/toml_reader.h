@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// TOML as a document whose every complaint names file and line. The only file of this room that
+// includes the TOML library is toml_reader.cc.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace huddle::machine {
+
+// One table of a TOML document. Every key that is read is remembered, so that finish() can name the
+// keys that nobody asked for: a mistyped key must not pass for a missing one.
+class TomlTable {
+ public:
+  TomlTable(TomlTable&&) noexcept;
+  TomlTable& operator=(TomlTable&&) noexcept;
+  ~TomlTable();
+
+  // Throws InputError "NAME:LINE: ..." where the text is not TOML. `name` is the file's.
+  static TomlTable parse(std::string_view text, const std::string& name);
+
+  bool has(const std::string& key) const;
+  std::string text(const std::string& key);
+  std::string text_or(const std::string& key, const std::string& otherwise);
+  double number(const std::string& key);
+  double number_or(const std::string& key, double otherwise);
+  long long integer(const std::string& key, long long least, long long most);
+  long long integer_or(const std::string& key, long long least, long long most,
+                       long long otherwise);
+  bool boolean_or(const std::string& key, bool otherwise);
+  std::vector<double> numbers(const std::string& key);
+  std::vector<double> numbers_or_none(const std::string& key);
+  std::vector<std::vector<double>> number_rows_or_none(const std::string& key);
+  std::vector<std::string> texts(const std::string& key);
+  std::vector<std::string> texts_or_none(const std::string& key);
+  // One of `words`; answers its index.
+  std::size_t word(const std::string& key, const std::vector<std::string>& words);
+
+  // [key]: null where it is not there.
+  std::optional<TomlTable> table(const std::string& key);
+  // [[key]]: empty where there is none.
+  std::vector<TomlTable> tables(const std::string& key);
+
+  // Throws where the table holds a key that was not read, naming the nearest that was.
+  void finish() const;
+
+  // Throws InputError "NAME:LINE: message" with the line of the key, or of the table for "".
+  [[noreturn]] void refuse(const std::string& key, const std::string& message) const;
+
+ private:
+  struct State;
+  explicit TomlTable(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace huddle::machine

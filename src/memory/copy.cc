@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "memory/copy.h"
+
+#include <cstring>
+
+#include "memory/copy_kernels.h"
+
+namespace huddle::memory {
+
+bool is_native(CopyKernel kernel) {
+  switch (kernel) {
+    case CopyKernel::plain:
+      return true;
+    case CopyKernel::rep_movsb:
+      return native_kernels().rep_movsb;
+    case CopyKernel::nontemporal:
+      return native_kernels().nontemporal;
+    case CopyKernel::prefetch_write:
+      return native_kernels().prefetch_write;
+  }
+  return false;
+}
+
+void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t n) {
+  if (n == 0) return;  // memcpy and friends may not see null pointers, not even for nothing
+  auto* to = static_cast<std::byte*>(target);
+  const auto* from = static_cast<const std::byte*>(source);
+  switch (kernel) {
+    case CopyKernel::plain:
+      std::memcpy(to, from, n);
+      return;
+    case CopyKernel::rep_movsb:
+      copy_rep_movsb(to, from, n);
+      return;
+    case CopyKernel::nontemporal:
+      copy_nontemporal(to, from, n);
+      return;
+    case CopyKernel::prefetch_write:
+      copy_prefetch_write(to, from, n);
+      return;
+  }
+}
+
+}  // namespace huddle::memory

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Ways of copying bytes. Which one is fastest depends on where the bytes lie and who has them
+// cached, so they are measured (huddle calibrate) and chosen by what was measured.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace huddle::memory {
+
+enum class CopyKernel {
+  plain,           // the C library's memcpy
+  rep_movsb,       // the processor's own string copy
+  nontemporal,     // whole lines past the caches, nothing of the target is read first
+  prefetch_write,  // lines of the target are asked for, writable, some way ahead of the stores
+};
+inline constexpr std::array<CopyKernel, 4> copy_kernels = {
+    CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write};
+inline constexpr std::array<std::string_view, 4> copy_kernel_names = {
+    "plain", "rep_movsb", "nontemporal", "prefetch_write"};
+
+constexpr std::string_view name(CopyKernel kernel) {
+  return copy_kernel_names[static_cast<std::size_t>(kernel)];
+}
+
+// False where this processor has nothing of the kind and copy_bytes does the same as plain.
+bool is_native(CopyKernel kernel);
+
+// pre: the two ranges do not overlap; null only with n == 0.
+// A release store that follows orders the copy for whoever acquires it, with every kernel.
+void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t n);
+
+}  // namespace huddle::memory

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Lays the sources over one another: the weakest first, each overwriting what it names.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "settings/settings.h"
+#include "settings/settings_file.h"
+
+namespace huddle::settings {
+namespace {
+
+constexpr std::string_view environment_prefix = "HUDDLE_";
+
+std::vector<Resolved> defaults() {
+  std::vector<Resolved> settings;
+  for (const Setting& setting : table()) {
+    settings.push_back({setting, std::string(setting.fallback), Layer::built_in, "default"});
+  }
+  return settings;
+}
+
+Resolved* find_key(std::vector<Resolved>& settings, std::string_view key) {
+  const auto it = std::find_if(settings.begin(), settings.end(),
+                               [&](const Resolved& r) { return r.setting.key == key; });
+  return it == settings.end() ? nullptr : &*it;
+}
+
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys;
+  for (const Setting& setting : table()) keys.emplace_back(setting.key);
+  return keys;
+}
+
+std::vector<std::string> all_environment_names() {
+  std::vector<std::string> names;
+  for (const Setting& setting : table()) names.push_back(environment_name(setting.key));
+  return names;
+}
+
+// What a file says is meant from where the file lies.
+std::string from_folder_of(const std::string& file, const Setting& setting,
+                           const std::string& value) {
+  if (setting.kind != Kind::path || value.empty() || value.front() == '/') return value;
+  return (std::filesystem::path(file).parent_path() / value).lexically_normal().string();
+}
+
+void apply_file(std::vector<Resolved>& settings, const std::string& file, Layer layer) {
+  for (const FileEntry& entry : read_settings_file(file)) {
+    const std::string place = fmt::format("{}:{}", file, entry.line);
+    Resolved* known = find_key(settings, entry.key);
+    if (known == nullptr) {
+      throw InputError(fmt::format("{}: unknown setting '{}'{}", place, entry.key,
+                                   did_you_mean(entry.key, all_keys())));
+    }
+    if (!entry.text) {
+      throw InputError(fmt::format("{}: {} takes text in quotes ({} = \"{}\")", place, entry.key,
+                                   entry.key, known->setting.placeholder));
+    }
+    check_value(known->setting, *entry.text, fmt::format("{}: {}", place, entry.key));
+    known->value = from_folder_of(file, known->setting, *entry.text);
+    known->layer = layer;
+    known->where = place;
+  }
+}
+
+Resolved& named_by_environment(std::vector<Resolved>& settings, const std::string& name) {
+  for (Resolved& resolved : settings) {
+    if (environment_name(resolved.setting.key) == name) return resolved;
+  }
+  const std::string guess = nearest(name, all_environment_names());
+  throw InputError(fmt::format("{} is not a setting{}", name,
+                               guess.empty() ? "; 'huddle config' lists those there are"
+                                             : fmt::format("; did you mean {}?", guess)));
+}
+
+void apply_environment(std::vector<Resolved>& settings, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    if (!line.starts_with(environment_prefix)) continue;
+    const std::string name = line.substr(0, line.find('='));
+    Resolved& resolved = named_by_environment(settings, name);
+    const std::string value = line.substr(std::min(line.size(), name.size() + 1));
+    if (value.empty()) continue;
+    check_value(resolved.setting, value, name);
+    resolved.value = value;
+    resolved.layer = Layer::environment;
+    resolved.where = name;
+  }
+}
+
+}  // namespace
+
+std::vector<Resolved> resolve(const Sources& sources) {
+  std::vector<Resolved> settings = defaults();
+  if (!sources.site_file.empty()) apply_file(settings, sources.site_file, Layer::site_file);
+  if (!sources.user_file.empty()) apply_file(settings, sources.user_file, Layer::user_file);
+  apply_environment(settings, sources.environment);
+  return settings;
+}
+
+const Resolved& find(std::span<const Resolved> settings, std::string_view key) {
+  const auto it = std::find_if(settings.begin(), settings.end(),
+                               [&](const Resolved& r) { return r.setting.key == key; });
+  assert(it != settings.end());
+  return *it;
+}
+
+void override_by_flag(std::vector<Resolved>& settings, std::string_view key,
+                      const std::string& value) {
+  Resolved* known = find_key(settings, key);
+  assert(known != nullptr);
+  try {
+    check_value(known->setting, value, flag_name(key));
+  } catch (const InputError& error) {
+    throw UsageError(error.what());
+  }
+  known->value = value;
+  known->layer = Layer::command_line;
+  known->where = flag_name(key);
+}
+
+}  // namespace huddle::settings

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A folder of its own for one test, gone when the test ends.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace huddle::test {
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "huddle-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder: " + name);
+    folder_ = name;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::string path(std::string_view relative) const { return (folder_ / relative).string(); }
+
+  // Writes a file, making the folders above it, and says where it is.
+  std::string write(std::string_view relative, std::string_view text) const {
+    const std::filesystem::path file = folder_ / relative;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream stream(file, std::ios::binary);
+    stream << text;
+    if (!stream) throw std::runtime_error("cannot write " + file.string());
+    return file.string();
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace huddle::test

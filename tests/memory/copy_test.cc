@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "memory/copy.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace huddle::memory {
+namespace {
+
+constexpr std::byte guard{0xA5};
+constexpr std::size_t guard_bytes = 128;
+
+std::vector<std::byte> pattern(std::size_t n, unsigned seed) {
+  std::vector<std::byte> bytes(n);
+  for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(seed + i * 7 + i / 251);
+  return bytes;
+}
+
+// Copies n bytes between the given offsets from a line start and says whether exactly those bytes
+// changed.
+bool copies_exactly(CopyKernel kernel, std::size_t n, std::size_t target_offset,
+                    std::size_t source_offset) {
+  const auto source = pattern(n + source_offset, 3);
+  std::vector<std::byte> area(n + target_offset + 2 * guard_bytes, guard);
+  std::byte* base = area.data() + guard_bytes - reinterpret_cast<std::uintptr_t>(area.data()) % 64;
+  std::byte* target = base + target_offset;
+  copy_bytes(kernel, target, source.data() + source_offset, n);
+  if (!std::equal(target, target + n, source.data() + source_offset)) return false;
+  const auto is_guard = [](std::byte b) { return b == guard; };
+  return std::all_of(area.data(), target, is_guard) &&
+         std::all_of(target + n, area.data() + area.size(), is_guard);
+}
+
+TEST(CopyBytes, MovesEverySizeUpToFiveLinesAtEveryOffset) {
+  for (const CopyKernel kernel : copy_kernels) {
+    for (std::size_t n = 0; n <= 320; ++n) {
+      for (const std::size_t offset : {0U, 1U, 15U, 16U, 63U}) {
+        ASSERT_TRUE(copies_exactly(kernel, n, offset, 64 - offset))
+            << name(kernel) << " n=" << n << " offset=" << offset;
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(CopyBytes, MovesThatManyBytesAndNoOther, ()) {
+  const auto kernel = *rc::gen::elementOf(copy_kernels);
+  const auto n = *rc::gen::inRange<std::size_t>(0, 70000);
+  const auto target_offset = *rc::gen::inRange<std::size_t>(0, 64);
+  const auto source_offset = *rc::gen::inRange<std::size_t>(0, 64);
+  RC_ASSERT(copies_exactly(kernel, n, target_offset, source_offset));
+}
+
+TEST(CopyBytes, TakesNullForNothing) {
+  for (const CopyKernel kernel : copy_kernels) copy_bytes(kernel, nullptr, nullptr, 0);
+}
+
+// Whoever acquires the flag sees the whole copy, streaming stores included.
+TEST(CopyBytes, IsOrderedByAReleaseStore) {
+  constexpr std::size_t n = 8192;
+  constexpr unsigned rounds = 200;
+  for (const CopyKernel kernel : copy_kernels) {
+    std::vector<std::byte> shared(n);
+    std::atomic<unsigned> written{0};
+    std::atomic<unsigned> seen{0};
+    std::thread writer([&] {
+      for (unsigned round = 1; round <= rounds; ++round) {
+        const auto fresh = pattern(n, round);
+        copy_bytes(kernel, shared.data(), fresh.data(), n);
+        written.store(round, std::memory_order_release);
+        while (seen.load(std::memory_order_acquire) != round) std::this_thread::yield();
+      }
+    });
+    unsigned stale = 0;
+    for (unsigned round = 1; round <= rounds; ++round) {
+      while (written.load(std::memory_order_acquire) != round) std::this_thread::yield();
+      stale += shared == pattern(n, round) ? 0 : 1;
+      seen.store(round, std::memory_order_release);
+    }
+    writer.join();
+    EXPECT_EQ(stale, 0U) << name(kernel);
+  }
+}
+
+TEST(CopyKernels, SayWhatIsNative) {
+  EXPECT_TRUE(is_native(CopyKernel::plain));
+#if defined(__x86_64__)
+  for (const CopyKernel kernel : copy_kernels) EXPECT_TRUE(is_native(kernel)) << name(kernel);
+#else
+  EXPECT_FALSE(is_native(CopyKernel::nontemporal));
+#endif
+}
+
+}  // namespace
+}  // namespace huddle::memory

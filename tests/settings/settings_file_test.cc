@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "settings/settings_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "../base/scratch.h"
+#include "base/error.h"
+
+namespace huddle::settings {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(SettingsFile, GivesEntriesInTheOrderOfTheFile) {
+  const test::Scratch scratch;
+  const auto entries = read_settings_file(
+      scratch.write("config.toml", "# mine\nunicode = \"never\"\n\ncolor = \"always\"\n"));
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].key, "unicode");
+  EXPECT_EQ(entries[0].text, "never");
+  EXPECT_EQ(entries[0].line, 2);
+  EXPECT_EQ(entries[1].key, "color");
+  EXPECT_EQ(entries[1].line, 4);
+}
+
+TEST(SettingsFile, SaysWhenAValueIsNotText) {
+  const test::Scratch scratch;
+  const auto entries =
+      read_settings_file(scratch.write("config.toml", "color = true\n[machine]\n"));
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].text, std::nullopt);
+  EXPECT_EQ(entries[1].text, std::nullopt);
+}
+
+TEST(SettingsFile, IsEmptyWhereThereIsNone) {
+  const test::Scratch scratch;
+  EXPECT_TRUE(read_settings_file(scratch.path("nothing.toml")).empty());
+  const std::string file = scratch.write("file", "");
+  EXPECT_TRUE(read_settings_file(file + "/config.toml").empty());
+}
+
+TEST(SettingsFile, NamesTheDamagedLine) {
+  const test::Scratch scratch;
+  const std::string path = scratch.write("config.toml", "color = \"auto\"\nunicode = \"ne\n");
+  EXPECT_THAT(error_of([&] { read_settings_file(path); }), StartsWith(path + ":2: "));
+}
+
+TEST(SettingsFile, RejectsAKeyGivenTwice) {
+  const test::Scratch scratch;
+  const std::string path = scratch.write("config.toml", "color = \"auto\"\ncolor = \"never\"\n");
+  EXPECT_THAT(error_of([&] { read_settings_file(path); }), StartsWith(path + ":2: "));
+}
+
+TEST(SettingsFile, SaysWhyItCannotBeRead) {
+  const test::Scratch scratch;
+  const std::string folder = scratch.folder().string();
+  EXPECT_THAT(error_of([&] { read_settings_file(folder); }),
+              HasSubstr(folder + ": cannot be read: Is a directory"));
+}
+
+}  // namespace
+}  // namespace huddle::settings

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "settings/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "../base/scratch.h"
+#include "base/error.h"
+
+namespace huddle::settings {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(const Sources& sources) {
+  try {
+    resolve(sources);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// A user's and a site's file in a folder of their own, and an environment.
+struct Layers {
+  test::Scratch scratch;
+  Sources sources;
+
+  Layers() {
+    sources.user_file = scratch.path("user/config.toml");
+    sources.site_file = scratch.path("site/config.toml");
+  }
+  void user(std::string_view text) { scratch.write("user/config.toml", text); }
+  void site(std::string_view text) { scratch.write("site/config.toml", text); }
+};
+
+TEST(Table, HasADefaultThatItTakesItself) {
+  ASSERT_FALSE(table().empty());
+  for (const Setting& setting : table()) {
+    EXPECT_NO_THROW(check_value(setting, setting.fallback, "default")) << setting.key;
+    EXPECT_FALSE(setting.help.empty()) << setting.key;
+  }
+}
+
+TEST(Table, NamesFollowFromTheKey) {
+  EXPECT_EQ(environment_name("machine"), "HUDDLE_MACHINE");
+  EXPECT_EQ(environment_name("max-arena"), "HUDDLE_MAX_ARENA");
+  EXPECT_EQ(flag_name("machine"), "--machine");
+}
+
+TEST(Resolve, GivesDefaultsWhenNothingIsSaid) {
+  const auto settings = resolve({});
+  ASSERT_EQ(settings.size(), table().size());
+  EXPECT_EQ(find(settings, "color").value, "auto");
+  EXPECT_EQ(find(settings, "color").layer, Layer::built_in);
+  EXPECT_EQ(find(settings, "color").where, "default");
+}
+
+TEST(Resolve, StrongerLayersWin) {
+  Layers layers;
+  layers.site("color = \"never\"\nunicode = \"never\"\nprogress = \"never\"\n");
+  layers.user("unicode = \"always\"\nprogress = \"always\"\n");
+  layers.sources.environment = {"PATH=/bin", "HUDDLE_PROGRESS=auto"};
+  auto settings = resolve(layers.sources);
+  EXPECT_EQ(find(settings, "color").value, "never");
+  EXPECT_EQ(find(settings, "color").where, layers.sources.site_file + ":1");
+  EXPECT_EQ(find(settings, "color").layer, Layer::site_file);
+  EXPECT_EQ(find(settings, "unicode").value, "always");
+  EXPECT_EQ(find(settings, "unicode").where, layers.sources.user_file + ":1");
+  EXPECT_EQ(find(settings, "progress").value, "auto");
+  EXPECT_EQ(find(settings, "progress").where, "HUDDLE_PROGRESS");
+
+  override_by_flag(settings, "progress", "never");
+  EXPECT_EQ(find(settings, "progress").value, "never");
+  EXPECT_EQ(find(settings, "progress").layer, Layer::command_line);
+  EXPECT_EQ(find(settings, "progress").where, "--progress");
+}
+
+TEST(Resolve, TakesAPathInAFileFromThatFilesFolder) {
+  Layers layers;
+  layers.site("machine = \"../machines/node.toml\"\n");
+  EXPECT_EQ(find(resolve(layers.sources), "machine").value,
+            layers.scratch.path("machines/node.toml"));
+  layers.user("machine = \"/shared/node.toml\"\n");
+  EXPECT_EQ(find(resolve(layers.sources), "machine").value, "/shared/node.toml");
+  layers.sources.environment = {"HUDDLE_MACHINE=here.toml"};
+  EXPECT_EQ(find(resolve(layers.sources), "machine").value, "here.toml");
+}
+
+TEST(Resolve, CountsAnEmptyEnvironmentValueAsNotSet) {
+  Sources sources;
+  sources.environment = {"HUDDLE_COLOR="};
+  EXPECT_EQ(find(resolve(sources), "color").where, "default");
+}
+
+TEST(Resolve, NamesTheNearestKey) {
+  Layers layers;
+  layers.user("color = \"auto\"\nmachin = \"x\"\n");
+  EXPECT_EQ(error_of(layers.sources),
+            layers.sources.user_file + ":2: unknown setting 'machin'; did you mean 'machine'?");
+}
+
+TEST(Resolve, NamesTheNearestEnvironmentName) {
+  Sources sources;
+  sources.environment = {"HUDDLE_MACHNE=x"};
+  EXPECT_EQ(error_of(sources), "HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?");
+  sources.environment = {"HUDDLE_BROADCAST_DEGREE=4"};
+  EXPECT_EQ(error_of(sources),
+            "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists those there are");
+}
+
+TEST(Resolve, SaysWhatAValueMayBe) {
+  Layers layers;
+  layers.site("color = \"nevr\"\n");
+  EXPECT_EQ(error_of(layers.sources),
+            layers.sources.site_file +
+                ":1: color takes auto, always or never, not 'nevr'; did you mean 'never'?");
+  layers.site("");
+  layers.sources.environment = {"HUDDLE_UNICODE=1"};
+  EXPECT_EQ(error_of(layers.sources), "HUDDLE_UNICODE takes auto, always or never, not '1'");
+}
+
+TEST(Resolve, RejectsAValueThatIsNotText) {
+  Layers layers;
+  layers.site("color = true\n");
+  EXPECT_THAT(error_of(layers.sources), HasSubstr(":1: color takes text in quotes"));
+}
+
+TEST(OverrideByFlag, RejectsAWrongValueAsWrongUsage) {
+  auto settings = resolve({});
+  try {
+    override_by_flag(settings, "color", "blue");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_STREQ(error.what(), "--color takes auto, always or never, not 'blue'");
+  }
+  EXPECT_EQ(find(settings, "color").value, "auto");
+}
+
+}  // namespace
+}  // namespace huddle::settings
