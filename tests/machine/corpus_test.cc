@@ -231,7 +231,7 @@ Topology topology_of(const std::string& file) {
 
 TEST(CorpusDistances, FollowTheOrderOfNodes) {
   EXPECT_THAT(topology_of("epyc-2x64-nps1-smt").numa_distances, ElementsAre(10, 32, 32, 10));
-  // hwloc lists these nodes as 0, 2, 1, 3: memory hangs where it is near.
+  // This file lists the nodes as 0, 2, 1, 3.
   EXPECT_THAT(topology_of("cxl-2x8").numa_distances,
               ElementsAre(10, 21, 14, 24, 21, 10, 24, 24, 14, 24, 10, 26, 24, 24, 26, 10));
   EXPECT_THAT(topology_of("guest-2-cores").numa_distances, IsEmpty());

@@ -229,8 +229,8 @@ def cxl():
         cores = [core(8 * s + c, 8 * s + c) for c in range(8)]
         sockets.append(package(s, "Intel(R) Xeon(R) 6710E", [cache("L3Cache", 96 * MIB, *cores)], memory))
     write("cxl-2x8", sockets, [numa(3, 512 * GIB, pus=[])],
-          tail=distances([0, 1, 2, 3], [[10, 21, 14, 24], [21, 10, 24, 24], [14, 24, 10, 26],
-                                        [24, 24, 26, 10]]))
+          tail=distances([0, 2, 1, 3], [[10, 14, 21, 24], [14, 10, 24, 26], [21, 24, 10, 24],
+                                        [24, 26, 24, 10]]))
 
 
 def uneven():
