@@ -41,6 +41,9 @@ function(huddle_room name)
   target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
 endfunction()
 
+# Property tests draw from this seed, so that a failure repeats; make test-all draws another each time.
+set(HUDDLE_TEST_SEED 20261120 CACHE STRING "Seed of the property tests")
+
 # huddle_tests(ROOM [LINKS target...]): every *_test.cc of this folder in one program.
 function(huddle_tests room)
   cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
@@ -54,5 +57,5 @@ function(huddle_tests room)
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${room}_tests TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 600)
+                       PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=${HUDDLE_TEST_SEED}")
 endfunction()

@@ -132,7 +132,7 @@ double CostModel::flags_ns(std::span<const int> writers, int reader, int flags_a
     for (const int writer : line) {
       if (writer == reader) continue;
       way_ns = std::max(way_ns, line_ns(writer, reader));
-      step_ns = line_cost(writer, reader).reader_step_ns;
+      step_ns = std::max(step_ns, line_cost(writer, reader).reader_step_ns);
       if (writer != line.front()) queue_ns += line_cost(writer, reader).writer_step_ns;
     }
     slowest_line_ns = std::max(slowest_line_ns, way_ns + queue_ns);

@@ -135,14 +135,17 @@ std::vector<MemoryCost> generic_memory(const Topology& topology,
   constexpr double near_ns = 100;
   constexpr double far_ns = 160;
   constexpr double far_factor = 1.6;
-  const bool several_nodes = find_level(topology, "numa") != nullptr;
+  const Level* nodes = find_level(topology, "numa");
+  // Levels are listed from the inside out; the machine itself is not listed.
+  const auto level_is_far = [&](const std::string& level) {
+    if (nodes == nullptr) return false;
+    return level == whole_machine || find_level(topology, level) > nodes;
+  };
   std::vector<MemoryCost> memory;
-  bool outside_node = !several_nodes;
   for (const LineCost& line : lines) {
-    const bool far = several_nodes && outside_node;
+    const bool far = level_is_far(line.level);
     memory.push_back(
         {line.level, far ? far_ns : near_ns, far ? far_factor : 1.0, Origin::estimated});
-    outside_node = outside_node || line.level == "numa";
   }
   return memory;
 }

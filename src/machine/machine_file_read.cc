@@ -130,8 +130,10 @@ Level Reader::read_level(TomlTable& table) const {
   for (const std::string& list : table.texts("groups")) {
     level.groups.push_back(at_key(table, "groups", [&list] { return CpuSet::parse(list); }));
     left -= level.groups.back().count();
-    if (left < 0)
-      table.refuse("groups", fmt::format("level {} has a processor in two groups", level.name));
+    if (left < 0) {
+      table.refuse("groups",
+                   fmt::format("level {} names more processors than there are", level.name));
+    }
   }
   for (const double bytes : table.numbers_or_none("bytes")) {
     if (bytes < 0 || bytes > 1e15)
@@ -156,6 +158,7 @@ void Reader::read_topology(TomlTable& table) {
   Topology& topology = machine_.topology;
   topology.cpu_model = table.text_or("cpu_model", "");
   topology.pus = cpus(table, "pus");
+  at_key(table, "pus", [&topology] { validate(topology); });
   if (table.has("offline")) topology.offline = cpus(table, "offline");
   for (TomlTable& level : table.tables("level")) {
     topology.levels.push_back(read_level(level));

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle topo`: what a machine looks like and what its cores pay to talk.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.h"
+#include "cli/topo_json.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "machine/machine_file.h"
+#include "picture/picture.h"
+
+namespace huddle::cli {
+namespace {
+
+using picture::Subject;
+
+void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw FailureError(fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
+}
+
+// A machine nobody has measured, seen through hwloc.
+Subject recorded(const machine::Discovery& discovery, const std::string& name) {
+  Subject subject{machine::generic_machine(discovery.topology), discovery.allowed, ""};
+  subject.machine.name = name;
+  return subject;
+}
+
+// The setting `machine` may stand for another machine: then nothing here is allowed or not.
+Subject this_machine(const std::string& named) {
+  const machine::Discovery discovery = machine::discover_this_machine();
+  machine::LoadedMachine loaded = machine::load_machine(named, discovery.topology);
+  Subject subject{std::move(loaded.machine), std::nullopt, loaded.path};
+  if (fingerprint(subject.machine.topology) == fingerprint(discovery.topology)) {
+    subject.allowed = discovery.allowed;
+  }
+  return subject;
+}
+
+class TopoCommand : public Command {
+ public:
+  std::string name() const override { return "topo"; }
+  std::string summary() const override {
+    return "show a machine: its tree and what its cores pay to talk";
+  }
+  std::string examples() const override {
+    return "  huddle topo\n"
+           "  huddle topo --svg machine.svg\n"
+           "  huddle topo --machine machines/songshan.toml\n"
+           "  huddle topo --synthetic \"pack:2 l3:4 core:8 pu:2\"\n"
+           "  huddle topo --json | jq .line";
+  }
+
+  void declare(Options& options) override {
+    options.text("--machine", machine_, "FILE", "the machine of this machine file");
+    options.text("--xml", xml_, "FILE", "the machine that 'lstopo --of xml' wrote");
+    options.text("--synthetic", synthetic_, "DESC", "a machine in hwloc's words");
+    options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
+    options.text("--png", png_, "FILE", "draw into this file; - is stdout");
+    options.flag("--json", json_, "print everything as JSON");
+    options.exclude("--machine", "--xml");
+    options.exclude("--machine", "--synthetic");
+    options.exclude("--xml", "--synthetic");
+  }
+
+  ExitCode run(const Context& context) override {
+    const Console& console = context.console;
+    const int on_stdout = (svg_ == "-" ? 1 : 0) + (png_ == "-" ? 1 : 0) + (json_ ? 1 : 0);
+    if (on_stdout > 1) throw UsageError("only one of --svg -, --png - and --json fits on stdout");
+    const Subject subject = chosen(context);
+    if (!svg_.empty()) deliver(console, svg_, picture::as_svg(subject));
+    if (!png_.empty()) deliver(console, png_, picture::as_png(subject));
+    if (json_) {
+      console.print(topo_json(subject));
+    } else if (svg_.empty() && png_.empty()) {
+      console.print(picture::as_text(subject, {console.columns, console.color, console.unicode}));
+    }
+    return ExitCode::fine;
+  }
+
+ private:
+  Subject chosen(const Context& context) const {
+    if (!machine_.empty()) return {machine::read_machine_file(machine_), std::nullopt, machine_};
+    if (!xml_.empty()) {
+      return recorded(machine::discover_from_xml(xml_),
+                      std::filesystem::path(xml_).stem().string());
+    }
+    if (!synthetic_.empty()) {
+      return recorded(machine::discover_from_synthetic(synthetic_), synthetic_);
+    }
+    return this_machine(settings::find(context.settings, "machine").value);
+  }
+
+  static void deliver(const Console& console, const std::string& target, const std::string& bytes) {
+    if (target == "-") {
+      console.print(bytes);
+      return;
+    }
+    write_file(target, bytes);
+    console.note("wrote " + target);
+  }
+
+  std::string machine_, xml_, synthetic_, svg_, png_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_topo_command() { return std::make_unique<TopoCommand>(); }
+
+}  // namespace huddle::cli

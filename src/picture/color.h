@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The palette: a ramp for latencies that colour-blind people can read, and calm colours for levels.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace huddle::picture {
+
+struct Rgb {
+  std::uint8_t red = 0;
+  std::uint8_t green = 0;
+  std::uint8_t blue = 0;
+
+  bool operator==(const Rgb&) const = default;
+};
+
+// From dark blue (0: near) through green to yellow (1: far); lightness rises all the way, so that
+// it also reads in grey. Beyond 0 and 1 the ends.
+Rgb heat(double fraction);
+
+// Black or white, whichever reads better on this ground.
+Rgb readable_on(Rgb ground);
+
+// `part` of a mixed into b: 1 gives a.
+Rgb mixed(Rgb a, Rgb b, double part);
+
+// What boxes of a level are drawn in: dark enough for lines on white, light enough on black.
+Rgb level_color(std::string_view level);
+
+}  // namespace huddle::picture

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "picture/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "machine/infer.h"
+#include "picture/names.h"
+
+namespace huddle::picture {
+namespace {
+
+using machine::Machine;
+using machine::Origin;
+
+std::string plural(int count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+bool any_published(const Machine& machine) {
+  return std::any_of(machine.line.begin(), machine.line.end(),
+                     [](const auto& line) { return line.origin == Origin::published; });
+}
+
+std::string in_parentheses(const std::string& text) {
+  return text.empty() ? std::string() : " (" + text + ")";
+}
+
+std::string measured_line(const machine::Provenance& provenance) {
+  std::string text = "calibrated: measured";
+  if (!provenance.date.empty()) text += " " + provenance.date.substr(0, 10);
+  if (!provenance.tool.empty()) text += " by " + provenance.tool;
+  return text;
+}
+
+}  // namespace
+
+std::string machine_title(const Machine& machine) {
+  if (!machine.name.empty()) return machine.name;
+  return machine.topology.cpu_model.empty() ? "this machine" : machine.topology.cpu_model;
+}
+
+std::string machine_line(const Machine& machine) {
+  const machine::Topology& topology = machine.topology;
+  // The title may have named the processor already.
+  const bool new_word = !topology.cpu_model.empty() && topology.cpu_model != machine_title(machine);
+  return fmt::format("{}{}, {}, fingerprint {}", new_word ? topology.cpu_model + ", " : "",
+                     plural(core_count(topology), "core"),
+                     plural(topology.pus.count(), "processor"), fingerprint(topology));
+}
+
+std::string calibration_line(const Machine& machine, const std::string& path) {
+  if (calibrated(machine)) return measured_line(machine.provenance) + in_parentheses(path);
+  if (any_published(machine)) {
+    return "published figures, the rest estimated; not measured by huddle" + in_parentheses(path);
+  }
+  if (!path.empty()) return "uncalibrated: every figure is an estimate" + in_parentheses(path);
+  return "uncalibrated: generic constants; run 'huddle calibrate'";
+}
+
+std::vector<LevelRow> level_rows(const Machine& machine) {
+  std::vector<LevelRow> rows = {{"sharing", "one way", "shared line", "spread", "origin"}};
+  for (const machine::LineCost& line : machine.line) {
+    const std::string_view origin = machine::origin_names[static_cast<std::size_t>(line.origin)];
+    rows.push_back({level_title(line.level), time_text(line.one_way_ns),
+                    line.shared_ns > 0 ? time_text(line.shared_ns) : "-",
+                    line.spread > 0 ? fmt::format("{:.0f} %", 100 * line.spread) : "-",
+                    std::string(origin)});
+  }
+  return rows;
+}
+
+std::vector<std::string> latency_differences(const Machine& machine) {
+  if (!machine.pairs || machine.pairs->pus.size() < 2) return {};
+  return differences(machine::infer_levels(*machine.pairs), machine.topology);
+}
+
+}  // namespace huddle::picture

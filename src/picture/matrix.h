@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The latencies between cores as a square of numbers, and what a heat map needs of it: blocks where
+// there are more cores than cells, and the scale.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace huddle::picture {
+
+// A place between two rows at which a cache, a node or a socket ends.
+struct Edge {
+  int row = 0;        // the one after it
+  double weight = 0;  // larger for what lies further out: one socket counts for all caches in it
+
+  bool operator==(const Edge&) const = default;
+};
+
+struct LatencyMatrix {
+  std::vector<int> cores;  // the first processor of each, in the order in which the tree shows them
+  std::vector<double> one_way_ns;  // row by row; the diagonal is 0
+  std::vector<Edge> edges;
+
+  int size() const { return static_cast<int>(cores.size()); }
+  double at(int row, int column) const {
+    return one_way_ns[static_cast<std::size_t>(row) * cores.size() +
+                      static_cast<std::size_t>(column)];
+  }
+};
+
+// Measured pairs where there are some, the model's latency otherwise. pre: validate(machine)
+// passed.
+LatencyMatrix latency_matrix(const machine::Machine& machine);
+
+// The same in squares of `cores_a_cell` by as many cores, averaged without the diagonal.
+struct Blocks {
+  int cores_a_cell = 1;
+  std::vector<int> first;   // the first processor of each row and column of cells
+  std::vector<double> ns;   // row by row; 0 where a cell holds nothing but one core and itself
+  std::vector<Edge> edges;  // those that lie between two rows of cells
+
+  int size() const { return static_cast<int>(first.size()); }
+  double at(int row, int column) const {
+    return ns[static_cast<std::size_t>(row) * first.size() + static_cast<std::size_t>(column)];
+  }
+};
+Blocks in_blocks(const LatencyMatrix& matrix, int cores_a_cell);
+
+// The smallest number of cores a cell with which at most `most_cells` cells are needed a side; up
+// to twice that where it keeps the edges of caches and sockets better.
+int fitting_block(const LatencyMatrix& matrix, int most_cells);
+
+// Every how many cells a label is set so that labels of `label_width` stay apart; up to twice that
+// where labels then stand at edges.
+int label_step(const Blocks& blocks, int cell_width, int label_width);
+
+// From the nearest pair to the farthest, on a logarithmic scale: levels differ by factors.
+struct Scale {
+  double least_ns = 0;
+  double most_ns = 0;
+
+  bool flat() const { return most_ns <= least_ns; }
+  double fraction(double ns) const;
+  double ns_at(double fraction) const;
+};
+Scale scale_of(const Blocks& blocks);
+
+}  // namespace huddle::picture

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Draws a planned sheet.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "picture/sheet.h"
+
+namespace huddle::picture {
+namespace {
+
+constexpr Rgb white = {255, 255, 255};
+constexpr Rgb ink = {34, 36, 42};
+constexpr Rgb faded = {140, 144, 152};
+constexpr Rgb allowed_color = {0, 122, 108};
+constexpr Rgb unknown_color = {72, 96, 140};
+constexpr Rgb memory_color = {117, 96, 168};
+// A core and itself.
+constexpr Rgb no_value = {244, 244, 246};
+
+// Kinds of cores beyond the first get a ground of their own.
+constexpr Rgb second_kind = {190, 120, 30};
+
+struct CellLook {
+  Rgb fill;
+  Rgb border;
+  Rgb text;
+};
+
+CellLook tinted(Rgb color) { return {mixed(color, white, 0.2), mixed(color, white, 0.7), ink}; }
+
+constexpr CellLook pale = {white, {204, 206, 212}, faded};
+
+CellLook core_look(const Node& node) {
+  switch (node.allowance) {
+    case Allowance::all:
+      return tinted(node.core_kind > 0 ? second_kind : allowed_color);
+    case Allowance::some: {
+      CellLook look = tinted(node.core_kind > 0 ? second_kind : allowed_color);
+      look.fill = white;
+      return look;
+    }
+    case Allowance::none:
+      return pale;
+    case Allowance::unknown:
+      break;
+  }
+  return tinted(node.core_kind > 0 ? second_kind : unknown_color);
+}
+
+CellLook cell_look(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::core:
+    case NodeKind::folded:
+    case NodeKind::box:
+      return core_look(node);
+    case NodeKind::memory:
+      return tinted(memory_color);
+    case NodeKind::offline:
+      break;
+  }
+  return {{232, 232, 236}, {204, 206, 212}, faded};
+}
+
+class Drawer {
+ public:
+  Drawer(const Sheet& sheet, ImageFormat format)
+      : sheet_(sheet), metrics_(sheet_metrics()), canvas_(format, sheet.width, sheet.height) {}
+
+  std::string drawn() {
+    for (const Placed& placed : sheet_.tree.layout.placed) {
+      if (placed.node->kind == NodeKind::box) {
+        draw_box(placed);
+      } else {
+        draw_cell(placed);
+      }
+    }
+    for (const PlacedLegend& legend : sheet_.legend) draw_legend(legend);
+    if (sheet_.blocks.size() > 0) draw_map();
+    if (sheet_.bar.height > 0) draw_bar();
+    for (const PlacedText& text : sheet_.texts) canvas_.text(text.rect, text.text, text.look);
+    return canvas_.finish();
+  }
+
+ private:
+  Rect on_sheet(const Placed& placed) const {
+    return {placed.x + sheet_.tree_place.x, placed.y + sheet_.tree_place.y, placed.width,
+            placed.height};
+  }
+
+  void draw_box(const Placed& box) {
+    const Rgb color = level_color(box.node->level);
+    const Rect rect = on_sheet(box);
+    canvas_.box(rect, mixed(color, white, 0.07), mixed(color, white, 0.65));
+    for (std::size_t i = 0; i < box.lines.size(); ++i) {
+      const Rect place{rect.x + metrics_.title_side,
+                       rect.y + static_cast<int>(i) * metrics_.title_line,
+                       rect.width - 2 * metrics_.title_side, metrics_.title_line};
+      canvas_.text(place, box.lines[i],
+                   {sheet_sizes::text_points, mixed(color, ink, 0.75), true, Align::left});
+    }
+  }
+
+  void draw_cell(const Placed& cell) {
+    const CellLook look = cell_look(*cell.node);
+    const Rect rect = on_sheet(cell);
+    canvas_.box(rect, look.fill, look.border);
+    for (std::size_t i = 0; i < cell.lines.size(); ++i) {
+      const Rect place{rect.x + metrics_.cell_side,
+                       rect.y + metrics_.cell_top + static_cast<int>(i) * metrics_.cell_line,
+                       rect.width - 2 * metrics_.cell_side, metrics_.cell_line};
+      canvas_.text(place, cell.lines[i],
+                   {sheet_sizes::text_points, look.text, false, Align::center});
+    }
+  }
+
+  void draw_legend(const PlacedLegend& legend) {
+    Node sample;
+    sample.kind = legend.item.sign == Sign::offline ? NodeKind::offline : NodeKind::core;
+    sample.allowance = legend.item.sign == Sign::allowed ? Allowance::all : Allowance::none;
+    Rect words = legend.rect;
+    if (legend.item.sign != Sign::none) {
+      const CellLook look = cell_look(sample);
+      const int size = sheet_sizes::swatch;
+      canvas_.box({words.x, words.y + (words.height - size) / 2, size, size}, look.fill,
+                  look.border);
+      words.x += size + 6;
+      words.width -= size + 6;
+    }
+    canvas_.text(words, legend.item.text, {sheet_sizes::text_points, ink, false, Align::left});
+  }
+
+  void draw_map() {
+    const Blocks& blocks = sheet_.blocks;
+    std::vector<Rgb> colors;
+    colors.reserve(blocks.ns.size());
+    for (const double ns : blocks.ns) {
+      colors.push_back(ns <= 0 ? no_value : heat(sheet_.scale.fraction(ns)));
+    }
+    canvas_.cells(sheet_.map, blocks.size(), blocks.size(), colors);
+    if (sheet_.numbers) draw_numbers(colors);
+  }
+
+  void draw_numbers(const std::vector<Rgb>& colors) {
+    const int cell = sheet_.cell();
+    const int size = sheet_.blocks.size();
+    for (int i = 0; i < size * size; ++i) {
+      const double ns = sheet_.blocks.at(i / size, i % size);
+      if (ns <= 0) continue;
+      const Rect place{sheet_.map.x + i % size * cell, sheet_.map.y + i / size * cell, cell, cell};
+      canvas_.text(place, fmt::format("{:.0f}", ns),
+                   {sheet_sizes::text_points, readable_on(colors[static_cast<std::size_t>(i)]),
+                    false, Align::center});
+    }
+  }
+
+  void draw_bar() {
+    std::vector<Rgb> colors;
+    const int steps = sheet_.bar.height;
+    for (int i = 0; i < steps; ++i) colors.push_back(heat(1 - (i + 0.5) / steps));
+    canvas_.cells(sheet_.bar, steps, 1, colors);
+  }
+
+  const Sheet& sheet_;
+  Metrics metrics_;
+  Canvas canvas_;
+};
+
+}  // namespace
+
+std::string draw(const Sheet& sheet, ImageFormat format) { return Drawer(sheet, format).drawn(); }
+
+}  // namespace huddle::picture

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A machine as a tree of boxes and cells, before anybody knows how large they are drawn.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/cpu_set.h"
+#include "machine/topology.h"
+
+namespace huddle::picture {
+
+enum class NodeKind {
+  box,      // a level of sharing: has a title and children
+  core,     // a cell: the processors of one core
+  memory,   // a cell: a memory node that is no core's home
+  offline,  // a cell: processors that are switched off
+  folded,   // a cell: a box like the one drawn before it, its processors only
+};
+
+// Whether we may run there.
+enum class Allowance { unknown, none, some, all };
+
+struct Node {
+  NodeKind kind = NodeKind::box;
+  std::string level;                // of a box: the outermost of those merged in it
+  std::vector<std::string> titles;  // "package 0", "L3 32M": levels that hold the same processors
+  std::string shape;                // titles without numbers: equal for boxes that are alike
+  std::string label;                // of a cell
+  machine::CpuSet cpus;
+  Allowance allowance = Allowance::unknown;
+  int core_kind = -1;  // index in topology.kinds; -1: there is one kind only
+  std::vector<Node> children;
+};
+
+// Signs before a processor's number, for places without colour. Empty: none.
+struct Marks {
+  std::string allowed;
+  std::string other;
+  std::string offline;
+};
+
+struct TreeOptions {
+  std::optional<machine::CpuSet> allowed;  // nothing: a machine that we are not on
+  Marks marks;
+  bool core_titles = false;  // cores as boxes with their own caches in the title
+};
+
+Node make_tree(const machine::Topology& topology, const TreeOptions& options);
+
+// One letter for each kind of core, in the order of topology.kinds.
+std::vector<std::string> kind_letters(const machine::Topology& topology);
+
+// "L1 48K, L2 1M": the caches that each core has for itself, for the legend; a line for each kind
+// of core that differs, "efficient core: ...".
+std::vector<std::string> own_caches(const machine::Topology& topology);
+
+}  // namespace huddle::picture
