@@ -25,6 +25,9 @@ class Options {
                     const std::string& help) = 0;
   virtual void number(const std::string& names, int& target, int least, int most,
                       const std::string& placeholder, const std::string& help) = 0;
+  // The flag of a setting, such as --machine for "machine": given, it wins over environment and
+  // files, and the command finds it among its context's settings.
+  virtual void setting(const std::string& key) = 0;
   // A positional argument that may be left out.
   virtual void positional(const std::string& name, std::string& target,
                           const std::string& help) = 0;
@@ -42,7 +45,8 @@ class Command {
  public:
   virtual ~Command() = default;
   virtual std::string name() const = 0;
-  virtual std::string summary() const = 0;   // one line, lower case, for the list of commands
+  virtual std::string summary() const = 0;  // one line, lower case, for the list of commands
+  virtual std::string description() const { return summary(); }  // what help opens with
   virtual std::string examples() const = 0;  // shown below the options: "  huddle topo\n..."
   virtual void declare(Options& options) = 0;
   virtual ExitCode run(const Context& context) = 0;

@@ -18,6 +18,7 @@ struct Console {
   int columns = 80;
   bool progress = false;  // `err` is a terminal: a progress bar may move
 
+  // Throws FailureError when it cannot be written: a result must not get lost in silence.
   void print(std::string_view text) const;
   void note(std::string_view text) const;  // one line on `err`
 };

@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
+#include <map>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -15,9 +17,49 @@
 namespace huddle::cli {
 namespace {
 
+constexpr std::string_view description =
+    "huddle makes the cores of a machine talk faster.\n"
+    "It measures what communication costs here and decides by that.";
+
+constexpr std::string_view footer =
+    "Start with:\n"
+    "  huddle topo        what this machine looks like\n"
+    "  huddle doctor      what huddle needs and whether it is here\n"
+    "  huddle calibrate   measure this machine, once\n"
+    "\n"
+    "'huddle COMMAND --help' shows examples, 'huddle config --help' where settings come from.\n"
+    "Exit status: 0 fine, 1 a finding or failure, 2 wrong usage, 3 bad input.";
+
+// Settings given as flags, by key.
+using FlagValues = std::map<std::string, std::string>;
+
+const settings::Setting& setting_named(std::string_view key) {
+  const auto table = settings::table();
+  return *std::find_if(table.begin(), table.end(),
+                       [key](const settings::Setting& setting) { return setting.key == key; });
+}
+
+void declare_setting(CLI::App& app, const settings::Setting& setting, FlagValues& values,
+                     const std::string& group) {
+  const std::string key(setting.key);
+  app.add_option_function<std::string>(
+         settings::flag_name(key),
+         [&values, key](const std::string& value) { values[key] = value; },
+         std::string(setting.help))
+      ->type_name(std::string(setting.placeholder))
+      ->take_last()
+      ->group(group);
+}
+
+void declare_everywhere(CLI::App& app, FlagValues& values) {
+  for (const settings::Setting& setting : settings::table()) {
+    if (setting.flag_everywhere) declare_setting(app, setting, values, "What output looks like");
+  }
+}
+
 class ParserOptions : public Options {
  public:
-  explicit ParserOptions(CLI::App& app) : app_(app) {}
+  ParserOptions(CLI::App& app, FlagValues& values) : app_(app), values_(values) {}
 
   void flag(const std::string& names, bool& target, const std::string& help) override {
     app_.add_flag(names, target, help);
@@ -28,7 +70,12 @@ class ParserOptions : public Options {
   }
   void number(const std::string& names, int& target, int least, int most,
               const std::string& placeholder, const std::string& help) override {
-    app_.add_option(names, target, help)->check(CLI::Range(least, most))->type_name(placeholder);
+    app_.add_option(names, target, fmt::format("{} ({} to {})", help, least, most))
+        ->check(CLI::Range(least, most))
+        ->type_name(placeholder);
+  }
+  void setting(const std::string& key) override {
+    declare_setting(app_, setting_named(key), values_, "Options");
   }
   void positional(const std::string& name, std::string& target, const std::string& help) override {
     app_.add_option(name, target, help)->type_name("");
@@ -39,73 +86,178 @@ class ParserOptions : public Options {
 
  private:
   CLI::App& app_;
+  FlagValues& values_;
 };
 
-constexpr std::string_view description =
-    "huddle makes the cores of a machine talk faster.\n"
-    "It measures what communication costs here (huddle calibrate) and decides by that.";
+// Lists commands by their one-line summaries, opens a command's own help with its description.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(const std::vector<std::unique_ptr<Command>>& commands) {
+    column_width(34);
+    label("Positionals", "Arguments");
+    label("SUBCOMMAND", "COMMAND");
+    for (const auto& command : commands) descriptions_[command->name()] = command->description();
+  }
+  std::string make_description(const CLI::App* app) const override {
+    const auto found = descriptions_.find(app->get_name());
+    return (found == descriptions_.end() ? app->get_description() : found->second) + "\n\n";
+  }
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string text = Formatter::make_help(app, std::move(name), mode);
+    // Two empty lines between groups are one too many.
+    for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
+      text.erase(at, 1);
+    }
+    return text;
+  }
+  // The placeholder alone: ranges stand in the help text, exclusions in the error.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    return type.empty() ? type : " " + type.substr(0, type.find(':'));
+  }
 
-constexpr std::string_view footer =
-    "Start with:\n"
-    "  huddle topo        what this machine looks like\n"
-    "  huddle doctor      what huddle needs and whether it is here\n"
-    "  huddle calibrate   measure this machine, once\n"
-    "\n"
-    "Exit status: 0 fine, 1 a finding or failure, 2 wrong usage, 3 bad input.";
+ private:
+  std::map<std::string, std::string> descriptions_;
+};
 
-// What the parser itself has to say: help and version are answers, the rest is wrong usage.
-int report_parse(const CLI::App& app, const CLI::ParseError& error, const Console& console) {
-  if (error.get_exit_code() == 0) return app.exit(error);
-  console.note(fmt::format("huddle: {}", error.what()));
-  console.note("Try 'huddle --help', or 'huddle COMMAND --help'.");
-  return static_cast<int>(ExitCode::usage);
+// CLI11's errors open with the name of the option: "--color: 1 required TEXT missing".
+std::string first_word(const CLI::Error& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find(':'));
 }
 
-// CLI11 takes an unknown subcommand for a stray argument; a person wants to know which was meant.
-void reject_unknown_command(int argc, char** argv,
-                            const std::vector<std::unique_ptr<Command>>& commands) {
-  if (argc < 2 || argv[1][0] == '-') return;
+// "--json excludes --output".
+std::string exclusion_text(const CLI::ExcludesError& error) {
+  constexpr std::string_view verb = " excludes ";
+  std::string text = error.what();
+  const std::size_t at = text.find(verb);
+  if (at == std::string::npos) return text;
+  return text.replace(at, verb.size(), " and ") + " cannot be given together";
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const auto& command : commands) names.push_back(command->name());
-  const std::string word = argv[1];
-  if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  throw UsageError(fmt::format("there is no command '{}'{}", word, did_you_mean(word, names)));
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
 }
 
-int run_command(Command& command) {
-  Context context;
-  context.settings = settings::resolve(settings::process_sources());
-  context.console = make_console(context.settings);
-  return static_cast<int>(command.run(context));
+std::string option_part(const std::string& word) { return word.substr(0, word.find('=')); }
+
+std::string no_option_text(const std::string& caller, const std::string& word,
+                           const CLI::App& app) {
+  const std::string name = option_part(word);
+  return fmt::format("'{}' has no option '{}'{}", caller, name,
+                     did_you_mean(name, option_names(app)));
 }
+
+// The whole command line as CLI11 sees it.
+class Parser {
+ public:
+  explicit Parser(const std::vector<std::unique_ptr<Command>>& commands) {
+    app_.formatter(std::make_shared<HelpFormatter>(commands));
+    app_.footer(std::string(footer));
+    app_.set_help_flag("-h,--help", "this help");
+    app_.set_version_flag("--version", fmt::format("huddle {}", huddle_version()), "the version");
+    app_.require_subcommand(0, 1);
+    declare_everywhere(app_, values_);
+    for (const auto& command : commands) add(*command);
+  }
+
+  // The command to run; nothing where help or the version was the answer, which is printed then.
+  Command* parse(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::CallForVersion& version) {
+      Console{}.print(fmt::format("{}\n", version.what()));
+      return nullptr;
+    } catch (const CLI::CallForHelp&) {
+      Console{}.print(app_.help());
+      return nullptr;
+    } catch (const CLI::ExtrasError&) {
+      throw UsageError(extras_text() + hint());
+    } catch (const CLI::ArgumentMismatch& error) {
+      throw UsageError(first_word(error) + " needs one value" + hint());
+    } catch (const CLI::ExcludesError& error) {
+      throw UsageError(exclusion_text(error) + hint());
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(error.what() + hint());
+    }
+    if (chosen_ == nullptr) Console{}.print(app_.help());
+    return chosen_;
+  }
+
+  const FlagValues& values() const { return values_; }
+
+ private:
+  void add(Command& command) {
+    CLI::App* const sub = app_.add_subcommand(command.name(), command.summary());
+    sub->group("Commands");
+    sub->set_help_flag("-h,--help", "this help");
+    ParserOptions options(*sub, values_);
+    command.declare(options);
+    declare_everywhere(*sub, values_);
+    sub->footer("Examples:\n" + command.examples());
+    sub->callback([this, &command] { chosen_ = &command; });
+    names_.push_back(command.name());
+  }
+
+  const CLI::App* parsed_command() const {
+    const auto parsed = app_.get_subcommands();
+    return parsed.empty() ? nullptr : parsed.front();
+  }
+
+  std::string hint() const {
+    const CLI::App* const command = parsed_command();
+    return fmt::format("\nTry 'huddle {}--help'.",
+                       command == nullptr ? "" : command->get_name() + " ");
+  }
+
+  // Which word was not understood, and what may have been meant.
+  std::string extras_text() const {
+    const CLI::App* const command = parsed_command();
+    const std::vector<std::string> before = app_.remaining(false);
+    if (command == nullptr || (!before.empty() && before.front().starts_with('-'))) {
+      return misplaced_text(before.front(), command);
+    }
+    const std::string extra = app_.remaining(true).front();
+    const std::string caller = "huddle " + command->get_name();
+    if (extra.starts_with('-')) return no_option_text(caller, extra, *command);
+    return fmt::format("'{}' does not know what to do with '{}'", caller, extra);
+  }
+
+  // The same for a word that stands before any command.
+  std::string misplaced_text(const std::string& word, const CLI::App* command) const {
+    if (!word.starts_with('-')) {
+      return fmt::format("there is no command '{}'{}", word, did_you_mean(word, names_));
+    }
+    if (command != nullptr && command->get_option_no_throw(option_part(word)) != nullptr) {
+      return fmt::format("{0} belongs behind the command: huddle {1} {0}", word,
+                         command->get_name());
+    }
+    return no_option_text("huddle", word, app_);
+  }
+
+  CLI::App app_{std::string(description), "huddle"};
+  FlagValues values_;
+  std::vector<std::string> names_;
+  Command* chosen_ = nullptr;
+};
 
 int parse_and_run(int argc, char** argv) {
   const auto commands = all_commands();
-  reject_unknown_command(argc, argv, commands);
-
-  CLI::App app{std::string(description), "huddle"};
-  app.footer(std::string(footer));
-  app.set_version_flag("--version", fmt::format("huddle {}", huddle_version()));
-  app.require_subcommand(0, 1);
-  app.get_formatter()->column_width(34);
-  Command* chosen = nullptr;
-  for (const auto& command : commands) {
-    CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-    ParserOptions options(*sub);
-    command->declare(options);
-    sub->footer("Examples:\n" + command->examples());
-    sub->callback([&chosen, raw = command.get()] { chosen = raw; });
+  Parser parser(commands);
+  Command* const command = parser.parse(argc, argv);
+  if (command == nullptr) return static_cast<int>(ExitCode::fine);
+  Context context;
+  context.settings = settings::resolve(settings::process_sources());
+  for (const auto& [key, value] : parser.values()) {
+    settings::override_by_flag(context.settings, key, value);
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return report_parse(app, error, Console{});
-  }
-  if (chosen == nullptr) {
-    Console{}.print(app.help());
-    return static_cast<int>(ExitCode::fine);
-  }
-  return run_command(*chosen);
+  context.console = make_console(context.settings);
+  return static_cast<int>(command->run(context));
 }
 
 }  // namespace
@@ -120,6 +272,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 }
 
 int run_program(int argc, char** argv) {
+  // A reader that has seen enough ("| head") ends us quietly, even where the caller ignores that.
+  std::signal(SIGPIPE, SIG_DFL);
   try {
     return parse_and_run(argc, argv);
   } catch (const Error& error) {

@@ -48,7 +48,8 @@ Console make_console(std::span<const settings::Resolved> settings) {
   console.color = decide(settings::find(settings, "color").value, out_is_terminal && colors_wanted);
   console.unicode = decide(settings::find(settings, "unicode").value, locale_is_utf8());
   console.columns = terminal_columns(console.out);
-  console.progress = isatty(fileno(console.err)) != 0;
+  console.progress =
+      decide(settings::find(settings, "progress").value, isatty(fileno(console.err)) != 0);
   return console;
 }
 

@@ -11,8 +11,8 @@
 
 namespace huddle::cli {
 
-// Settings `color` and `unicode` decide where they are not "auto"; NO_COLOR, a pipe and the locale
-// do otherwise.
+// Settings `color`, `unicode` and `progress` decide where they are not "auto"; NO_COLOR, a pipe and
+// the locale do otherwise.
 Console make_console(std::span<const settings::Resolved> settings);
 
 }  // namespace huddle::cli

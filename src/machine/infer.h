@@ -3,7 +3,7 @@
 //
 // Levels of a machine from latencies alone, for machines whose firmware or hypervisor hides them.
 //
-// Cores are clustered by average linkage on the logarithm of the median latency; a step between two
+// Cores are joined nearest first by the logarithm of their median latency; a step between two
 // nested clusters is a level only if it stands clear of the noise. docs/records/0003 says why.
 #pragma once
 
@@ -40,15 +40,15 @@ Cluster infer_levels(std::span<const PairSamples> samples);
 // The same from medians that a machine file keeps.
 Cluster infer_levels(const LinePairs& pairs);
 
-// How many levels of clusters lie in the deepest branch.
+// How many levels of clusters lie in the deepest branch, the whole machine counted; 0 for one core.
 int depth(const Cluster& cluster);
 
 // The clusters as levels of a topology, innermost first, named "inferred1", ... outward, without
 // the whole machine.
 std::vector<Level> as_levels(const Cluster& cluster);
 
-// Where latencies and firmware disagree, a sentence each; empty where they agree. `levels` are
-// compared on the cores that were measured only.
+// Where latencies and firmware disagree, a sentence each; empty where they agree. The firmware's
+// levels are compared on the cores that were measured only.
 std::vector<std::string> differences(const Cluster& inferred, const Topology& topology);
 
 }  // namespace huddle::machine

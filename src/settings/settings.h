@@ -8,6 +8,7 @@
 // default.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ std::string flag_name(std::string_view key);
 void check_value(const Setting& setting, std::string_view value, const std::string& where);
 
 enum class Layer { command_line, environment, user_file, site_file, built_in };
+inline constexpr std::array<std::string_view, 5> layer_names = {"flag", "environment", "user file",
+                                                                "site file", "default"};
 
 struct Resolved {
   Setting setting;

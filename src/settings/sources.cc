@@ -27,7 +27,7 @@ std::string user_file(const std::vector<std::string>& environment) {
   const std::string config_home = value_of(environment, "XDG_CONFIG_HOME");
   if (config_home.starts_with('/')) return config_home + "/huddle/config.toml";
   const std::string home = value_of(environment, "HOME");
-  return home.empty() ? std::string() : home + "/.config/huddle/config.toml";
+  return home.starts_with('/') ? home + "/.config/huddle/config.toml" : std::string();
 }
 
 }  // namespace

@@ -17,10 +17,11 @@ scripts/build.sh fuzz "${targets[@]/%/_fuzz}"
 mkdir -p build/fuzz/found
 for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target
-  seeds=tests/fuzz/seeds/$target
-  [ "$target" != machine_file ] || seeds=machines
+  seeds=("tests/fuzz/seeds/$target")
+  # Machine files that huddle ships are seeds as well.
+  [ "$target" != machine_file ] || seeds+=(machines)
   mkdir -p "$corpus"
   "build/fuzz/tests/fuzz/${target}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -max_len=65536 -dict="tests/fuzz/$target.dict" -artifact_prefix="build/fuzz/found/$target-" \
-    -print_final_stats=1 -verbosity=0 "$corpus" "$seeds"
+    -print_final_stats=1 -print_funcs=0 -verbosity=0 "$corpus" "${seeds[@]}"
 done

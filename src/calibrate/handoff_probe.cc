@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "calibrate/handoff_probe.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "calibrate/flag.h"
+#include "memory/copy_kernels.h"
+
+namespace huddle::calibrate {
+namespace {
+
+using memory::copy_bytes;
+using memory::CopyKernel;
+using memory::line_bytes;
+
+// Small blocks are moved so many at a time that a sample is not all clock.
+constexpr std::size_t bytes_a_round = 16 * 1024;
+// The reader's prefetcher stays within a page.
+constexpr std::size_t between_blocks = 4096 + line_bytes;
+
+std::size_t room_for(std::size_t most_bytes) {
+  constexpr std::size_t most_blocks = bytes_a_round / line_bytes;
+  return std::max(most_bytes, ring_blocks * ring_block_bytes) + bytes_a_round +
+         most_blocks * between_blocks;
+}
+
+// Two readings of the clock with nothing between them.
+double clock_cost_ns() {
+  constexpr int tries = 64;
+  double least = ns_per_ms;
+  for (int i = 0; i < tries; ++i) {
+    const double start = now_ns();
+    least = std::min(least, now_ns() - start);
+  }
+  return least;
+}
+
+// The flags of a ring; both only rise.
+struct Ring {
+  Flag filled;
+  Flag emptied;
+  alignas(apart_bytes) double start_ns = 0;
+
+  static std::size_t slot(Count block) { return (block % ring_blocks) * ring_block_bytes; }
+};
+
+// Calls step(offset, bytes) for each block of a message.
+template <class Step>
+void block_by_block(std::size_t bytes, Step step) {
+  for (std::size_t at = 0; at < bytes; at += ring_block_bytes) {
+    step(at, std::min(ring_block_bytes, bytes - at));
+  }
+}
+
+}  // namespace
+
+struct HandoffProbe::Layout {
+  std::size_t bytes = 0;
+  std::size_t count = 1;
+
+  static Layout many(std::size_t bytes) {
+    return {bytes, std::max<std::size_t>(1, bytes_a_round / bytes)};
+  }
+  std::size_t offset(std::size_t block) const { return block * (bytes + between_blocks); }
+};
+
+struct HandoffProbe::Conversation {
+  Layout layout;
+  bool at_once = false;  // the reader starts with the writer: a ring lies between them
+  std::function<void(Count)> write;
+  std::function<void(Count)> read;
+};
+
+HandoffProbe::HandoffProbe(Crew& crew, int writer, int reader, std::size_t most_bytes)
+    : crew_(crew), writer_(writer), reader_(reader) {
+  const std::size_t room = room_for(most_bytes);
+  crew_.run(std::array{writer, reader}, [&](std::size_t who) {
+    if (who == 0) {
+      source_ = memory::PageBuffer(room);
+      shared_ = memory::PageBuffer(room);
+      source_.touch();
+      shared_.touch();
+    } else {
+      target_ = memory::PageBuffer(room);
+      target_.touch();
+    }
+  });
+}
+
+// A word of every line gets the number of the round.
+void HandoffProbe::vary_source(const Layout& layout, std::uint32_t round) const {
+  for (std::size_t block = 0; block < layout.count; ++block) {
+    std::byte* const data = source_.data() + layout.offset(block);
+    for (std::size_t at = 0; at + sizeof round <= layout.bytes; at += line_bytes) {
+      std::memcpy(data + at, &round, sizeof round);
+    }
+  }
+}
+
+bool HandoffProbe::arrived(const Layout& layout, std::uint32_t round) const {
+  const std::byte* const data = target_.data() + layout.offset(layout.count - 1);
+  const std::size_t last_line = (layout.bytes - 1) / line_bytes * line_bytes;
+  for (const std::size_t at : {std::size_t{0}, last_line}) {
+    std::uint32_t seen = 0;
+    std::memcpy(&seen, data + at, sizeof seen);
+    if (seen != round) return false;
+  }
+  return true;
+}
+
+// Runs the rounds; whichever side has something to time keeps it to itself.
+Samples HandoffProbe::converse(const Conversation& conversation, const Extent& extent,
+                               const Budget& budget) {
+  Flag go;
+  Flag taken;
+  bool whole = true;
+  const auto write_all = [&] {
+    const Progress progress(extent, budget);
+    for (Count round = 1; round == 1 || progress.wants_more(round - 1); ++round) {
+      vary_source(conversation.layout, round);
+      if (conversation.at_once) publish(go.value, round);
+      conversation.write(round);
+      if (!conversation.at_once) publish(go.value, round);
+      await(taken.value, round);
+    }
+    publish(go.value, quit);
+  };
+  const auto read_all = [&] {
+    for (Count round = 1; await(go.value, round) != quit; ++round) {
+      conversation.read(round);
+      whole = whole && arrived(conversation.layout, round);
+      publish(taken.value, round);
+    }
+  };
+  Samples samples;
+  samples.threads = crew_.run(std::array{writer_, reader_},
+                              [&](std::size_t who) { who == 0 ? write_all() : read_all(); });
+  // Timing something that does not arrive would be worse than no timing.
+  if (!whole) throw FailureError("a block handed from core to core did not arrive whole");
+  return samples;
+}
+
+Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyKernel kernel, const Extent& extent,
+                                        const Budget& budget) {
+  const Layout layout = Layout::many(bytes);
+  std::vector<double> timed;
+  const auto write = [&](Count round) {
+    const double start = now_ns();
+    for (std::size_t i = 0; i < layout.count; ++i) {
+      const std::size_t at = layout.offset(i);
+      copy_bytes(kernel, shared_.data() + at, source_.data() + at, bytes);
+    }
+    // In the first round nobody has read the lines yet.
+    if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
+  };
+  const auto read = [&](Count) {
+    for (std::size_t i = 0; i < layout.count; ++i) {
+      const std::size_t at = layout.offset(i);
+      copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + at, bytes);
+    }
+  };
+  Samples samples = converse({layout, false, write, read}, extent, budget);
+  samples.ns = std::move(timed);
+  return samples;
+}
+
+Samples HandoffProbe::time_read_dirty(std::size_t bytes, const Extent& extent,
+                                      const Budget& budget) {
+  const Layout layout = Layout::many(bytes);
+  const double clock_ns = clock_cost_ns();
+  std::vector<double> timed;
+  const auto write = [&](Count) {
+    for (std::size_t i = 0; i < layout.count; ++i) {
+      const std::size_t at = layout.offset(i);
+      copy_bytes(CopyKernel::plain, shared_.data() + at, source_.data() + at, bytes);
+    }
+  };
+  // Each block on its own: the processor would overlap the misses of several, which is not what a
+  // reader of one block gets.
+  const auto read = [&](Count round) {
+    double sum = 0;
+    for (std::size_t i = 0; i < layout.count; ++i) {
+      const std::size_t at = layout.offset(i);
+      const double start = now_ns();
+      copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + at, bytes);
+      sum += std::max(0.0, now_ns() - start - clock_ns);
+    }
+    if (round > 1) timed.push_back(sum / static_cast<double>(layout.count));
+  };
+  Samples samples = converse({layout, false, write, read}, extent, budget);
+  samples.ns = std::move(timed);
+  return samples;
+}
+
+Samples HandoffProbe::time_ring(std::size_t bytes, CopyKernel kernel, const Extent& extent,
+                                const Budget& budget) {
+  Ring ring;
+  Count filled = 0;
+  Count emptied = 0;
+  std::vector<double> timed;
+  const auto write = [&](Count) {
+    const double start = now_ns();
+    block_by_block(bytes, [&](std::size_t at, std::size_t n) {
+      if (filled >= ring_blocks) await(ring.emptied.value, filled - ring_blocks + 1);
+      copy_bytes(kernel, shared_.data() + Ring::slot(filled), source_.data() + at, n);
+      if (at == 0) ring.start_ns = start;
+      publish(ring.filled.value, ++filled);
+    });
+  };
+  const auto read = [&](Count round) {
+    block_by_block(bytes, [&](std::size_t at, std::size_t n) {
+      await(ring.filled.value, emptied + 1);
+      copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + Ring::slot(emptied), n);
+      publish(ring.emptied.value, ++emptied);
+    });
+    if (round > 1) timed.push_back(now_ns() - ring.start_ns);
+  };
+  Samples samples = converse({{bytes, 1}, true, write, read}, extent, budget);
+  samples.ns = std::move(timed);
+  return samples;
+}
+
+}  // namespace huddle::calibrate

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// How long a load takes that misses every cache: a chase of pointers in random order through far
+// more memory than the caches hold.
+#pragma once
+
+#include <cstddef>
+
+#include "calibrate/crew.h"
+#include "calibrate/sampling.h"
+#include "memory/page_buffer.h"
+
+namespace huddle::calibrate {
+
+class MemoryProbe {
+ public:
+  // Memory of that node (PageBuffer::where_touched: of the processor's own). Laying out the chase
+  // is most of the time; it ends early, with a shorter chase, when the budget does.
+  MemoryProbe(Crew& crew, int pu, std::size_t bytes, int numa_node, const Budget& budget);
+
+  Samples time_loads(const Extent& extent, const Budget& budget);
+
+ private:
+  void lay_out(const Budget& budget);
+
+  Crew& crew_;
+  int pu_;
+  memory::PageBuffer buffer_;
+  std::size_t lines_ = 0;  // of the chase
+  std::size_t at_ = 0;     // where the last sample ended
+};
+
+}  // namespace huddle::calibrate

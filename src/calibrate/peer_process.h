@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A child process that holds memory and sleeps, so that its memory can be read from outside.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+
+#include "calibrate/crew.h"
+#include "memory/page_buffer.h"
+
+namespace huddle::calibrate {
+
+class PeerProcess {
+ public:
+  // Returns once the child has filled its memory, on that processor of the crew, which has to
+  // outlive it. The child goes with us, however we go. Throws FailureError when there can be no
+  // child.
+  PeerProcess(Crew& crew, int pu, std::size_t bytes);
+  ~PeerProcess();
+  PeerProcess(const PeerProcess&) = delete;
+  PeerProcess& operator=(const PeerProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  // Where its memory lies, there; every byte is `fill`.
+  const std::byte* remote_data() const { return buffer_.data(); }
+  static constexpr std::byte fill{0x5A};
+
+ private:
+  void start();
+
+  memory::PageBuffer buffer_;  // mapped before the fork: the child has it at the same address
+  pid_t pid_ = -1;
+};
+
+// Reads from the peer with process_vm_readv. Throws FailureError where not everything comes.
+void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes);
+
+// Why the system refuses process_vm_readv between us and a child of ours; empty where it does not.
+std::string why_no_cma(const PeerProcess& peer);
+
+}  // namespace huddle::calibrate

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "calibrate/sampling.h"
+
+namespace huddle::calibrate {
+
+Measured measure(const Tolerance& tolerance, const Budget& budget,
+                 const std::function<Samples(const Budget&)>& attempt) {
+  Measured best;
+  for (int tries = 1; tries <= 1 + most_repetitions; ++tries) {
+    const Samples samples = attempt(budget);
+    Measured now;
+    now.summary = summarize(samples.ns);
+    now.verdict = judge(now.summary, samples.threads, tolerance);
+    const bool better =
+        now.usable() && (!best.usable() || now.verdict.badness < best.verdict.badness);
+    if (better) best = now;
+    best.attempts = tries;
+    if ((best.usable() && best.verdict.steady()) || budget.spent()) break;
+  }
+  return best;
+}
+
+}  // namespace huddle::calibrate

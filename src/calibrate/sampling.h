@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// From single timings to a figure one can use: how many samples are taken, for how long, and how
+// often a measurement that came out unsteady is taken again.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "calibrate/budget.h"
+#include "calibrate/verdict.h"
+
+namespace huddle::calibrate {
+
+// An unsteady measurement is taken again at most this often; then the steadiest stands, flagged.
+inline constexpr int most_repetitions = 2;
+
+// When a series is long enough.
+struct Extent {
+  std::size_t least = 32;    // samples, unless the budget ends first
+  std::size_t most = 65536;  // samples: what a short series of tiny ones keeps in memory
+  double seconds = 0.02;     // several time slices of the scheduler, so that a neighbour shows
+};
+
+// Tells a sampling loop when to end. Looks at the clock, so once a sample, not once a round trip.
+class Progress {
+ public:
+  Progress(const Extent& extent, const Budget& budget)
+      : extent_(extent), slice_(budget.slice(extent.seconds)), budget_(budget) {}
+  bool wants_more(std::size_t taken) const {
+    if (taken >= extent_.most || budget_.spent()) return false;
+    return taken < extent_.least || !slice_.spent();
+  }
+
+ private:
+  Extent extent_;
+  Budget slice_;
+  Budget budget_;
+};
+
+// One attempt: samples in the order in which they were taken, and what befell the threads.
+struct Samples {
+  std::vector<double> ns;
+  std::vector<ThreadUse> threads;
+};
+
+struct Measured {
+  Summary summary;
+  Verdict verdict;
+  int attempts = 0;
+  bool usable() const { return summary.count > 0; }
+};
+
+// Attempts until one is steady, repetitions are used up or the budget is spent; the steadiest is
+// kept.
+Measured measure(const Tolerance& tolerance, const Budget& budget,
+                 const std::function<Samples(const Budget&)>& attempt);
+
+}  // namespace huddle::calibrate

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "calibrate/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace huddle::calibrate {
+namespace {
+
+// Turns the median absolute deviation of normal noise into its standard deviation.
+constexpr double deviation_of_normal = 1.4826;
+
+double spread_of(std::span<const double> samples, double median) {
+  std::vector<double> deviations;
+  deviations.reserve(samples.size());
+  for (const double sample : samples) deviations.push_back(std::abs(sample - median));
+  return median > 0 ? deviation_of_normal * median_of(deviations) / median : 0;
+}
+
+double drift_of(std::span<const double> samples, double median) {
+  if (samples.size() < drift_parts * least_samples_a_part || median <= 0) return 0;
+  double drift = 0;
+  for (std::size_t part = 0; part < drift_parts; ++part) {
+    const std::size_t begin = samples.size() * part / drift_parts;
+    const std::size_t end = samples.size() * (part + 1) / drift_parts;
+    const double middle = median_of(samples.subspan(begin, end - begin));
+    drift = std::max(drift, std::abs(middle / median - 1));
+  }
+  return drift;
+}
+
+}  // namespace
+
+double median_of(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  if (sorted.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(sorted.begin(), middle)) / 2;
+}
+
+Summary summarize(std::span<const double> samples) {
+  Summary summary;
+  summary.count = samples.size();
+  if (samples.empty()) return summary;
+  summary.median = median_of(samples);
+  summary.spread = spread_of(samples, summary.median);
+  summary.drift = drift_of(samples, summary.median);
+  const double limit = outlier_factor * summary.median;
+  double total = 0;
+  double beyond = 0;
+  for (const double sample : samples) {
+    total += sample;
+    if (sample <= limit) continue;
+    beyond += sample - limit;
+    ++summary.outliers;
+  }
+  summary.worst = *std::max_element(samples.begin(), samples.end());
+  summary.lost = total > 0 ? beyond / total : 0;
+  return summary;
+}
+
+}  // namespace huddle::calibrate

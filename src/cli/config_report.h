@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle config` prints.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "settings/settings.h"
+
+namespace huddle::cli {
+
+inline constexpr int config_json_schema = 1;
+
+// The table of settings and the files that were looked at, in at most so many columns.
+std::string config_text(std::span<const settings::Resolved> settings,
+                        std::span<const settings::ConfigFile> files, int columns);
+// All there is to say about one setting.
+std::string setting_text(const settings::Resolved& setting);
+std::string config_json(std::span<const settings::Resolved> settings,
+                        std::span<const settings::ConfigFile> files);
+
+}  // namespace huddle::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The checks, group by group. Each looks at the system it is given, or probes this one, and says
+// what it found; none changes anything.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doctor/finding.h"
+#include "doctor/system.h"
+
+namespace huddle::doctor {
+
+// Two processes that a third has started, as the ranks of a node are: memory, descriptors, Yama.
+std::vector<Finding> check_siblings(const System& system);
+// memfd_create and /dev/shm.
+std::vector<Finding> check_shared_memory(const System& system);
+// Transparent huge pages of shared and of private memory.
+std::vector<Finding> check_huge_pages(const System& system);
+// Processors that may be used, the cgroup's limits, this process's limits.
+std::vector<Finding> check_processors(const System& system);
+std::vector<Finding> check_cgroup(const System& system);
+std::vector<Finding> check_limits(const System& system);
+// What the kernel does behind the program's back: NUMA balancing, scheduling, clock, perf events.
+std::vector<Finding> check_kernel(const System& system);
+// Bare metal, virtual machine, container.
+std::vector<Finding> check_host(const System& system);
+// MPI launchers in these folders, and MPI libraries that the loader knows.
+std::vector<Finding> check_mpi(const std::vector<std::string>& folders);
+// Is this machine calibrated? `named` is the file that --machine or HUDDLE_MACHINE gave.
+std::vector<Finding> check_machine_file(const std::string& named);
+
+}  // namespace huddle::doctor

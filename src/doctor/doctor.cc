@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "doctor/doctor.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "doctor/checks.h"
+#include "doctor/mpi.h"
+
+namespace huddle::doctor {
+
+int count(const std::vector<Finding>& findings, State state) {
+  return static_cast<int>(
+      std::count_if(findings.begin(), findings.end(),
+                    [state](const Finding& finding) { return finding.state == state; }));
+}
+
+std::vector<Finding> examine(const Patient& patient) {
+  const System system;
+  std::vector<Finding> all;
+  const auto add = [&all](std::vector<Finding> findings) {
+    std::move(findings.begin(), findings.end(), std::back_inserter(all));
+  };
+  add(check_siblings(system));
+  add(check_shared_memory(system));
+  add(check_huge_pages(system));
+  add(check_processors(system));
+  add(check_cgroup(system));
+  add(check_limits(system));
+  add(check_kernel(system));
+  add(check_host(system));
+  add(check_mpi(folders_of(patient.search_path)));
+  add(check_machine_file(patient.machine_file));
+  return all;
+}
+
+}  // namespace huddle::doctor

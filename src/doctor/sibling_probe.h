@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Tries, for real, what two ranks of a node do with each other. Whether it is allowed depends on
+// the kernel, Yama, seccomp filters, user namespaces and the processes' past: probe, never assume.
+#pragma once
+
+namespace huddle::doctor {
+
+// How each attempt ended: an errno value, 0 for success.
+struct SiblingResults {
+  int memory_read = 0;           // process_vm_readv
+  int descriptor_by_socket = 0;  // SCM_RIGHTS
+  int descriptor_by_proc = 0;    // opening /proc/PID/fd/N
+  int descriptor_by_pidfd = 0;   // pidfd_getfd
+
+  bool operator==(const SiblingResults&) const = default;
+};
+
+struct SiblingOptions {
+  // The process that is read calls prctl(PR_SET_PTRACER) first, as huddle does where Yama asks it.
+  bool allow_tracers = false;
+  // Called in both processes before anything else; tests drop rights here.
+  void (*prepare)() = nullptr;
+};
+
+// Starts two processes, lets one try to reach into the other, and ends both.
+// Throws FailureError when it cannot start them or they do not answer.
+SiblingResults probe_siblings(const SiblingOptions& options = {});
+
+}  // namespace huddle::doctor

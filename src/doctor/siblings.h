@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the attempts between two sibling processes mean for huddle.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "doctor/finding.h"
+#include "doctor/sibling_probe.h"
+
+namespace huddle::doctor {
+
+struct SiblingFacts {
+  SiblingResults plain;           // as any two processes
+  SiblingResults allowing;        // after PR_SET_PTRACER
+  std::optional<long long> yama;  // kernel.yama.ptrace_scope; nothing: no Yama in this kernel
+};
+
+std::vector<Finding> judge_siblings(const SiblingFacts& facts);
+
+}  // namespace huddle::doctor

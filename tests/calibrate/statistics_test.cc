@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "calibrate/statistics.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "simulated.h"
+
+namespace huddle::calibrate {
+namespace {
+
+TEST(Median, IsTheMiddle) {
+  EXPECT_EQ(median_of(std::vector<double>{3}), 3);
+  EXPECT_EQ(median_of(std::vector<double>{9, 1, 5}), 5);
+  EXPECT_EQ(median_of(std::vector<double>{9, 1, 5, 6}), 5.5);
+}
+
+TEST(Summarize, OfNothingIsNothing) {
+  const Summary summary = summarize({});
+  EXPECT_EQ(summary.count, 0U);
+  EXPECT_EQ(summary.median, 0);
+}
+
+TEST(Summarize, FindsTheNoiseThatWasPutIn) {
+  NoisySampler sampler(50, 0.02, 1);
+  const Summary summary = summarize(sampler.series(20000));
+  EXPECT_NEAR(summary.median, 50, 0.1);
+  EXPECT_NEAR(summary.spread, 0.02, 0.001);
+  EXPECT_EQ(summary.outliers, 0U);
+  EXPECT_EQ(summary.lost, 0);
+  EXPECT_LT(summary.drift, 0.002);
+}
+
+// What a busy loop on one core does: the median does not see it, the lost time does.
+TEST(Summarize, SeesLostTimeBehindAGoodMedian) {
+  std::vector<double> samples(1000, 10.0);
+  for (std::size_t i = 100; i < samples.size(); i += 300) samples[i] = 3000;
+  const Summary summary = summarize(samples);
+  EXPECT_EQ(summary.median, 10);
+  EXPECT_EQ(summary.spread, 0);
+  EXPECT_EQ(summary.outliers, 3U);
+  EXPECT_EQ(summary.worst, 3000);
+  EXPECT_NEAR(summary.lost, 3 * 2980.0 / (997 * 10 + 9000), 1e-12);
+}
+
+TEST(Summarize, SeesDriftBetweenPartsOfTheRun) {
+  std::vector<double> samples(60, 10.0);
+  std::fill(samples.begin() + 40, samples.end(), 13.0);
+  EXPECT_NEAR(summarize(samples).drift, 0.3, 1e-12);
+}
+
+TEST(Summarize, DoesNotReadDriftOutOfAHandfulOfSamples) {
+  EXPECT_EQ(summarize(std::vector<double>{1, 1, 1, 2, 2, 2, 3, 3, 3}).drift, 0);
+}
+
+RC_GTEST_PROP(Summarize, IsTheSameInEveryUnit, ()) {
+  const auto raw =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 1000000)));
+  std::vector<double> samples(raw.begin(), raw.end());
+  const Summary ns = summarize(samples);
+  for (double& sample : samples) sample *= 1024;  // exact in binary
+  const Summary scaled = summarize(samples);
+  RC_ASSERT(scaled.median == ns.median * 1024);
+  RC_ASSERT(scaled.spread == ns.spread);
+  RC_ASSERT(scaled.lost == ns.lost);
+  RC_ASSERT(scaled.drift == ns.drift);
+  RC_ASSERT(ns.lost >= 0 && ns.lost < 1);
+  RC_ASSERT(*std::min_element(raw.begin(), raw.end()) <= ns.median);
+  RC_ASSERT(ns.median <= ns.worst);
+}
+
+}  // namespace
+}  // namespace huddle::calibrate
