@@ -31,6 +31,7 @@ class Planner {
  private:
   Step scan_or_measure_pairs() const;
   Step copy_step(const std::string& level, const std::vector<int>& copiers) const;
+  std::string level_of_own_node(const machine::NumaNode& node) const;
   Step memory_step(const machine::NumaNode* node) const;
   Step path_step(std::size_t copiers) const;
   // Levels at which measured cores meet, innermost first.
