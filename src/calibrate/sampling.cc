@@ -12,6 +12,7 @@ Measured measure(const Tolerance& tolerance, const Budget& budget,
     Measured now;
     now.summary = summarize(samples.ns);
     now.verdict = judge(now.summary, samples.threads, tolerance);
+    now.threads = samples.threads;
     const bool better =
         now.usable() && (!best.usable() || now.verdict.badness < best.verdict.badness);
     if (better) best = now;

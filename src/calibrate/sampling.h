@@ -49,6 +49,7 @@ struct Samples {
 struct Measured {
   Summary summary;
   Verdict verdict;
+  std::vector<ThreadUse> threads;
   int attempts = 0;
   bool usable() const { return summary.count > 0; }
 };

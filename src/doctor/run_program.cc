@@ -70,10 +70,6 @@ bool read_until(int fd, Clock::time_point end, std::string& text) {
   }
 }
 
-int exit_status(int wait_status) {
-  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
-}
-
 }  // namespace
 
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
@@ -92,10 +88,8 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& argumen
   // Whatever it has left behind goes as well; a child that is done but not waited for keeps the
   // number of its group from being given to others.
   ::kill(-child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
-  output.status = exit_status(status);
   return output;
 }
 

@@ -13,7 +13,6 @@ namespace huddle::doctor {
 
 struct ProgramOutput {
   std::string text;  // stdout and stderr together, the first 64 KiB
-  int status = 0;    // exit status; 128 + n after signal n
   bool too_slow = false;
 };
 

@@ -13,9 +13,9 @@
 namespace huddle::doctor {
 
 struct SiblingFacts {
-  SiblingResults plain;           // as any two processes
-  SiblingResults allowing;        // after PR_SET_PTRACER
-  std::optional<long long> yama;  // kernel.yama.ptrace_scope; nothing: no Yama in this kernel
+  SiblingResults plain = {};           // as any two processes
+  SiblingResults allowing = {};        // after PR_SET_PTRACER
+  std::optional<long long> yama = {};  // kernel.yama.ptrace_scope; nothing: no Yama in this kernel
 };
 
 std::vector<Finding> judge_siblings(const SiblingFacts& facts);

@@ -156,7 +156,8 @@ class Planner {
     heading(margin, y_, title);
     const int title_right = sheet_.texts.back().rect.right();
     y_ += heading_line + 4;
-    sheet_.map = {margin + axis, y_ + line, cell * cells, cell * cells};
+    // Half a line between the columns' labels and the first row's, which may stand half above it.
+    sheet_.map = {margin + axis, y_ + line + line / 2, cell * cells, cell * cells};
     place_axes();
     y_ = sheet_.map.bottom();
     return std::max(place_bar(), title_right);
@@ -170,7 +171,8 @@ class Planner {
       const std::string label = std::to_string(sheet_.blocks.first[static_cast<std::size_t>(i)]);
       const int middle = i * cell + cell / 2;
       const int half = std::max(axis - 6, text_width(label)) / 2;
-      text({sheet_.map.x + middle - half, sheet_.map.y - line - 2, 2 * half, line}, label, look);
+      text({sheet_.map.x + middle - half, sheet_.map.y - line - line / 2, 2 * half, line}, label,
+           look);
       TextLook row = look;
       row.align = Align::right;
       text({sheet_.map.x - axis, sheet_.map.y + middle - line / 2, axis - 5, line}, label, row);

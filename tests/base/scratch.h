@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace huddle::test {
 
@@ -20,11 +21,12 @@ class Scratch {
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder: " + name);
     folder_ = name;
   }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  // A moved-from folder has no name and removes nothing.
+  Scratch(Scratch&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  Scratch& operator=(Scratch&&) = delete;
   ~Scratch() {
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
 
   const std::filesystem::path& folder() const { return folder_; }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Measures this machine by a plan. The result is a machine that can be written to a file.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "calibrate/plan.h"
+#include "machine/machine.h"
+
+namespace huddle::calibrate {
+
+// Told what is going on; called between measurements only, so that drawing disturbs none.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void begin_step(const Plan& plan, std::size_t step) = 0;
+  virtual void advance(double share_of_step) = 0;
+};
+
+struct Outcome {
+  bool stopped = false;  // the machine is then worth nothing
+  machine::Machine machine;
+  std::vector<std::string> notes;  // what could not be had here, and why
+  int measurements = 0;
+  double seconds = 0;
+};
+
+// pre: the plan was made for this machine. Ends soon after `stop` is set.
+Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& watcher,
+                  const std::atomic<bool>& stop);
+
+}  // namespace huddle::calibrate

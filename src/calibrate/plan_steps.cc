@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "calibrate/plan_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "calibrate/line_probe.h"
+#include "calibrate/sizes.h"
+#include "machine/machine.h"
+#include "memory/page_buffer.h"
+
+namespace huddle::calibrate {
+namespace {
+
+// One measurement lasts several time slices of the scheduler (3 to 4 ms each): a neighbour on the
+// same core then shows. A quick one lasts a slice or two.
+constexpr double usual_seconds = 0.02;
+constexpr double quick_seconds = 0.005;
+// A scan of all pairs only sorts them into clusters.
+constexpr double scan_seconds = 0.0015;
+constexpr std::size_t usual_samples = 32;
+constexpr std::size_t scan_samples = 8;
+// Copies of hundreds of megabytes: the least of which a median and a spread can be had.
+constexpr std::size_t long_samples = 9;
+// Starting a measurement on sleeping threads.
+constexpr double start_seconds = 0.0003;
+
+constexpr std::size_t pairs_a_level = 6;
+constexpr std::size_t quick_pairs_a_level = 2;
+constexpr std::size_t most_cluster_pairs = 64;
+
+// Rates of a slow machine, to plan with: bytes a second.
+constexpr double planned_copy_rate = 4e9;
+constexpr double planned_touch_rate = 2e9;
+constexpr double planned_fork_seconds = 0.005;
+// The chase through memory is laid out by random stores.
+constexpr double planned_line_seconds = 200e-9;
+// All buffers together take at most this share of the memory that is free.
+constexpr std::size_t share_of_memory = 4;
+
+const std::vector<std::size_t> handoff_sizes = {256,      1 << 10,   4 << 10, 16 << 10,
+                                                64 << 10, 256 << 10, 1 << 20, 4 << 20};
+const std::vector<std::size_t> path_sizes = {64,       1 << 10,   4 << 10, 16 << 10,
+                                             64 << 10, 256 << 10, 1 << 20, 4 << 20};
+constexpr std::size_t most_chase_bytes = std::size_t{512} << 20;
+constexpr std::size_t quick_chase_bytes = std::size_t{64} << 20;
+
+std::string group_text(std::size_t cores, const std::string& level) {
+  if (level == machine::whole_machine) return fmt::format("{} cores", cores);
+  return fmt::format("{} cores of one {}", cores, level);
+}
+
+// The larger of what was asked for and what the least number of samples takes.
+double seconds_of_copy(std::size_t bytes, const Extent& extent) {
+  const double least = static_cast<double>(extent.least * bytes) / planned_copy_rate;
+  return start_seconds + std::max(extent.seconds, least);
+}
+
+}  // namespace
+
+Extent Planner::extent(double full, double quick, std::size_t least) const {
+  Extent extent;
+  extent.seconds = request_.quick ? quick : full;
+  extent.least = least;
+  return extent;
+}
+
+std::vector<std::size_t> Planner::sizes(const std::vector<std::size_t>& all) const {
+  return request_.quick ? thinned_sizes(all) : all;
+}
+
+std::vector<std::string> Planner::meeting_levels() const {
+  std::vector<std::string> levels;
+  for (const LevelPairs& level : pairs_by_level(topology_, machine::CpuSet(pus_), 1)) {
+    levels.push_back(level.level);
+  }
+  return levels;
+}
+
+Step Planner::scan_or_measure_pairs() const {
+  Step step;
+  step.kind = StepKind::line_pairs;
+  step.pairs = all_pairs(pus_);
+  const bool scan = pus_.size() > most_cores_pair_by_pair;
+  step.name = fmt::format("line latency, {} {} pairs of cores", scan ? "scan of" : "all",
+                          step.pairs.size());
+  step.extent = scan ? extent(scan_seconds, scan_seconds, scan_samples)
+                     : extent(usual_seconds, quick_seconds, usual_samples);
+  // Hundreds of pairs: each a little shorter, still more than a slice.
+  constexpr std::size_t many_pairs = 100;
+  if (!scan && step.pairs.size() > many_pairs) step.extent.seconds = quick_seconds;
+  step.seconds.assign(step.pairs.size(), start_seconds + step.extent.seconds);
+  return step;
+}
+
+std::vector<Step> Planner::lines() const {
+  std::vector<Step> steps;
+  // A quick run on many cores has no time for all pairs: levels stand for them.
+  const bool many = pus_.size() > most_cores_pair_by_pair;
+  if (pus_.size() > 1 && !(many && request_.quick)) steps.push_back(scan_or_measure_pairs());
+  if (many && !request_.quick) {
+    Step step;
+    step.kind = StepKind::line_clusters;
+    step.name = "line latency, pairs of each cluster";
+    step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+    step.seconds.assign(most_cluster_pairs, start_seconds + step.extent.seconds);
+    steps.push_back(step);
+  }
+  const std::size_t most = request_.quick ? quick_pairs_a_level : pairs_a_level;
+  for (const LevelPairs& level : pairs_by_level(topology_, request_.allowed, most)) {
+    Step step;
+    step.kind = StepKind::line_level;
+    step.level = level.level;
+    step.pairs = level.pairs;
+    step.name = fmt::format("line latency, level {}", level.level);
+    step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+    // A line each and a shared one.
+    step.seconds.assign(2 * level.pairs.size(), start_seconds + step.extent.seconds);
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+std::vector<Step> Planner::flags() const {
+  std::vector<Step> steps;
+  for (const std::string& level : meeting_levels()) {
+    const std::vector<int> group = fullest_group(topology_, level, pus_);
+    constexpr std::size_t least_cores = 3;  // one reader more than one, and the writer
+    if (group.size() < least_cores) continue;
+    Step step;
+    step.kind = StepKind::flags;
+    step.level = level;
+    step.pus = spread_over(group, std::min(group.size(), most_packed_flags + 1));
+    step.name = fmt::format("flags, {}", group_text(step.pus.size(), level));
+    step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+    // One, two, four ... readers, then as many writers.
+    const std::size_t counts = 1 + doubling_to(step.pus.size() - 1).size();
+    step.seconds.assign(2 * counts, start_seconds + step.extent.seconds);
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+std::size_t Planner::largest_copy(const std::vector<int>& copiers) const {
+  // Copiers that share the last cache fill it together.
+  std::size_t sharers = 1;
+  for (const char* cache : {"l3", "l2"}) {
+    if (find_level(topology_, cache) == nullptr) continue;
+    sharers = std::max<std::size_t>(1, fullest_group(topology_, cache, copiers).size());
+    break;
+  }
+  const std::size_t most =
+      request_.usable_memory_bytes / share_of_memory / 2 / std::max<std::size_t>(1, copiers.size());
+  const std::size_t wanted = memory_copy_bytes(topology_, sharers) / (request_.quick ? 2 : 1);
+  return std::max(memory::page_bytes(), std::min(wanted, most));
+}
+
+Step Planner::copy_step(const std::string& level, const std::vector<int>& copiers) const {
+  Step step;
+  step.kind = StepKind::copy;
+  step.level = level;
+  step.pus = copiers;
+  step.name = copiers.size() == 1 ? "copy, 1 core alone"
+                                  : fmt::format("copy, {}", group_text(copiers.size(), level));
+  step.sizes = sizes(copy_sizes(topology_, largest_copy(copiers)));
+  step.extent = extent(usual_seconds, quick_seconds, long_samples);
+  for (const std::size_t size : step.sizes) {
+    step.seconds.push_back(seconds_of_copy(size, step.extent));
+  }
+  step.setup_seconds = 2 * static_cast<double>(step.sizes.back()) / planned_touch_rate;
+  return step;
+}
+
+std::vector<Step> Planner::copies() const {
+  const bool has_cores = find_level(topology_, "core") != nullptr;
+  std::vector<Step> steps = {
+      copy_step(has_cores ? "core" : std::string(machine::whole_machine), {pus_.front()})};
+  const std::vector<std::string> levels = meeting_levels();
+  for (const std::string& level : levels) {
+    if (request_.quick && level != levels.back()) continue;
+    const std::vector<int> group = fullest_group(topology_, level, pus_);
+    for (const std::size_t count : doubling_to(group.size())) {
+      if (request_.quick && count != group.size()) continue;
+      steps.push_back(copy_step(level, spread_over(group, count)));
+    }
+  }
+  return steps;
+}
+
+std::vector<Step> Planner::handoffs() const {
+  std::vector<Step> steps;
+  for (const LevelPairs& level : pairs_by_level(topology_, machine::CpuSet(pus_), 1)) {
+    Step step;
+    step.kind = StepKind::handoff;
+    step.level = level.level;
+    step.pairs = level.pairs;
+    step.name = fmt::format("hand-off, level {}", level.level);
+    step.sizes = sizes(handoff_sizes);
+    step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+    step.seconds.assign(machine::handoff_names.size() * step.sizes.size(),
+                        start_seconds + step.extent.seconds);
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+Step Planner::memory_step(const machine::NumaNode* node) const {
+  Step step;
+  step.kind = StepKind::memory;
+  step.pus = {pus_.front()};
+  step.numa_node = node == nullptr ? memory::PageBuffer::where_touched : node->number;
+  const std::size_t wanted = std::min(most_chase_bytes, 4 * memory_copy_bytes(topology_, 1) / 2);
+  const std::size_t bytes = std::min<std::size_t>(
+      request_.quick ? quick_chase_bytes : wanted,
+      std::max<std::size_t>(memory::page_bytes(), request_.usable_memory_bytes / share_of_memory));
+  step.sizes = {bytes};
+  step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+  // The loads, and where the node is not the only one a copy out of it.
+  step.seconds = {start_seconds + step.extent.seconds};
+  if (node != nullptr) {
+    step.extent.least = long_samples;
+    step.seconds.push_back(seconds_of_copy(bytes / 2, step.extent));
+  }
+  step.setup_seconds = static_cast<double>(bytes) / planned_touch_rate +
+                       static_cast<double>(bytes) / 64 * planned_line_seconds;
+  return step;
+}
+
+// One node for each way in which the first core sees one: its own, the next socket's, ...
+std::vector<Step> Planner::memory() const {
+  std::vector<Step> steps;
+  if (topology_.numa.size() < 2) {
+    steps.push_back(memory_step(nullptr));
+    steps.back().level = machine::whole_machine;
+    steps.back().name = "memory latency";
+    return steps;
+  }
+  const machine::NumaNode* home = home_node(topology_, pus_.front());
+  std::set<std::string> seen;
+  std::vector<const machine::NumaNode*> nodes;
+  if (home != nullptr) nodes.push_back(home);
+  for (const machine::NumaNode& node : topology_.numa) {
+    if (&node != home && !node.memory_only && !node.cpus.empty()) nodes.push_back(&node);
+  }
+  for (const machine::NumaNode* node : nodes) {
+    // A core with a node of its own alone still has to be called something.
+    const auto other = std::find_if(node->cpus.begin(), node->cpus.end(),
+                                    [this](int pu) { return pu != pus_.front(); });
+    const bool own = node == home;
+    if (other == node->cpus.end()) continue;
+    const std::string level =
+        own ? std::string(
+                  joining_level_name(topology_, node->cpus.first(), node->cpus.cpus().back()))
+            : std::string(joining_level_name(topology_, pus_.front(), *other));
+    if (!seen.insert(level).second) continue;
+    steps.push_back(memory_step(node));
+    steps.back().level = level;
+    steps.back().name = fmt::format("memory of NUMA node {} (level {})", node->number, level);
+  }
+  return steps;
+}
+
+Step Planner::path_step(std::size_t copiers) const {
+  Step step;
+  step.kind = StepKind::path;
+  step.level = "cma";
+  step.pus = spread_over(pus_, copiers);
+  step.name =
+      fmt::format("process_vm_readv, {}", copiers == 1 ? "1 core" : group_text(copiers, "machine"));
+  step.sizes = sizes(path_sizes);
+  step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+  for (const std::size_t size : step.sizes) {
+    step.seconds.push_back(seconds_of_copy(size, step.extent));
+  }
+  step.setup_seconds =
+      static_cast<double>(copiers) *
+      (planned_fork_seconds + static_cast<double>(path_sizes.back()) / planned_touch_rate);
+  return step;
+}
+
+std::vector<Step> Planner::paths() const {
+  std::vector<Step> steps = {path_step(1)};
+  for (const std::size_t copiers : doubling_to(pus_.size())) {
+    if (request_.quick && copiers != pus_.size()) continue;
+    steps.push_back(path_step(copiers));
+  }
+  return steps;
+}
+
+std::vector<Step> Planner::system() const {
+  Step step;
+  step.kind = StepKind::system;
+  step.name = "system calls";
+  step.pus = {pus_.front(), pus_.back()};
+  step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+  step.seconds.assign(machine::system_call_names.size(), start_seconds + step.extent.seconds);
+  return {step};
+}
+
+}  // namespace huddle::calibrate

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "calibrate/sizes.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <string>
+
+namespace huddle::calibrate {
+namespace {
+
+// Where the firmware does not say what caches there are: those of a usual server.
+constexpr std::size_t usual_l1 = 32 << 10;
+constexpr std::size_t usual_l2 = 1 << 20;
+constexpr std::size_t usual_l3 = 32 << 20;
+// A working set of a quarter of a cache fits surely, one of twice the cache surely does not.
+constexpr std::size_t fits = 4;
+constexpr std::size_t far_beyond = 4;
+// Neighbouring sizes lie at least so far apart...
+constexpr double nearest_ratio = 1.6;
+// ...and at most so far.
+constexpr std::size_t widest_gap = 8;
+constexpr std::size_t smallest = 64;
+
+// `memory.max` of a control group of version 2; no limit where there is none.
+std::uint64_t group_limit(const std::filesystem::path& folder) {
+  std::ifstream file(folder / "memory.max");
+  std::uint64_t bytes = 0;
+  return file >> bytes ? bytes : std::numeric_limits<std::uint64_t>::max();
+}
+
+std::uint64_t control_group_limit() {
+  std::ifstream file("/proc/self/cgroup");
+  const std::filesystem::path root = "/sys/fs/cgroup";
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("0::/")) continue;
+    std::filesystem::path below = line.substr(4);
+    while (!below.empty()) {
+      least = std::min(least, group_limit(root / below));
+      below = below.parent_path();
+    }
+    least = std::min(least, group_limit(root));
+  }
+  return least;
+}
+
+std::uint64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  while (file >> word) {
+    std::uint64_t kilobytes = 0;
+    if (word == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024;
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+}  // namespace
+
+std::vector<std::size_t> cache_sizes(const machine::Topology& topology) {
+  std::vector<std::size_t> sizes;
+  for (const char* name : {"l1", "l2", "l3", "l4"}) {
+    const machine::Level* level = find_level(topology, name);
+    if (level == nullptr || level->bytes.empty()) continue;
+    const auto bytes = *std::max_element(level->bytes.begin(), level->bytes.end());
+    if (bytes > 0) sizes.push_back(static_cast<std::size_t>(bytes));
+  }
+  if (sizes.empty()) sizes = {usual_l1, usual_l2, usual_l3};
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers) {
+  const auto caches = cache_sizes(topology);
+  const std::size_t own = caches.size() > 1 ? caches[caches.size() - 2] : caches.back();
+  return std::max(far_beyond * caches.back() / sharers, far_beyond * own);
+}
+
+std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size_t largest) {
+  std::set<std::size_t> wanted = {smallest, 512, 4096, largest};
+  for (const std::size_t cache : cache_sizes(topology)) {
+    wanted.insert(cache / fits);
+    wanted.insert(cache);
+  }
+  std::vector<std::size_t> sizes;
+  for (const std::size_t size : wanted) {
+    if (size > largest) break;
+    // The largest stays whatever lies shortly before it.
+    const bool crowded = !sizes.empty() && static_cast<double>(size) <
+                                               nearest_ratio * static_cast<double>(sizes.back());
+    if (crowded && size != largest) continue;
+    if (crowded) sizes.pop_back();
+    while (!sizes.empty() && size > widest_gap * sizes.back()) sizes.push_back(sizes.back() * 4);
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes) {
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (i % 2 == 0 || i + 1 == sizes.size()) kept.push_back(sizes[i]);
+  }
+  return kept;
+}
+
+std::uint64_t usable_memory_bytes() { return std::min(available_memory(), control_group_limit()); }
+
+}  // namespace huddle::calibrate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Which sizes are worth measuring: on both sides of every cache, and some between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "machine/topology.h"
+
+namespace huddle::calibrate {
+
+// Caches of the machine from the smallest to the largest, by what one group of the level has.
+std::vector<std::size_t> cache_sizes(const machine::Topology& topology);
+
+// How much one of `sharers` copiers has to copy so that all of it comes from memory.
+std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers);
+
+// Bytes that one copy moves (it touches twice as many), from 64 to `largest`, rising.
+std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size_t largest);
+
+// Every second size, the first and the last always among them: for a quick look.
+std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes);
+
+// What may be used here without pushing anybody else out: free memory and the limits of the control
+// groups around us.
+std::uint64_t usable_memory_bytes();
+
+}  // namespace huddle::calibrate

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The steps that measure lines and flags.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "calibrate/line_pairs.h"
+#include "calibrate/line_probe.h"
+#include "calibrate/step_run.h"
+
+namespace huddle::calibrate {
+namespace {
+
+const Tolerance usual;
+
+std::string pair_text(const Pair& pair) {
+  return fmt::format("cpu {} - cpu {}", pair.first, pair.second);
+}
+
+Pair in_order(const Pair& pair) {
+  return {std::min(pair.first, pair.second), std::max(pair.first, pair.second)};
+}
+
+// Time for each further one: the slope of the straight line through all points.
+double step_between(const std::vector<double>& counts, const std::vector<double>& ns) {
+  const auto n = static_cast<double>(counts.size());
+  double sum_x = 0;
+  double sum_y = 0;
+  double sum_xx = 0;
+  double sum_xy = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    sum_x += counts[i];
+    sum_y += ns[i];
+    sum_xx += counts[i] * counts[i];
+    sum_xy += counts[i] * ns[i];
+  }
+  const double width = n * sum_xx - sum_x * sum_x;
+  return width > 0 ? std::max(0.0, (n * sum_xy - sum_x * sum_y) / width) : 0;
+}
+
+}  // namespace
+
+void StepRun::line_pairs(Findings& findings) {
+  for (const Pair& pair : step_.pairs) {
+    const Measured measured =
+        measure_next(findings, pair_text(pair), usual, [&](const Budget& budget) {
+          return time_line(crew_, pair.first, pair.second, LineUse::own_lines, step_.extent,
+                           budget);
+        });
+    if (measured.usable()) findings.lines[in_order(pair)] = measured.summary;
+  }
+  findings.sampling = "every pair";
+}
+
+void StepRun::line_clusters(Findings& findings) {
+  const auto scanned = pairs_of(findings.lines);
+  if (!scanned) return;
+  const std::vector<Pair> pairs = pairs_of_clusters(*scanned, step_.seconds.size());
+  for (const Pair& pair : pairs) {
+    const Measured measured =
+        measure_next(findings, pair_text(pair), usual, [&](const Budget& budget) {
+          return time_line(crew_, pair.first, pair.second, LineUse::own_lines, step_.extent,
+                           budget);
+        });
+    if (measured.usable()) findings.lines[in_order(pair)] = measured.summary;
+  }
+  findings.sampling = fmt::format(
+      "every pair scanned shortly, {} pairs from all clusters measured precisely", pairs.size());
+}
+
+void StepRun::line_level(Findings& findings) {
+  machine::LineCost cost;
+  cost.level = step_.level;
+  cost.origin = machine::Origin::measured;
+  std::vector<double> own;
+  std::vector<double> shared;
+  std::vector<double> spreads;
+  for (const Pair& pair : step_.pairs) {
+    for (const LineUse use : {LineUse::own_lines, LineUse::shared_line}) {
+      const bool both = use == LineUse::shared_line;
+      const Measured measured = measure_next(
+          findings, pair_text(pair) + (both ? " (one line)" : ""), usual,
+          [&](const Budget& budget) {
+            return time_line(crew_, pair.first, pair.second, use, step_.extent, budget);
+          });
+      if (!measured.usable()) continue;
+      (both ? shared : own).push_back(measured.summary.median);
+      if (both) continue;
+      spreads.push_back(measured.summary.spread);
+      findings.lines[in_order(pair)] = measured.summary;
+    }
+  }
+  if (own.empty() || shared.empty()) return;
+  cost.one_way_ns = median_of(own);
+  cost.shared_ns = median_of(shared);
+  cost.spread = median_of(spreads);
+  findings.machine.line.push_back(cost);
+}
+
+void StepRun::flags(Findings& findings) {
+  const auto found = std::find_if(findings.machine.line.begin(), findings.machine.line.end(),
+                                  [this](const auto& cost) { return cost.level == step_.level; });
+  if (found == findings.machine.line.end()) return;
+  std::vector<std::size_t> counts = {1};
+  for (const std::size_t count : doubling_to(step_.pus.size() - 1)) counts.push_back(count);
+  std::array<std::vector<double>, 2> ns;
+  std::array<std::vector<double>, 2> at;
+  constexpr std::size_t readers = 0;
+  constexpr std::size_t writers = 1;
+  for (const std::size_t who : {readers, writers}) {
+    for (const std::size_t count : counts) {
+      const std::span<const int> pus = std::span(step_.pus).first(count + 1);
+      const Measured measured = measure_next(
+          findings, fmt::format("{} {}", count, who == readers ? "readers" : "writers"), usual,
+          [&](const Budget& budget) {
+            return who == readers ? time_readers(crew_, pus, step_.extent, budget)
+                                  : time_packed_flags(crew_, pus, step_.extent, budget);
+          });
+      if (!measured.usable()) continue;
+      ns[who].push_back(measured.summary.median);
+      at[who].push_back(static_cast<double>(count));
+    }
+  }
+  found->reader_step_ns = step_between(at[readers], ns[readers]);
+  // The writers are called by a flag that all of them read; that part is known.
+  found->writer_step_ns =
+      std::max(0.0, step_between(at[writers], ns[writers]) - found->reader_step_ns);
+}
+
+}  // namespace huddle::calibrate

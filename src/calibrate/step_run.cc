@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What all steps share, and the steps that move bytes; lines are in step_lines.cc.
+#include "calibrate/step_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/text.h"
+#include "calibrate/cma_probe.h"
+#include "calibrate/copy_probe.h"
+#include "calibrate/handoff_probe.h"
+#include "calibrate/memory_probe.h"
+#include "calibrate/repeat.h"
+#include "calibrate/system_probe.h"
+
+namespace huddle::calibrate {
+namespace {
+
+using machine::HandoffKind;
+using memory::CopyKernel;
+
+const Tolerance usual;
+
+Samples time_handoff(HandoffProbe& probe, HandoffKind kind, std::size_t bytes, const Extent& extent,
+                     const Budget& budget) {
+  switch (kind) {
+    case HandoffKind::write_cached:
+      return probe.time_write_cached(bytes, CopyKernel::plain, extent, budget);
+    case HandoffKind::write_cached_nontemporal:
+      return probe.time_write_cached(bytes, CopyKernel::nontemporal, extent, budget);
+    case HandoffKind::read_dirty:
+      return probe.time_read_dirty(bytes, extent, budget);
+    case HandoffKind::ring:
+      return probe.time_ring(bytes, CopyKernel::plain, extent, budget);
+    case HandoffKind::ring_nontemporal:
+      return probe.time_ring(bytes, CopyKernel::nontemporal, extent, budget);
+  }
+  return {};
+}
+
+}  // namespace
+
+void StepRun::carry_out(Findings& findings) {
+  switch (step_.kind) {
+    case StepKind::line_pairs:
+      return line_pairs(findings);
+    case StepKind::line_clusters:
+      return line_clusters(findings);
+    case StepKind::line_level:
+      return line_level(findings);
+    case StepKind::flags:
+      return flags(findings);
+    case StepKind::copy:
+      return copy(findings);
+    case StepKind::handoff:
+      return handoff(findings);
+    case StepKind::memory:
+      return memory(findings);
+    case StepKind::path:
+      return path(findings);
+    case StepKind::system:
+      return system(findings);
+  }
+}
+
+// What is left is dealt out by what each measurement was planned with, so that one that ends early
+// leaves its time to those after it.
+Budget StepRun::next_share() {
+  if (done_ >= step_.seconds.size()) return budget_;
+  const auto next = step_.seconds.begin() + static_cast<std::ptrdiff_t>(done_);
+  const double still = std::accumulate(next, step_.seconds.end(), 0.0);
+  return budget_.slice(budget_.left_seconds() * *next / still);
+}
+
+Measured StepRun::measure_next(Findings& findings, const std::string& detail,
+                               const Tolerance& tolerance, const Attempt& attempt) {
+  const Budget share = next_share();
+  ++done_;
+  Measured measured;
+  if (!share.spent()) measured = measure(tolerance, share, attempt);
+  if (!budget_.stopped()) findings.doubts.record(step_.name, detail, measured);
+  advance_(static_cast<double>(done_) / static_cast<double>(step_.seconds.size()));
+  return measured;
+}
+
+machine::Curve StepRun::curve(Findings& findings, const std::string& what,
+                              const Tolerance& tolerance,
+                              const std::function<Samples(std::size_t, const Budget&)>& attempt) {
+  machine::Curve curve;
+  for (const std::size_t bytes : step_.sizes) {
+    const std::string detail = what + size_text(static_cast<double>(bytes));
+    const Measured measured = measure_next(
+        findings, detail, tolerance, [&](const Budget& budget) { return attempt(bytes, budget); });
+    if (!measured.usable()) continue;
+    curve.bytes.push_back(static_cast<double>(bytes));
+    curve.ns.push_back(measured.summary.median);
+    curve.spread.push_back(measured.summary.spread);
+  }
+  return curve;
+}
+
+void StepRun::copy(Findings& findings) {
+  CopyProbe probe(crew_, step_.pus, step_.sizes.back());
+  machine::CopyCurve result;
+  result.level = step_.level;
+  result.copiers = static_cast<int>(step_.pus.size());
+  result.origin = machine::Origin::measured;
+  result.curve = curve(findings, "", usual, [&](std::size_t bytes, const Budget& budget) {
+    return probe.time(bytes, CopyKernel::plain, step_.extent, budget);
+  });
+  if (!result.curve.bytes.empty()) findings.machine.copy.push_back(result);
+}
+
+void StepRun::handoff_kind(Findings& findings, HandoffProbe& probe, HandoffKind kind) {
+  machine::HandoffCurve result;
+  result.level = step_.level;
+  result.kind = kind;
+  result.origin = machine::Origin::measured;
+  const std::string name(machine::handoff_names[static_cast<std::size_t>(kind)]);
+  result.curve = curve(findings, name + " ", usual, [&](std::size_t bytes, const Budget& budget) {
+    return time_handoff(probe, kind, bytes, step_.extent, budget);
+  });
+  if (!result.curve.bytes.empty()) findings.machine.handoff.push_back(result);
+}
+
+void StepRun::handoff(Findings& findings) {
+  const auto [writer, reader] = step_.pairs.front();
+  HandoffProbe probe(crew_, writer, reader, step_.sizes.back());
+  for (std::size_t i = 0; i < machine::handoff_names.size(); ++i) {
+    handoff_kind(findings, probe, static_cast<HandoffKind>(i));
+  }
+}
+
+void StepRun::memory(Findings& findings) {
+  machine::MemoryCost cost;
+  cost.level = step_.level;
+  cost.origin = machine::Origin::measured;
+  {
+    MemoryProbe probe(crew_, step_.pus.front(), step_.sizes.front(), step_.numa_node, budget_);
+    const Measured measured = measure_next(findings, "load", usual, [&](const Budget& budget) {
+      return probe.time_loads(step_.extent, budget);
+    });
+    if (!measured.usable()) return;
+    cost.load_ns = measured.summary.median;
+  }
+  far_copy(findings, cost);
+  findings.machine.memory.push_back(cost);
+}
+
+// The first node that is measured is the core's own: the others are held against it.
+void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
+  if (step_.numa_node == memory::PageBuffer::where_touched) return;
+  const std::size_t bytes = step_.sizes.front() / 2;
+  const memory::PageBuffer source(bytes, step_.numa_node);
+  const memory::PageBuffer target(bytes);
+  crew_.run(step_.pus, [&](std::size_t) {
+    source.touch();
+    target.touch();
+  });
+  const Measured measured = measure_next(findings, "copy", usual, [&](const Budget& budget) {
+    return time_together(crew_, step_.pus, 1, step_.extent, budget, [&](std::size_t, std::size_t) {
+      copy_bytes(CopyKernel::plain, target.data(), source.data(), bytes);
+    });
+  });
+  if (!measured.usable()) return;
+  if (!findings.near_copy_ns) findings.near_copy_ns = measured.summary.median;
+  cost.copy_factor = std::max(1.0, measured.summary.median / *findings.near_copy_ns);
+}
+
+void StepRun::path(Findings& findings) {
+  CmaProbe probe(crew_, step_.pus, step_.sizes.back());
+  if (const std::string refusal = probe.refusal(); !refusal.empty()) {
+    findings.notes.push_back(step_.name + ": " + refusal);
+    return;
+  }
+  machine::PathCurve result;
+  result.path = step_.level;
+  result.copiers = static_cast<int>(step_.pus.size());
+  result.origin = machine::Origin::measured;
+  result.curve = curve(findings, "", usual, [&](std::size_t bytes, const Budget& budget) {
+    return probe.time(bytes, step_.extent, budget);
+  });
+  if (!result.curve.bytes.empty()) findings.machine.paths.push_back(result);
+}
+
+void StepRun::system(Findings& findings) {
+  for (std::size_t i = 0; i < machine::system_call_names.size(); ++i) {
+    const auto call = static_cast<machine::SystemCall>(i);
+    const Measured measured =
+        measure_next(findings, std::string(machine::system_call_names[i]),
+                     tolerance_of_system_calls, [&](const Budget& budget) {
+                       return time_system_call(crew_, call, step_.pus.front(), step_.pus.back(),
+                                               step_.extent, budget);
+                     });
+    if (!measured.usable()) continue;
+    findings.machine.system.push_back(
+        {call, measured.summary.median, measured.summary.spread, machine::Origin::measured});
+  }
+}
+
+}  // namespace huddle::calibrate

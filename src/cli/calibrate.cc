@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle calibrate: measures this machine and writes its machine file.
+#include "calibrate/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "calibrate/plan.h"
+#include "calibrate/sizes.h"
+#include "cli/calibrate_json.h"
+#include "cli/calibrate_text.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "machine/machine_file.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr const char* standard_output = "-";
+
+// Steps and their shares, as a bar that moves.
+class ProgressWatcher : public calibrate::Watcher {
+ public:
+  ProgressWatcher(const Console& console, const calibrate::Plan& plan)
+      : progress_(console, plan.steps.size()), plan_(plan) {}
+
+  void begin_step(const calibrate::Plan& plan, std::size_t step) override {
+    step_ = step;
+    before_ = 0;
+    for (std::size_t i = 0; i < step; ++i) before_ += plan.steps[i].expected_seconds();
+    progress_.begin_step(plan.steps[step].name);
+    advance(0);
+  }
+  void advance(double share_of_step) override {
+    const double here = plan_.steps[step_].expected_seconds() * share_of_step;
+    progress_.update((before_ + here) / plan_.expected_seconds());
+  }
+  std::size_t step() const { return step_; }
+  void finish() { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  const calibrate::Plan& plan_;
+  std::size_t step_ = 0;
+  double before_ = 0;  // seconds of the steps that are done
+};
+
+// Better said before a minute of measuring than after it.
+void require_writable(const std::string& file) {
+  namespace fs = std::filesystem;
+  if (fs::is_directory(file)) {
+    throw UsageError(fmt::format("--output {} is a folder; name a file in it", file));
+  }
+  fs::path folder = fs::absolute(file).parent_path();
+  while (!folder.empty() && !fs::exists(folder)) folder = folder.parent_path();
+  if (fs::is_directory(folder) && access(folder.c_str(), W_OK) == 0) return;
+  throw FailureError(
+      fmt::format("cannot write to {}; name another place: --output FILE", folder.string()));
+}
+
+class CalibrateCommand : public Command {
+ public:
+  std::string name() const override { return "calibrate"; }
+  std::string summary() const override { return "measure this machine and keep the figures"; }
+  std::string examples() const override {
+    return "  huddle calibrate              measure (a minute on 2 cores), keep for this user\n"
+           "  huddle calibrate --quick      a first idea in 5 seconds\n"
+           "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
+           "  huddle calibrate --output /etc/huddle/machines/node.toml\n"
+           "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n";
+  }
+  void declare(Options& options) override;
+  ExitCode run(const Context& context) override;
+
+ private:
+  void check_options() const;
+  machine::Discovery discover() const;
+  ExitCode show_plan(const Context& context, const machine::Topology& topology,
+                     const calibrate::Plan& plan) const;
+  void keep(const Context& context, const calibrate::Outcome& outcome,
+            const std::string& file) const;
+
+  bool quick_ = false;
+  bool json_ = false;
+  bool dry_run_ = false;
+  bool strict_ = false;
+  std::string output_;
+  std::string xml_;
+  std::string synthetic_;
+};
+
+void CalibrateCommand::declare(Options& options) {
+  options.flag("--quick", quick_, "a coarse run in under 5 seconds");
+  options.text("-o,--output", output_, "FILE", "write there; - for standard output");
+  options.flag("--json", json_, "print what came out as JSON");
+  options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");
+  options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
+  options.text("--xml", xml_, "FILE", "with --dry-run: plan for a topology that lstopo wrote");
+  options.text("--synthetic", synthetic_, "DESCRIPTION",
+               "with --dry-run: plan for a machine in hwloc's words");
+  options.exclude("--xml", "--synthetic");
+}
+
+void CalibrateCommand::check_options() const {
+  const bool elsewhere = !xml_.empty() || !synthetic_.empty();
+  if (elsewhere && !dry_run_) {
+    throw UsageError("only this machine can be measured; --xml and --synthetic need --dry-run");
+  }
+  if (json_ && output_ == standard_output) {
+    throw UsageError("--json and --output - both want standard output; name a file to write");
+  }
+}
+
+machine::Discovery CalibrateCommand::discover() const {
+  if (!xml_.empty()) return machine::discover_from_xml(xml_);
+  if (!synthetic_.empty()) return machine::discover_from_synthetic(synthetic_);
+  return machine::discover_this_machine();
+}
+
+ExitCode CalibrateCommand::show_plan(const Context& context, const machine::Topology& topology,
+                                     const calibrate::Plan& plan) const {
+  context.console.print(json_ ? plan_json(plan) : plan_text(topology, plan));
+  return ExitCode::fine;
+}
+
+void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& outcome,
+                            const std::string& file) const {
+  const Console& console = context.console;
+  if (file == standard_output) {
+    console.print(format_machine(outcome.machine));
+    return;
+  }
+  write_machine_file(outcome.machine, file);
+  if (json_) {
+    console.print(outcome_json(outcome, file));
+    return;
+  }
+  console.print(summary_text(outcome));
+  console.print(fmt::format("\nWritten to {}\n", file));
+}
+
+ExitCode CalibrateCommand::run(const Context& context) {
+  check_options();
+  const machine::Discovery discovery = discover();
+  const calibrate::Plan plan =
+      calibrate::make_plan(discovery.topology, {discovery.allowed, quick_, calibrate::usable_memory_bytes()});
+  for (const std::string& note : plan.notes) context.console.note("note: " + note);
+  if (dry_run_) return show_plan(context, discovery.topology, plan);
+
+  const std::string file =
+      output_.empty() ? machine::user_machine_file(discovery.topology) : output_;
+  if (file != standard_output) require_writable(file);
+
+  const Interrupt interrupt;
+  ProgressWatcher watcher(context.console, plan);
+  const calibrate::Outcome outcome =
+      calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
+  watcher.finish();
+  if (outcome.stopped) {
+    context.console.note(fmt::format("huddle: {} in step {} of {}; nothing was written",
+                                     interrupt.signal_name(), watcher.step() + 1,
+                                     plan.steps.size()));
+    interrupt.die();
+  }
+  for (const std::string& note : outcome.notes) context.console.note("note: " + note);
+  keep(context, outcome, file);
+  for (const auto& doubt : outcome.machine.doubts) {
+    context.console.note(fmt::format("warning: {}: {}", doubt.what, doubt.why));
+  }
+  return strict_ && !outcome.machine.doubts.empty() ? ExitCode::failure : ExitCode::fine;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_calibrate_command() { return std::make_unique<CalibrateCommand>(); }
+
+}  // namespace huddle::cli

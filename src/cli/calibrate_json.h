@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle calibrate --json` prints: docs/records/0004-measuring.md describes it.
+#pragma once
+
+#include <string>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/plan.h"
+
+namespace huddle::cli {
+
+inline constexpr int calibrate_json_schema = 1;
+
+std::string plan_json(const calibrate::Plan& plan);
+// `file` is where the machine was written.
+std::string outcome_json(const calibrate::Outcome& outcome, const std::string& file);
+
+}  // namespace huddle::cli

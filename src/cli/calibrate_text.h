@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle calibrate` says to a person: the plan, and what came out.
+#pragma once
+
+#include <string>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/plan.h"
+#include "machine/machine.h"
+
+namespace huddle::cli {
+
+std::string plan_text(const machine::Topology& topology, const calibrate::Plan& plan);
+std::string summary_text(const calibrate::Outcome& outcome);
+
+}  // namespace huddle::cli

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The command as a person meets it: options in, bytes on stdout or in files out.
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "../base/scratch.h"
+#include "cli/command.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "machine/machine_file.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+// Takes options by name, as the parser does from a command line.
+class GivenOptions : public Options {
+ public:
+  void flag(const std::string& names, bool& target, const std::string&) override {
+    flags_[names] = &target;
+  }
+  void text(const std::string& names, std::string& target, const std::string&,
+            const std::string&) override {
+    texts_[names] = &target;
+  }
+  void number(const std::string&, int&, int, int, const std::string&, const std::string&) override {
+  }
+  void positional(const std::string&, std::string&, const std::string&) override {}
+  void exclude(const std::string& name, const std::string& other) override {
+    exclusions.emplace_back(name, other);
+  }
+
+  void give(const std::string& name, const std::string& value) { *texts_.at(name) = value; }
+  void give(const std::string& name) { *flags_.at(name) = true; }
+
+  std::vector<std::pair<std::string, std::string>> exclusions;
+
+ private:
+  std::map<std::string, bool*> flags_;
+  std::map<std::string, std::string*> texts_;
+};
+
+class Topo : public testing::Test {
+ protected:
+  Topo() {
+    command_->declare(options_);
+    context_.settings = settings::resolve({});
+    context_.console.out = out_.get();
+    context_.console.err = err_.get();
+    context_.console.unicode = false;
+  }
+
+  std::string run() {
+    EXPECT_EQ(command_->run(context_), ExitCode::fine);
+    return contents(out_.get());
+  }
+
+  static std::string contents(std::FILE* file) {
+    std::fflush(file);
+    std::rewind(file);
+    std::string text;
+    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+    return text;
+  }
+
+  static std::string contents(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Closer> out_{std::tmpfile()};
+  std::unique_ptr<std::FILE, Closer> err_{std::tmpfile()};
+  std::unique_ptr<Command> command_ = make_topo_command();
+  GivenOptions options_;
+  Context context_;
+  test::Scratch scratch_;
+};
+
+TEST_F(Topo, ShowsThisMachineWithWhatIsAllowed) {
+  const std::string text = run();
+  const int allowed = machine::discover_this_machine().allowed.count();
+  EXPECT_THAT(text, HasSubstr("* " + std::to_string(allowed) + " of "));
+  EXPECT_THAT(text, HasSubstr("processors allowed"));
+}
+
+TEST_F(Topo, ShowsASyntheticMachine) {
+  options_.give("--synthetic", "pack:2 core:2 pu:1");
+  const std::string text = run();
+  EXPECT_THAT(text, HasSubstr("package 1"));
+  EXPECT_THAT(text, HasSubstr("uncalibrated: generic constants; run 'huddle calibrate'"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Topo, ShowsAMachineFileWithoutClaimingWhatIsAllowed) {
+  const auto other = machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:2").topology;
+  const std::string path = scratch_.path("other.toml");
+  machine::write_machine_file(machine::generic_machine(other), path);
+  options_.give("--machine", path);
+  const std::string text = run();
+  EXPECT_THAT(text, HasSubstr("package 1"));
+  EXPECT_THAT(text, HasSubstr(path));
+  EXPECT_THAT(text, Not(HasSubstr("processors allowed")));
+}
+
+TEST_F(Topo, TheSettingNamesAMachineToo) {
+  const auto other = machine::discover_from_synthetic("pack:3 core:2 pu:1").topology;
+  const std::string path = scratch_.path("other.toml");
+  machine::write_machine_file(machine::generic_machine(other), path);
+  context_.settings = settings::resolve({{"HUDDLE_MACHINE=" + path}, "", ""});
+  EXPECT_THAT(run(), HasSubstr("package 2"));
+}
+
+TEST_F(Topo, AFileThatIsNotThereIsBadInput) {
+  options_.give("--machine", scratch_.path("missing.toml"));
+  EXPECT_THROW(command_->run(context_), InputError);
+}
+
+TEST_F(Topo, OnlyOneSourceAndOneStdout) {
+  EXPECT_EQ(options_.exclusions.size(), 3U);
+  options_.give("--svg", "-");
+  options_.give("--json");
+  EXPECT_THROW(command_->run(context_), UsageError);
+}
+
+TEST_F(Topo, DrawsIntoFiles) {
+  options_.give("--synthetic", "core:2 pu:1");
+  options_.give("--svg", scratch_.path("a.svg"));
+  options_.give("--png", scratch_.path("a.png"));
+  EXPECT_EQ(run(), "");
+  EXPECT_THAT(contents(scratch_.path("a.svg")), HasSubstr("</svg>"));
+  EXPECT_TRUE(contents(scratch_.path("a.png")).starts_with("\x89PNG"));
+  EXPECT_THAT(contents(err_.get()), HasSubstr("wrote "));
+}
+
+TEST_F(Topo, DrawsToStdout) {
+  options_.give("--synthetic", "core:2 pu:1");
+  options_.give("--png", "-");
+  EXPECT_TRUE(run().starts_with("\x89PNG"));
+}
+
+TEST_F(Topo, SaysWhyAPictureCannotBeWritten) {
+  options_.give("--svg", scratch_.path("no/such/folder/a.svg"));
+  EXPECT_THROW(command_->run(context_), FailureError);
+}
+
+TEST_F(Topo, JsonHoldsTheModel) {
+  options_.give("--synthetic", "pack:2 core:2 pu:2");
+  options_.give("--json");
+  const json document = json::parse(run());
+  EXPECT_EQ(document["schema"], 1);
+  EXPECT_EQ(document["calibrated"], false);
+  EXPECT_EQ(document["machine_file"], nullptr);
+  EXPECT_EQ(document["allowed"].size(), 8U);
+  EXPECT_EQ(document["topology"]["cores"], 4);
+  EXPECT_EQ(document["topology"]["levels"][0]["name"], "core");
+  EXPECT_EQ(document["topology"]["levels"][0]["groups"][1], json({2, 3}));
+  EXPECT_EQ(document["pairs"], nullptr);
+  EXPECT_EQ(document["line"].size(), 3U);
+  EXPECT_EQ(document["line"][0]["origin"], "estimated");
+  EXPECT_TRUE(document["doubts"].empty());
+}
+
+TEST_F(Topo, JsonHoldsMeasuredPairsRowByRow) {
+  machine::Machine machine =
+      machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
+  machine.pairs = machine::LinePairs{{0, 1}, {0, 47, 47, 0}, "every pair"};
+  machine.line[0].origin = machine::Origin::measured;
+  const std::string path = scratch_.path("measured.toml");
+  machine::write_machine_file(machine, path);
+  options_.give("--machine", path);
+  options_.give("--json");
+  const json document = json::parse(run());
+  EXPECT_EQ(document["calibrated"], true);
+  EXPECT_EQ(document["pairs"]["one_way_ns"], json({{0.0, 47.0}, {47.0, 0.0}}));
+  EXPECT_EQ(document["allowed"], nullptr);
+  EXPECT_TRUE(document["differences"].is_array());
+}
+
+}  // namespace
+}  // namespace huddle::cli
