@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -21,6 +22,7 @@ constexpr int seeds = 1000;
 #else
 constexpr int seeds = 20;
 #endif
+constexpr int few_seeds = std::max(2, seeds / 50);
 
 struct Trial {
   Hidden hidden;
@@ -162,7 +164,7 @@ std::vector<int> numbers_up_to(int end) {
 // Distance on a mesh or ring is smooth: it makes no levels.
 TEST(Infer, SeesNoLevelsOnAMesh) {
   for (const Mesh& mesh : {Mesh{6, 5}, Mesh{8, 8}, Mesh{28, 1}, Mesh{4, 2}, Mesh{60, 1}}) {
-    for (int seed = 0; seed < seeds / 50; ++seed) {
+    for (int seed = 0; seed < few_seeds; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));
       Conditions conditions;
       conditions.pair_variation = seed % 2 == 0 ? 0 : 0.03;
@@ -177,7 +179,7 @@ TEST(Infer, SeesNoLevelsOnAMesh) {
 
 TEST(Infer, SeesTwoMeshesAsTwoSockets) {
   for (const Mesh& mesh : {Mesh{6, 5}, Mesh{28, 1, 0.3}, Mesh{4, 2, 0.3}}) {
-    for (int seed = 0; seed < seeds / 50; ++seed) {
+    for (int seed = 0; seed < few_seeds; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));
       const int socket = mesh.cores();
       const auto one_way_ns = [&](int a, int b) {
