@@ -121,7 +121,7 @@ void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic
       StepRun(plan.steps[i], crew, stop, advance).carry_out(findings);
     } catch (const FailureError& error) {
       // One thing that does not go here must not cost all the others.
-      findings.doubts.missed(plan.steps[i].name, error.what());
+      findings.doubts.add(plan.steps[i].name, error.what());
     }
   }
 }

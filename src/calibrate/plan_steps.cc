@@ -303,4 +303,17 @@ std::vector<Step> Planner::system() const {
   return {step};
 }
 
+std::vector<Step> Planner::lines_again() const {
+  Step step;
+  step.kind = StepKind::line_again;
+  step.name = "line latency once more";
+  step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+  for (const LevelPairs& level : pairs_by_level(topology_, request_.allowed, 1)) {
+    step.pairs.push_back(level.pairs.front());
+  }
+  step.seconds.assign(step.pairs.size(), start_seconds + step.extent.seconds);
+  if (step.pairs.empty()) return {};
+  return {step};
+}
+
 }  // namespace huddle::calibrate
