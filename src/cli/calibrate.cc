@@ -151,8 +151,8 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
 ExitCode CalibrateCommand::run(const Context& context) {
   check_options();
   const machine::Discovery discovery = discover();
-  const calibrate::Plan plan =
-      calibrate::make_plan(discovery.topology, {discovery.allowed, quick_, calibrate::usable_memory_bytes()});
+  const calibrate::Plan plan = calibrate::make_plan(
+      discovery.topology, {discovery.allowed, quick_, calibrate::usable_memory_bytes()});
   for (const std::string& note : plan.notes) context.console.note("note: " + note);
   if (dry_run_) return show_plan(context, discovery.topology, plan);
 
