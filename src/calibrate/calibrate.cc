@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "calibrate/crew.h"
 #include "calibrate/line_pairs.h"
+#include "calibrate/plausible.h"
 #include "calibrate/provenance.h"
 #include "calibrate/step_run.h"
 #include "machine/locate.h"
@@ -142,6 +143,7 @@ Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& 
   outcome.stopped = stop.load();
   if (outcome.stopped) return outcome;
   findings.machine.doubts = findings.doubts.doubts();
+  for (auto& doubt : implausible(findings.machine)) findings.machine.doubts.push_back(doubt);
   complete(findings, plan);
   outcome.measurements = findings.doubts.measurements();
   findings.machine.provenance.method = method_text(plan, outcome.measurements);

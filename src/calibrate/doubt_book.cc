@@ -57,7 +57,7 @@ std::string DoubtBook::why(const Page& page) {
                                 page.measurements));
   }
   if (page.unsteady > 0) {
-    parts.push_back(fmt::format("{} of {} measurements unsteady; the worst, {}, in {} attempts: {}",
+    parts.push_back(fmt::format("{} of {} measurements unsteady; the worst, {} (attempts: {}): {}",
                                 page.unsteady, page.measurements, page.worst_detail,
                                 page.worst.attempts, joined(page.worst.verdict.reasons)));
   }

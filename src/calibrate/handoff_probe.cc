@@ -106,7 +106,8 @@ void HandoffProbe::vary_source(const Layout& layout, std::uint32_t round) const 
 
 bool HandoffProbe::arrived(const Layout& layout, std::uint32_t round) const {
   const std::byte* const data = target_.data() + layout.offset(layout.count - 1);
-  const std::size_t last_line = (layout.bytes - 1) / line_bytes * line_bytes;
+  // The last line that has room for the number.
+  const std::size_t last_line = (layout.bytes - sizeof round) / line_bytes * line_bytes;
   for (const std::size_t at : {std::size_t{0}, last_line}) {
     std::uint32_t seen = 0;
     std::memcpy(&seen, data + at, sizeof seen);

@@ -25,6 +25,8 @@ class HandoffProbe {
   // pre: two different processors of the crew. Throws FailureError when there is no memory.
   HandoffProbe(Crew& crew, int writer, int reader, std::size_t most_bytes);
 
+  // All: 64 <= bytes <= most_bytes.
+  //
   // The writer's copy into lines that the reader has read since they were last written.
   Samples time_write_cached(std::size_t bytes, memory::CopyKernel kernel, const Extent& extent,
                             const Budget& budget);

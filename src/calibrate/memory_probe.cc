@@ -55,6 +55,12 @@ void MemoryProbe::lay_out(const Budget& budget) {
   }
 }
 
+std::size_t MemoryProbe::cycle_lines() const {
+  std::size_t loads = 1;
+  for (std::size_t at = load(buffer_.data(), 0); at != 0; at = load(buffer_.data(), at)) ++loads;
+  return loads;
+}
+
 Samples MemoryProbe::time_loads(const Extent& extent, const Budget& budget) {
   Samples samples;
   samples.threads = crew_.run(std::array{pu_}, [&](std::size_t) {

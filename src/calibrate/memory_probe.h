@@ -21,6 +21,9 @@ class MemoryProbe {
 
   Samples time_loads(const Extent& extent, const Budget& budget);
 
+  // Loads until the chase is back where it began.
+  std::size_t cycle_lines() const;
+
  private:
   void lay_out(const Budget& budget);
 

@@ -15,10 +15,10 @@
 namespace huddle::calibrate {
 namespace {
 
-// One measurement lasts several time slices of the scheduler (3 to 4 ms each): a neighbour on the
-// same core then shows. A quick one lasts a slice or two.
-constexpr double usual_seconds = 0.02;
-constexpr double quick_seconds = 0.005;
+// One measurement lasts many time slices of the scheduler (3 to 4 ms each): a neighbour on the same
+// core then shows. A quick one lasts two slices.
+constexpr double usual_seconds = 0.06;
+constexpr double quick_seconds = 0.008;
 // A scan of all pairs only sorts them into clusters.
 constexpr double scan_seconds = 0.0015;
 constexpr std::size_t usual_samples = 32;
@@ -89,9 +89,12 @@ Step Planner::scan_or_measure_pairs() const {
                           step.pairs.size());
   step.extent = scan ? extent(scan_seconds, scan_seconds, scan_samples)
                      : extent(usual_seconds, quick_seconds, usual_samples);
-  // Hundreds of pairs: each a little shorter, still more than a slice.
+  // Hundreds of pairs: each shorter, still a few slices.
   constexpr std::size_t many_pairs = 100;
-  if (!scan && step.pairs.size() > many_pairs) step.extent.seconds = quick_seconds;
+  constexpr double seconds_of_many = 0.02;
+  if (!scan && !request_.quick && step.pairs.size() > many_pairs) {
+    step.extent.seconds = seconds_of_many;
+  }
   step.seconds.assign(step.pairs.size(), start_seconds + step.extent.seconds);
   return step;
 }

@@ -17,6 +17,10 @@ namespace huddle::calibrate {
 // An unsteady measurement is taken again at most this often; then the steadiest stands, flagged.
 inline constexpr int most_repetitions = 2;
 
+// Taken even when the time is over, so that a machine that is busy gives a doubtful figure and not
+// none; only a request to stop prevents it.
+inline constexpr std::size_t samples_in_any_case = 3;
+
 // When a series is long enough.
 struct Extent {
   std::size_t least = 32;    // samples, unless the budget ends first
@@ -30,7 +34,9 @@ class Progress {
   Progress(const Extent& extent, const Budget& budget)
       : extent_(extent), slice_(budget.slice(extent.seconds)), budget_(budget) {}
   bool wants_more(std::size_t taken) const {
-    if (taken >= extent_.most || budget_.spent()) return false;
+    if (taken >= extent_.most || budget_.stopped()) return false;
+    if (taken < samples_in_any_case) return true;
+    if (budget_.spent()) return false;
     return taken < extent_.least || !slice_.spent();
   }
 

@@ -82,7 +82,7 @@ Measured StepRun::measure_next(Findings& findings, const std::string& detail,
   const Budget share = next_share();
   ++done_;
   Measured measured;
-  if (!share.spent()) measured = measure(tolerance, share, attempt);
+  if (!budget_.spent()) measured = measure(tolerance, share, attempt);
   if (!budget_.stopped()) findings.doubts.record(step_.name, detail, measured);
   advance_(static_cast<double>(done_) / static_cast<double>(step_.seconds.size()));
   return measured;

@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -54,17 +55,21 @@ class ProgressWatcher : public calibrate::Watcher {
   double before_ = 0;  // seconds of the steps that are done
 };
 
-// Better said before a minute of measuring than after it.
+// Better said before a minute of measuring than after it. Tried, not asked: root may write
+// everywhere, and still not into /proc.
 void require_writable(const std::string& file) {
   namespace fs = std::filesystem;
   if (fs::is_directory(file)) {
     throw UsageError(fmt::format("--output {} is a folder; name a file in it", file));
   }
   fs::path folder = fs::absolute(file).parent_path();
-  while (!folder.empty() && !fs::exists(folder)) folder = folder.parent_path();
-  if (fs::is_directory(folder) && access(folder.c_str(), W_OK) == 0) return;
-  throw FailureError(
-      fmt::format("cannot write to {}; name another place: --output FILE", folder.string()));
+  while (!fs::exists(folder)) folder = folder.parent_path();
+  std::string trial = (folder / ".huddle-XXXXXX").string();
+  if (mkdtemp(trial.data()) == nullptr) {
+    throw FailureError(fmt::format("cannot write to {} ({}); name another place: --output FILE",
+                                   folder.string(), std::strerror(errno)));
+  }
+  fs::remove(trial);
 }
 
 class CalibrateCommand : public Command {

@@ -77,8 +77,12 @@ TEST(Progress, EndsAtTheMost) {
   EXPECT_FALSE(progress.wants_more(5));
 }
 
-TEST(Progress, EndsWithTheBudgetWhateverIsMissing) {
-  EXPECT_FALSE(Progress({}, Budget(0, never)).wants_more(0));
+TEST(Progress, EndsWithTheBudgetAfterAFewSamples) {
+  EXPECT_TRUE(Progress({}, Budget(0, never)).wants_more(samples_in_any_case - 1));
+  EXPECT_FALSE(Progress({}, Budget(0, never)).wants_more(samples_in_any_case));
+}
+
+TEST(Progress, EndsAtOnceWhenStopped) {
   const std::atomic<bool> stop{true};
   EXPECT_FALSE(Progress({}, Budget(long_seconds, stop)).wants_more(0));
 }

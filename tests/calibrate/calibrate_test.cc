@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A whole run, as short as it can be, on the machine at hand.
+#include "calibrate/calibrate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "calibrate/plausible.h"
+#include "here.h"
+#include "machine/machine_file.h"
+
+namespace huddle::calibrate {
+namespace {
+
+using machine::Origin;
+
+constexpr std::uint64_t little_memory = std::uint64_t{64} << 20;
+
+// Shorter than anybody would want, as long as it has to be for a few samples of each.
+Plan short_plan(const machine::Discovery& here) {
+  Plan plan = make_plan(here.topology, {here.allowed, true, little_memory});
+  for (Step& step : plan.steps) {
+    step.extent.seconds = 0;
+    step.extent.least = samples_in_any_case;
+    step.limit_seconds = 60;
+  }
+  return plan;
+}
+
+class Recorder : public Watcher {
+ public:
+  void begin_step(const Plan&, std::size_t step) override { steps.push_back(step); }
+  void advance(double share) override {
+    ++advances;
+    most = std::max(most, share);
+    if (stop_after > 0 && advances == stop_after) stop.store(true);
+  }
+  std::vector<std::size_t> steps;
+  int advances = 0;
+  int stop_after = 0;
+  double most = 0;
+  std::atomic<bool> stop{false};
+};
+
+TEST(Calibrate, GivesASoundMachine) {
+  const machine::Discovery here = machine::discover_this_machine();
+  const Plan plan = short_plan(here);
+  Recorder recorder;
+  const Outcome outcome = calibrate(here.topology, plan, recorder, recorder.stop);
+  ASSERT_FALSE(outcome.stopped);
+  const machine::Machine& machine = outcome.machine;
+  EXPECT_NO_THROW(validate(machine));
+  EXPECT_TRUE(calibrated(machine));
+  EXPECT_EQ(machine.topology, here.topology);
+  EXPECT_EQ(recorder.steps.size(), plan.steps.size());
+  EXPECT_LE(recorder.most, 1);
+  EXPECT_EQ(machine.system.size(), machine::system_call_names.size());
+  EXPECT_EQ(machine.copy.front().copiers, 1);
+  EXPECT_EQ(machine.copy.front().origin, Origin::measured);
+  EXPECT_GT(outcome.measurements, 10);
+  EXPECT_THAT(machine.provenance.method, testing::HasSubstr("quick calibration"));
+  // What is written can be read back.
+  EXPECT_EQ(machine::parse_machine(machine::format_machine(machine), "test"), machine);
+}
+
+TEST(Calibrate, HasALineForEveryLevelThatJoins) {
+  HUDDLE_NEED_CORES(2);
+  const machine::Discovery here = machine::discover_this_machine();
+  Recorder recorder;
+  const Outcome outcome = calibrate(here.topology, short_plan(here), recorder, recorder.stop);
+  const auto levels = joining_levels(here.topology);
+  ASSERT_EQ(outcome.machine.line.size(), levels.size());
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    EXPECT_EQ(outcome.machine.line[i].level, levels[i]);
+  }
+  EXPECT_TRUE(std::any_of(outcome.machine.line.begin(), outcome.machine.line.end(),
+                          [](const auto& line) { return line.origin == Origin::measured; }));
+  ASSERT_TRUE(outcome.machine.pairs);
+  EXPECT_FALSE(outcome.machine.pairs->sampling.empty());
+}
+
+TEST(Calibrate, EndsAfterTheMeasurementInWhichItIsStopped) {
+  const machine::Discovery here = machine::discover_this_machine();
+  Recorder recorder;
+  recorder.stop_after = 2;
+  const Outcome outcome = calibrate(here.topology, short_plan(here), recorder, recorder.stop);
+  EXPECT_TRUE(outcome.stopped);
+  EXPECT_LT(recorder.steps.size(), short_plan(here).steps.size());
+  EXPECT_TRUE(outcome.machine.line.empty());
+}
+
+machine::Machine with_rates(double own, double handed) {
+  machine::Machine machine;
+  machine.copy.push_back({"core", 1, {{65536}, {65536 / own}, {}}, Origin::measured});
+  machine.handoff.push_back({"l3",
+                             machine::HandoffKind::write_cached,
+                             {{65536}, {65536 / handed}, {}},
+                             Origin::measured});
+  return machine;
+}
+
+TEST(Implausible, TellsHiddenHardwareThreads) {
+  EXPECT_TRUE(implausible(machine::Machine{}).empty());
+  EXPECT_TRUE(implausible(with_rates(50, 10)).empty());
+  const auto doubts = implausible(with_rates(50, 45));
+  ASSERT_EQ(doubts.size(), 1U);
+  EXPECT_EQ(doubts.front().what, "level l3");
+  EXPECT_THAT(doubts.front().why, testing::HasSubstr("90 %"));
+}
+
+}  // namespace
+}  // namespace huddle::calibrate

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "calibrate/crew.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <array>
+#include <vector>
+
+#include "base/error.h"
+#include "here.h"
+
+namespace huddle::calibrate {
+namespace {
+
+TEST(Crew, RunsEachWorkOnItsProcessor) {
+  const std::vector<int> pus = cores_here();
+  Crew crew(pus);
+  std::vector<int> ran(pus.size(), -1);
+  const auto uses = crew.run(pus, [&](std::size_t who) { ran[who] = sched_getcpu(); });
+  EXPECT_EQ(ran, pus);
+  ASSERT_EQ(uses.size(), pus.size());
+  for (std::size_t i = 0; i < pus.size(); ++i) EXPECT_EQ(uses[i].pu, pus[i]);
+}
+
+TEST(Crew, KeepsItsThreads) {
+  const std::array pus = {cores_here().front()};
+  Crew crew(pus);
+  int calls = 0;
+  for (int i = 0; i < 100; ++i) crew.run(pus, [&](std::size_t) { ++calls; });
+  EXPECT_EQ(calls, 100);
+}
+
+TEST(Crew, SeesHowMuchOfItsTimeAThreadRan) {
+  const std::array pus = {cores_here().front()};
+  Crew crew(pus);
+  const auto uses = crew.run(pus, [](std::size_t) {
+    const double until = now_ns() + 5 * ns_per_ms;
+    while (now_ns() < until) continue;
+  });
+  EXPECT_GE(uses.front().wall_ns, 5 * ns_per_ms);
+  EXPECT_GT(uses.front().cpu_ns, 0);
+  EXPECT_LE(taken_away(uses.front()), 1);
+}
+
+TEST(Crew, PassesErrorsOn) {
+  const std::array pus = {cores_here().front()};
+  Crew crew(pus);
+  EXPECT_THROW(crew.run(pus, [](std::size_t) { throw FailureError("no"); }), FailureError);
+  crew.run(pus, [](std::size_t) {});  // and works on
+}
+
+TEST(Crew, NamesAProcessorThatIsNotThere) {
+  const std::array nowhere = {100000};
+  try {
+    const Crew crew(nowhere);
+    FAIL() << "a thread on cpu 100000";
+  } catch (const FailureError& error) {
+    EXPECT_NE(std::string(error.what()).find("cpu 100000"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Crew, RefusesAProcessorWithoutThread) {
+  const std::vector<int> none;
+  Crew crew(none);
+  EXPECT_THROW(crew.run(std::array{0}, [](std::size_t) {}), FailureError);
+}
+
+}  // namespace
+}  // namespace huddle::calibrate

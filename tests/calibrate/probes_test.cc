@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Each probe runs, gives as many samples as asked for, and times that could be.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "calibrate/cma_probe.h"
+#include "calibrate/copy_probe.h"
+#include "calibrate/handoff_probe.h"
+#include "calibrate/line_probe.h"
+#include "calibrate/memory_probe.h"
+#include "calibrate/system_probe.h"
+#include "here.h"
+
+namespace huddle::calibrate {
+namespace {
+
+using memory::CopyKernel;
+
+void expect_samples(const Samples& samples, std::size_t count, const char* what) {
+  EXPECT_EQ(samples.ns.size(), count) << what;
+  EXPECT_TRUE(plausible(samples.ns)) << what;
+}
+
+TEST(LineProbe, TimesBothUses) {
+  HUDDLE_NEED_CORES(2);
+  const auto pus = cores_here();
+  Crew crew(pus);
+  for (const LineUse use : {LineUse::own_lines, LineUse::shared_line}) {
+    const Samples samples = time_line(crew, pus[0], pus[1], use, few, ample());
+    expect_samples(samples, few.least, "line");
+    EXPECT_EQ(samples.threads.size(), 2U);
+  }
+}
+
+TEST(LineProbe, TimesReadersAndWriters) {
+  HUDDLE_NEED_CORES(2);
+  const auto pus = cores_here();
+  Crew crew(pus);
+  expect_samples(time_readers(crew, pus, few, ample()), few.least, "readers");
+  expect_samples(time_packed_flags(crew, pus, few, ample()), few.least, "writers");
+}
+
+TEST(LineProbe, EndsWhenStopped) {
+  HUDDLE_NEED_CORES(2);
+  const auto pus = cores_here();
+  Crew crew(pus);
+  const std::atomic<bool> stop{true};
+  EXPECT_TRUE(
+      time_line(crew, pus[0], pus[1], LineUse::own_lines, Extent{}, Budget(600, stop)).ns.empty());
+}
+
+TEST(CopyProbe, TimesOneAndAll) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  CopyProbe alone(crew, std::span(pus).first(1), 1 << 20);
+  for (const CopyKernel kernel : memory::copy_kernels) {
+    expect_samples(alone.time(1 << 20, kernel, few, ample()), few.least, "copy");
+    expect_samples(alone.time(64, kernel, few, ample()), few.least, "copy of a line");
+  }
+  CopyProbe all(crew, pus, 1 << 16);
+  const Samples samples = all.time(1 << 16, CopyKernel::plain, few, ample());
+  // The first to be ready ends it for all; whoever came late has fewer or none.
+  EXPECT_LE(samples.ns.size(), few.most * pus.size());
+  EXPECT_TRUE(plausible(samples.ns));
+}
+
+TEST(CopyProbe, RepeatsSmallCopiesOften) {
+  EXPECT_EQ(repeats_for(64), 8192U);
+  EXPECT_EQ(repeats_for(1 << 20), 1U);
+  EXPECT_GT(repeats_for(0), 0U);
+}
+
+TEST(HandoffProbe, HandsBlocksOverWhole) {
+  HUDDLE_NEED_CORES(2);
+  const auto pus = cores_here();
+  Crew crew(pus);
+  HandoffProbe probe(crew, pus[0], pus[1], 1 << 18);
+  // It throws when a block does not arrive whole.
+  for (const std::size_t bytes : {64, 100, 1024, 16 << 10, (16 << 10) + 1, 1 << 18}) {
+    for (const CopyKernel kernel : {CopyKernel::plain, CopyKernel::nontemporal}) {
+      const Samples written = probe.time_write_cached(bytes, kernel, few, ample());
+      EXPECT_EQ(written.ns.size(), few.least - 1) << bytes;  // the first round warms up
+      EXPECT_EQ(probe.time_ring(bytes, kernel, few, ample()).ns.size(), few.least - 1) << bytes;
+    }
+    EXPECT_EQ(probe.time_read_dirty(bytes, few, ample()).ns.size(), few.least - 1) << bytes;
+  }
+}
+
+TEST(CmaProbe, ReadsWhatTheOtherProcessHolds) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  const PeerProcess peer(crew, pus.front(), 1 << 16);
+  if (const auto refusal = why_no_cma(peer); !refusal.empty()) GTEST_SKIP() << refusal;
+  std::vector<std::byte> target(1 << 16);
+  read_from_peer(peer, target.data(), target.size());
+  EXPECT_EQ(target, std::vector<std::byte>(target.size(), PeerProcess::fill));
+}
+
+TEST(CmaProbe, TimesAllAtOnce) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  CmaProbe probe(crew, pus, 1 << 16);
+  if (const auto refusal = probe.refusal(); !refusal.empty()) GTEST_SKIP() << refusal;
+  const Samples samples = probe.time(4096, few, ample());
+  EXPECT_LE(samples.ns.size(), few.most * pus.size());
+  EXPECT_TRUE(plausible(samples.ns));
+}
+
+TEST(SystemProbe, TimesEveryCall) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  for (std::size_t i = 0; i < machine::system_call_names.size(); ++i) {
+    const auto call = static_cast<machine::SystemCall>(i);
+    expect_samples(time_system_call(crew, call, pus.front(), pus.back(), few, ample()), few.least,
+                   std::string(machine::system_call_names[i]).c_str());
+  }
+}
+
+TEST(SystemProbe, WakesASleeperOnTheSameCore) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  expect_samples(
+      time_system_call(crew, machine::SystemCall::futex_wake, pus[0], pus[0], few, ample()),
+      few.least, "futex on one core");
+}
+
+TEST(MemoryProbe, ChasesThroughEveryLine) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  MemoryProbe probe(crew, pus.front(), 1 << 20, memory::PageBuffer::where_touched, ample());
+  EXPECT_EQ(probe.cycle_lines(), (std::size_t{1} << 20) / 64);
+  expect_samples(probe.time_loads(few, ample()), few.least, "loads");
+}
+
+TEST(MemoryProbe, HasAWholeChaseEvenWithoutTime) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  MemoryProbe probe(crew, pus.front(), 1 << 20, memory::PageBuffer::where_touched,
+                    Budget(0, never_stop));
+  EXPECT_LT(probe.cycle_lines(), (std::size_t{1} << 20) / 64);
+  EXPECT_GT(probe.cycle_lines(), 0U);
+}
+
+}  // namespace
+}  // namespace huddle::calibrate

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "machine/locate.h"
+#include "machine/machine_file.h"
+#include "program.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::vector<std::string> large = {"calibrate", "--dry-run", "--synthetic",
+                                        "pack:2 numa:4 l3:2 core:4 pu:1"};
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::string& more) {
+  arguments.push_back(more);
+  return arguments;
+}
+
+TEST(Calibrate, DryRunShowsTheStepsAndMeasuresNothing) {
+  const Program program;
+  const Ran ran = program.run({"calibrate", "--dry-run"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("copy, 1 core alone"));
+  EXPECT_THAT(ran.out, HasSubstr("at most"));
+  EXPECT_FALSE(std::filesystem::exists(program.home().path(".config")));
+}
+
+TEST(Calibrate, DryRunPlansForAMachineThatIsNotHere) {
+  const Ran ran = Program().run(large);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("64 cores: 64 measured"));
+  EXPECT_THAT(ran.out, HasSubstr("scan of 2016 pairs"));
+
+  const json plan = json::parse(Program().run(with(large, "--json")).out);
+  EXPECT_EQ(plan["schema"], 1);
+  EXPECT_EQ(plan["pus"].size(), 64U);
+  EXPECT_LE(plan["limit_seconds"], 300);
+  double sum = 0;
+  for (const auto& step : plan["steps"]) sum += step["limit_seconds"].get<double>();
+  EXPECT_NEAR(sum, plan["limit_seconds"].get<double>(), 1e-6);
+
+  EXPECT_LE(json::parse(Program().run(with(with(large, "--json"), "--quick")).out)["limit_seconds"],
+            5);
+}
+
+TEST(Calibrate, MeasuresOnlyWhatIsHere) {
+  const Ran ran = Program().run({"calibrate", "--synthetic", "core:4 pu:1"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--dry-run"));
+}
+
+TEST(Calibrate, RefusesWhatCannotGoTogether) {
+  EXPECT_EQ(Program().run({"calibrate", "--json", "--output", "-"}).status, 2);
+  EXPECT_EQ(Program().run({"calibrate", "--dry-run", "--xml", "a", "--synthetic", "b"}).status, 2);
+}
+
+TEST(Calibrate, SaysBeforeMeasuringThatItCannotWrite) {
+  const Program program;
+  const Ran folder = program.run({"calibrate", "--output", program.home().folder().string()});
+  EXPECT_EQ(folder.status, 2);
+  EXPECT_THAT(folder.err, HasSubstr("is a folder"));
+  const Ran nowhere = program.run({"calibrate", "--output", "/proc/none/file.toml"});
+  EXPECT_EQ(nowhere.status, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("/proc"));
+  EXPECT_THAT(nowhere.err, Not(HasSubstr("[1/")));
+}
+
+TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
+  const Program program;
+  const Ran ran = program.run({"calibrate", "--quick", "--json", "--strict"});
+  const json result = json::parse(ran.out);
+  const std::string file = result["file"];
+  EXPECT_THAT(file, testing::StartsWith(program.home().path(".config/huddle/machines/")));
+  const machine::Machine machine = machine::read_machine_file(file);
+  EXPECT_EQ(machine.name, result["machine"]);
+  EXPECT_TRUE(calibrated(machine));
+  EXPECT_EQ(machine.doubts.size(), result["doubts"].size());
+  // --strict: doubts, which a busy machine gives rise to, are a finding.
+  EXPECT_EQ(ran.status, machine.doubts.empty() ? 0 : 1);
+  for (const auto& doubt : machine.doubts) {
+    EXPECT_THAT(ran.err, HasSubstr("warning: " + doubt.what + ": " + doubt.why));
+  }
+  // From now on it is this machine's file.
+  EXPECT_THAT(program.run({"topo"}).err, Not(HasSubstr("uncalibrated")));
+}
+
+TEST(Calibrate, PrintsTheFileOnRequestAndNothingElse) {
+  const Program program;
+  const Ran ran = program.run({"calibrate", "--quick", "--output", "-"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(calibrated(machine::parse_machine(ran.out, "standard output")));
+  EXPECT_FALSE(std::filesystem::exists(program.home().path(".config")));
+}
+
+// The program, started so that a test can talk to it while it runs.
+class Running {
+ public:
+  explicit Running(const test::Scratch& home) : file_(home.path("machine.toml")) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe to be had");
+    child_ = fork();
+    if (child_ == 0) {
+      dup2(ends[1], STDERR_FILENO);
+      execl(HUDDLE_BINARY_DIR "/bin/huddle", "huddle", "calibrate", "--output", file_.c_str(),
+            nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    err_ = ends[0];
+  }
+  ~Running() { close(err_); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void wait_for_first_step() {
+    while (text_.find("[1/") == std::string::npos && read_more()) continue;
+  }
+  // How it ended: the number of the signal, or 0.
+  int signal_it_dies_of(int sent) {
+    kill(child_, sent);
+    while (read_more()) continue;
+    int status = 0;
+    waitpid(child_, &status, 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  }
+  const std::string& err() const { return text_; }
+  const std::string& file() const { return file_; }
+
+ private:
+  bool read_more() {
+    std::array<char, 512> block{};
+    const ssize_t got = read(err_, block.data(), block.size());
+    if (got > 0) text_.append(block.data(), static_cast<std::size_t>(got));
+    return got > 0;
+  }
+
+  std::string file_;
+  pid_t child_ = -1;
+  int err_ = -1;
+  std::string text_;
+};
+
+TEST(Calibrate, EndsOnCtrlCWithoutATrace) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const test::Scratch home;
+    Running running(home);
+    running.wait_for_first_step();
+    EXPECT_EQ(running.signal_it_dies_of(signal), signal);
+    EXPECT_THAT(running.err(), HasSubstr("nothing was written"));
+    EXPECT_TRUE(std::filesystem::is_empty(home.folder()));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::cli
