@@ -56,6 +56,6 @@ function(huddle_tests room)
   target_compile_definitions(${room}_tests PRIVATE
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${room}_tests TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${room}_tests TEST_PREFIX ${room}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=${HUDDLE_TEST_SEED}")
 endfunction()

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /**
- * The C interface of huddle. Handles are opaque, every call returns a status, nothing here knows MPI.
+ * The C interface of huddle. Handles are opaque, every call returns a status, nothing here knows
+ * MPI.
  */
 #ifndef HUDDLE_HUDDLE_H
 #define HUDDLE_HUDDLE_H

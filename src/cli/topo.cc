@@ -13,7 +13,6 @@
 #include "cli/topo_json.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
-#include "machine/machine_file.h"
 #include "picture/picture.h"
 
 namespace huddle::cli {
@@ -35,8 +34,8 @@ Subject recorded(const machine::Discovery& discovery, const std::string& name) {
   return subject;
 }
 
-// The setting `machine` may stand for another machine: then nothing here is allowed or not.
-Subject this_machine(const std::string& named) {
+// The setting `machine` may name another machine: then nothing there is allowed to us or not.
+Subject this_or_named(const std::string& named) {
   const machine::Discovery discovery = machine::discover_this_machine();
   machine::LoadedMachine loaded = machine::load_machine(named, discovery.topology);
   Subject subject{std::move(loaded.machine), std::nullopt, loaded.path};
@@ -61,7 +60,7 @@ class TopoCommand : public Command {
   }
 
   void declare(Options& options) override {
-    options.text("--machine", machine_, "FILE", "the machine of this machine file");
+    options.setting("machine");
     options.text("--xml", xml_, "FILE", "the machine that 'lstopo --of xml' wrote");
     options.text("--synthetic", synthetic_, "DESC", "a machine in hwloc's words");
     options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
@@ -89,7 +88,6 @@ class TopoCommand : public Command {
 
  private:
   Subject chosen(const Context& context) const {
-    if (!machine_.empty()) return {machine::read_machine_file(machine_), std::nullopt, machine_};
     if (!xml_.empty()) {
       return recorded(machine::discover_from_xml(xml_),
                       std::filesystem::path(xml_).stem().string());
@@ -97,7 +95,7 @@ class TopoCommand : public Command {
     if (!synthetic_.empty()) {
       return recorded(machine::discover_from_synthetic(synthetic_), synthetic_);
     }
-    return this_machine(settings::find(context.settings, "machine").value);
+    return this_or_named(settings::find(context.settings, "machine").value);
   }
 
   static void deliver(const Console& console, const std::string& target, const std::string& bytes) {
@@ -109,7 +107,7 @@ class TopoCommand : public Command {
     console.note("wrote " + target);
   }
 
-  std::string machine_, xml_, synthetic_, svg_, png_;
+  std::string xml_, synthetic_, svg_, png_;
   bool json_ = false;
 };
 

@@ -60,7 +60,7 @@ std::string cpu_model_of(hwloc_topology_t topology) {
   const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
   for (const hwloc_obj_t object : {package, root}) {
     if (object == nullptr) continue;
-    const std::string model = trimmed(info_of(object, "CPUModel"));
+    std::string model = trimmed(info_of(object, "CPUModel"));
     if (!model.empty()) return model;
   }
   return info_of(root, "Architecture");  // Arm firmware often says no more

@@ -36,6 +36,7 @@ std::string toml_text(std::string_view text) {
 
 std::string toml_texts(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
+  parts.reserve(texts.size());
   for (const std::string& text : texts) parts.push_back(toml_text(text));
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }

@@ -20,9 +20,17 @@ std::string plural(int count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
+template <typename Entries>
+bool has_published(const Entries& entries) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const auto& entry) { return entry.origin == Origin::published; });
+}
+
 bool any_published(const Machine& machine) {
-  return std::any_of(machine.line.begin(), machine.line.end(),
-                     [](const auto& line) { return line.origin == Origin::published; });
+  return has_published(machine.line) || has_published(machine.copy) ||
+         has_published(machine.handoff) || has_published(machine.memory) ||
+         has_published(machine.paths) || has_published(machine.system) ||
+         has_published(machine.networks);
 }
 
 std::string in_parentheses(const std::string& text) {
@@ -55,7 +63,7 @@ std::string machine_line(const Machine& machine) {
 std::string calibration_line(const Machine& machine, const std::string& path) {
   if (calibrated(machine)) return measured_line(machine.provenance) + in_parentheses(path);
   if (any_published(machine)) {
-    return "published figures, the rest estimated; not measured by huddle" + in_parentheses(path);
+    return "not measured by huddle: published figures, the rest estimated" + in_parentheses(path);
   }
   if (!path.empty()) return "uncalibrated: every figure is an estimate" + in_parentheses(path);
   return "uncalibrated: generic constants; run 'huddle calibrate'";

@@ -24,8 +24,8 @@ std::vector<LegendItem> legend_of(const machine::Topology& topology,
   const std::vector<std::string> letters = kind_letters(topology);
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const machine::CoreKind& kind = topology.kinds[i];
-    items.push_back(
-        {Sign::none, fmt::format("{} {} ({})", letters[i], kind.name, kind.cpus.text())});
+    items.push_back({is_lesser(topology, i) ? Sign::lesser_core : Sign::core,
+                     fmt::format("{} {} ({})", letters[i], kind.name, kind.cpus.text())});
   }
   if (caches_are_shown) return items;
   for (const std::string& line : own_caches(topology)) items.push_back({Sign::none, line});

@@ -12,7 +12,7 @@
 
 namespace huddle::picture {
 
-enum class Sign { allowed, other, offline, none };
+enum class Sign { allowed, other, offline, core, lesser_core, none };
 
 struct LegendItem {
   Sign sign = Sign::none;

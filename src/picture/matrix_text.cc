@@ -5,13 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <span>
 
 #include "base/text.h"
 #include "picture/grid.h"
 #include "picture/matrix.h"
+#include "picture/shades.h"
 #include "picture/words.h"
 
 namespace huddle::picture {
@@ -25,19 +23,6 @@ constexpr int plain_cell_width = 2;
 constexpr int bar_width = 24;
 constexpr int beside_bar = 28;
 
-// Light is near. A blank is kept for a core and itself.
-constexpr std::array<std::string_view, 4> unicode_shades = {"░", "▒", "▓", "█"};
-constexpr std::array<std::string_view, 6> ascii_shades = {".", ":", "+", "*", "#", "@"};
-
-std::span<const std::string_view> shades_of(const Style& style) {
-  if (style.unicode) return unicode_shades;
-  return ascii_shades;
-}
-
-std::size_t shade_index(double fraction, std::size_t shades) {
-  return std::min(static_cast<std::size_t>(fraction * static_cast<double>(shades)), shades - 1);
-}
-
 std::string number_text(double ns) { return fmt::format("{:.0f}", ns); }
 
 int digits(double ns) { return static_cast<int>(number_text(ns).size()); }
@@ -46,6 +31,7 @@ int digits(double ns) { return static_cast<int>(number_text(ns).size()); }
 struct Setting {
   Blocks blocks;
   Scale scale;
+  Shades shades;
   bool numbers = false;
   int label_width = 0;
   int cell_width = plain_cell_width;
@@ -57,18 +43,19 @@ int widest_label(const LatencyMatrix& matrix) {
   return digits(*std::max_element(matrix.cores.begin(), matrix.cores.end()));
 }
 
-Setting setting_for(const LatencyMatrix& matrix, int columns) {
+Setting setting_for(const LatencyMatrix& matrix, const Style& style) {
   Setting setting;
   setting.label_width = widest_label(matrix) + 1;
   setting.blocks = in_blocks(matrix, 1);
   setting.scale = scale_of(setting.blocks);
   setting.cell_width = std::max(digits(setting.scale.most_ns), widest_label(matrix)) + 2;
-  setting.numbers = matrix.size() <= most_cores_with_numbers && setting.width() <= columns;
+  setting.numbers = matrix.size() <= most_cores_with_numbers && setting.width() <= style.columns;
   if (setting.numbers) return setting;
   setting.cell_width = plain_cell_width;
-  const int most_cells = std::max(1, (columns - setting.label_width) / plain_cell_width);
+  const int most_cells = std::max(1, (style.columns - setting.label_width) / plain_cell_width);
   setting.blocks = in_blocks(matrix, fitting_block(matrix, most_cells));
   setting.scale = scale_of(setting.blocks);
+  setting.shades = shades_for(setting.blocks, setting.scale, style.unicode);
   return setting;
 }
 
@@ -87,16 +74,14 @@ void put_cell(Grid& grid, const Setting& setting, int row, int column, const Sty
   const double ns = setting.blocks.at(row, column);
   if (ns <= 0) return;
   const int x = setting.label_width + column * setting.cell_width;
-  const double fraction = setting.scale.fraction(ns);
   std::string text(static_cast<std::size_t>(setting.cell_width), ' ');
   if (setting.numbers) {
     text = fmt::format("{:>{}} ", number_text(ns), setting.cell_width - 1);
   } else if (!style.color) {
-    const auto shades = shades_of(style);
-    grid.fill(x, row + 1, setting.cell_width, shades[shade_index(fraction, shades.size())], {});
+    grid.fill(x, row + 1, setting.cell_width, setting.shades.of(ns), {});
     return;
   }
-  const Rgb ground = heat(fraction);
+  const Rgb ground = heat(setting.scale.fraction(ns));
   grid.put(x, row + 1, text, {readable_on(ground), ground, false, false}, setting.cell_width);
 }
 
@@ -124,24 +109,12 @@ std::string color_scale(const Scale& scale, int columns) {
                      number_text(scale.most_ns));
 }
 
-std::string shade_scale(const Scale& scale, const Style& style) {
-  const auto shades = shades_of(style);
-  std::string text;
-  for (std::size_t i = 0; i < shades.size(); ++i) {
-    const double upper =
-        scale.ns_at(static_cast<double>(i + 1) / static_cast<double>(shades.size()));
-    text +=
-        fmt::format("{}{}{} to {}", i == 0 ? "" : ", ", shades[i], shades[i], number_text(upper));
-  }
-  return paragraph("", text + " ns", style.columns);
-}
-
 std::string scale_text(const Setting& setting, const Style& style) {
   if (setting.scale.flat()) {
     return fmt::format("every pair: {}\n", time_text(setting.scale.least_ns));
   }
   if (style.color) return color_scale(setting.scale, style.columns);
-  return setting.numbers ? std::string() : shade_scale(setting.scale, style);
+  return setting.numbers ? std::string() : paragraph("", setting.shades.legend(), style.columns);
 }
 
 }  // namespace
@@ -149,7 +122,7 @@ std::string scale_text(const Setting& setting, const Style& style) {
 std::string matrix_text(const machine::Machine& machine, const Style& style) {
   const LatencyMatrix matrix = latency_matrix(machine);
   if (matrix.size() < 2) return "One core: no latency between cores.\n";
-  const Setting setting = setting_for(matrix, style.columns);
+  const Setting setting = setting_for(matrix, style);
   std::string title = "One way from core to core, in ns";
   const int side = setting.blocks.cores_a_cell;
   if (side > 1) title += fmt::format(" (each cell: {}x{} cores, averaged)", side, side);

@@ -14,14 +14,13 @@ namespace {
 constexpr Rgb white = {255, 255, 255};
 constexpr Rgb ink = {34, 36, 42};
 constexpr Rgb faded = {140, 144, 152};
+// Also where nobody asks what is allowed.
 constexpr Rgb allowed_color = {0, 122, 108};
-constexpr Rgb unknown_color = {72, 96, 140};
+// The slower cores of a hybrid processor.
+constexpr Rgb lesser_color = {190, 120, 30};
 constexpr Rgb memory_color = {117, 96, 168};
 // A core and itself.
 constexpr Rgb no_value = {244, 244, 246};
-
-// Kinds of cores beyond the first get a ground of their own.
-constexpr Rgb second_kind = {190, 120, 30};
 
 struct CellLook {
   Rgb fill;
@@ -31,14 +30,15 @@ struct CellLook {
 
 CellLook tinted(Rgb color) { return {mixed(color, white, 0.2), mixed(color, white, 0.7), ink}; }
 
+constexpr CellLook off = {{232, 232, 236}, {204, 206, 212}, faded};
 constexpr CellLook pale = {white, {204, 206, 212}, faded};
 
 CellLook core_look(const Node& node) {
   switch (node.allowance) {
     case Allowance::all:
-      return tinted(node.core_kind > 0 ? second_kind : allowed_color);
+      return tinted(node.lesser_core ? lesser_color : allowed_color);
     case Allowance::some: {
-      CellLook look = tinted(node.core_kind > 0 ? second_kind : allowed_color);
+      CellLook look = tinted(node.lesser_core ? lesser_color : allowed_color);
       look.fill = white;
       return look;
     }
@@ -47,7 +47,7 @@ CellLook core_look(const Node& node) {
     case Allowance::unknown:
       break;
   }
-  return tinted(node.core_kind > 0 ? second_kind : unknown_color);
+  return tinted(node.lesser_core ? lesser_color : allowed_color);
 }
 
 CellLook cell_look(const Node& node) {
@@ -61,7 +61,23 @@ CellLook cell_look(const Node& node) {
     case NodeKind::offline:
       break;
   }
-  return {{232, 232, 236}, {204, 206, 212}, faded};
+  return off;
+}
+
+CellLook swatch_look(Sign sign) {
+  switch (sign) {
+    case Sign::allowed:
+    case Sign::core:
+      return tinted(allowed_color);
+    case Sign::lesser_core:
+      return tinted(lesser_color);
+    case Sign::offline:
+      return off;
+    case Sign::other:
+    case Sign::none:
+      break;
+  }
+  return pale;
 }
 
 class Drawer {
@@ -117,12 +133,9 @@ class Drawer {
   }
 
   void draw_legend(const PlacedLegend& legend) {
-    Node sample;
-    sample.kind = legend.item.sign == Sign::offline ? NodeKind::offline : NodeKind::core;
-    sample.allowance = legend.item.sign == Sign::allowed ? Allowance::all : Allowance::none;
     Rect words = legend.rect;
     if (legend.item.sign != Sign::none) {
-      const CellLook look = cell_look(sample);
+      const CellLook look = swatch_look(legend.item.sign);
       const int size = sheet_sizes::swatch;
       canvas_.box({words.x, words.y + (words.height - size) / 2, size, size}, look.fill,
                   look.border);

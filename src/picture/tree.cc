@@ -124,6 +124,8 @@ class Builder {
     cell.cpus = cpus;
     cell.allowance = allowance_of(cpus, options_.allowed);
     cell.core_kind = kind_of(cpus);
+    cell.lesser_core =
+        cell.core_kind >= 0 && is_lesser(topology_, static_cast<std::size_t>(cell.core_kind));
     cell.label = core_label(cell);
     cell.shape = fmt::format("core of {} kind {} allowed {}", cpus.count(), cell.core_kind,
                              static_cast<int>(cell.allowance));
@@ -228,6 +230,12 @@ std::string caches_of(const Topology& topology, const CpuSet& core) {
 
 Node make_tree(const Topology& topology, const TreeOptions& options) {
   return Builder(topology, options).build();
+}
+
+bool is_lesser(const Topology& topology, std::size_t kind) {
+  return std::any_of(topology.kinds.begin(), topology.kinds.end(), [&](const auto& other) {
+    return other.efficiency > topology.kinds[kind].efficiency;
+  });
 }
 
 std::vector<std::string> kind_letters(const Topology& topology) {

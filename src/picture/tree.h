@@ -32,7 +32,8 @@ struct Node {
   std::string label;                // of a cell
   machine::CpuSet cpus;
   Allowance allowance = Allowance::unknown;
-  int core_kind = -1;  // index in topology.kinds; -1: there is one kind only
+  int core_kind = -1;        // index in topology.kinds; -1: there is one kind only
+  bool lesser_core = false;  // there are faster kinds
   std::vector<Node> children;
 };
 
@@ -53,6 +54,9 @@ Node make_tree(const machine::Topology& topology, const TreeOptions& options);
 
 // One letter for each kind of core, in the order of topology.kinds.
 std::vector<std::string> kind_letters(const machine::Topology& topology);
+
+// Whether a kind is slower than another one here.
+bool is_lesser(const machine::Topology& topology, std::size_t kind);
 
 // "L1 48K, L2 1M": the caches that each core has for itself, for the legend; a line for each kind
 // of core that differs, "efficient core: ...".

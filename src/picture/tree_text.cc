@@ -120,6 +120,8 @@ std::string legend_text(const std::vector<LegendItem>& items, const Style& style
       case Sign::offline:
         text += marks.offline + " ";
         break;
+      case Sign::core:
+      case Sign::lesser_core:
       case Sign::none:
         break;
     }

@@ -113,7 +113,7 @@ TEST(DoctorJson, HoldsEveryCheck) {
 TEST(DoctorJson, SurvivesPathsThatAreNotUtf8) {
   std::vector<Finding> findings = three();
   findings[0].found = "/opt/\xff/mpirun";
-  EXPECT_NO_THROW(nlohmann::json::parse(doctor_json(findings)));
+  EXPECT_TRUE(nlohmann::json::accept(doctor_json(findings)));
 }
 
 }  // namespace

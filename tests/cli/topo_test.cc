@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "../base/scratch.h"
+#include "../picture/foreign_leaks.h"
 #include "cli/command.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -36,6 +37,7 @@ class GivenOptions : public Options {
   }
   void number(const std::string&, int&, int, int, const std::string&, const std::string&) override {
   }
+  void setting(const std::string& key) override { settings.push_back(key); }
   void positional(const std::string&, std::string&, const std::string&) override {}
   void exclude(const std::string& name, const std::string& other) override {
     exclusions.emplace_back(name, other);
@@ -44,6 +46,7 @@ class GivenOptions : public Options {
   void give(const std::string& name, const std::string& value) { *texts_.at(name) = value; }
   void give(const std::string& name) { *flags_.at(name) = true; }
 
+  std::vector<std::string> settings;
   std::vector<std::pair<std::string, std::string>> exclusions;
 
  private:
@@ -59,6 +62,11 @@ class Topo : public testing::Test {
     context_.console.out = out_.get();
     context_.console.err = err_.get();
     context_.console.unicode = false;
+  }
+
+  void give_machine(const std::string& path) {
+    EXPECT_THAT(options_.settings, testing::ElementsAre("machine"));
+    settings::override_by_flag(context_.settings, "machine", path);
   }
 
   std::string run() {
@@ -110,7 +118,7 @@ TEST_F(Topo, ShowsAMachineFileWithoutClaimingWhatIsAllowed) {
   const auto other = machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:2").topology;
   const std::string path = scratch_.path("other.toml");
   machine::write_machine_file(machine::generic_machine(other), path);
-  options_.give("--machine", path);
+  give_machine(path);
   const std::string text = run();
   EXPECT_THAT(text, HasSubstr("package 1"));
   EXPECT_THAT(text, HasSubstr(path));
@@ -126,7 +134,7 @@ TEST_F(Topo, TheSettingNamesAMachineToo) {
 }
 
 TEST_F(Topo, AFileThatIsNotThereIsBadInput) {
-  options_.give("--machine", scratch_.path("missing.toml"));
+  give_machine(scratch_.path("missing.toml"));
   EXPECT_THROW(command_->run(context_), InputError);
 }
 
@@ -182,7 +190,7 @@ TEST_F(Topo, JsonHoldsMeasuredPairsRowByRow) {
   machine.line[0].origin = machine::Origin::measured;
   const std::string path = scratch_.path("measured.toml");
   machine::write_machine_file(machine, path);
-  options_.give("--machine", path);
+  give_machine(path);
   options_.give("--json");
   const json document = json::parse(run());
   EXPECT_EQ(document["calibrated"], true);

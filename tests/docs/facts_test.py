@@ -43,11 +43,18 @@ def known_words(huddle):
     return {"make": set(targets), "huddle": set(commands)}
 
 
+def unpictured_machines():
+    guide = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+    for machine in sorted((ROOT / "machines").glob("*.toml")):
+        if f"(pictures/{machine.stem}.svg)" not in guide:
+            yield f"docs/guide.md: no picture of {machine.name}; run make pictures and add it"
+
+
 def main():
     known = known_words(sys.argv[1])
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     names = {preset["name"] for preset in presets["configurePresets"]}
-    findings = []
+    findings = list(unpictured_machines())
     for document in documents():
         text = document.read_text(encoding="utf-8")
         wrong = list(dead_links(document, text)) + list(unknown_words(text, known))

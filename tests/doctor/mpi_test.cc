@@ -53,6 +53,17 @@ TEST(FindLaunchers, CountsNamesOfOneMpiOnce) {
   EXPECT_EQ(found[1].version, (MpiVersion{"MPICH", "4.0.2"}));
 }
 
+// On most systems /bin is a link to /usr/bin, and both are in PATH.
+TEST(FindLaunchers, CountsAFolderWithTwoNamesOnce) {
+  const test::Scratch scratch;
+  const std::string launcher = scratch.write("usr/bin/mpirun", "#!/bin/sh\necho 'Open MPI 5.0.1'");
+  std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+  std::filesystem::create_directory_symlink(scratch.path("usr/bin"), scratch.path("bin"));
+  const auto found = find_launchers({scratch.path("usr/bin"), scratch.path("bin")}, long_enough);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].path, launcher);
+}
+
 // Intel's mpirun is a script that starts mpiexec.hydra by name.
 TEST(FindLaunchers, AsksEachWithItsOwnFolderFirst) {
   Launchers other;

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "machines.h"
+#include "picture/shades.h"
 
 namespace huddle::picture {
 namespace {
@@ -79,6 +80,24 @@ TEST(Scale, IsLogarithmic) {
   EXPECT_DOUBLE_EQ(scale.ns_at(0.5), 100);
   EXPECT_TRUE((Scale{10, 10}.flat()));
   EXPECT_EQ((Scale{10, 10}.fraction(10)), 0);
+}
+
+TEST(Shades, OneForEachLatencyWhereThereAreFew) {
+  const Blocks blocks = in_blocks(latency_matrix(synthetic("pack:2 core:2 pu:1").machine), 1);
+  const Shades shades = shades_for(blocks, scale_of(blocks), false);
+  EXPECT_EQ(shades.of(10), ".");
+  EXPECT_EQ(shades.of(20), "@");
+  EXPECT_EQ(shades.legend(), ".. 10, @@ 20 ns");
+}
+
+TEST(Shades, RangesWhereThereAreMany) {
+  Blocks blocks;
+  blocks.ns = {0, 10, 12, 15, 20, 30, 50, 70, 100, 640};
+  const Shades shades = shades_for(blocks, scale_of(blocks), false);
+  EXPECT_EQ(shades.legend(), ".. to 20, :: to 40, ++ to 80, ** to 160, ## to 320, @@ to 640 ns");
+  EXPECT_EQ(shades.of(15), ".");
+  EXPECT_EQ(shades.of(100), "*");
+  EXPECT_EQ(shades.of(10000), "@");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(Text, SaysHowFarFiguresMayBeTrusted) {
   EXPECT_THAT(as_text(subject, {}),
               HasSubstr("uncalibrated: every figure is an estimate (m.toml)"));
   subject.machine.line[0].origin = machine::Origin::published;
-  EXPECT_THAT(as_text(subject, {}), HasSubstr("published figures, the rest estimated"));
+  EXPECT_THAT(as_text(subject, {}), HasSubstr("not measured by huddle: published figures"));
   subject.machine.line[0].origin = machine::Origin::measured;
   subject.machine.provenance.date = "2026-11-20T10:00:00Z";
   EXPECT_THAT(as_text(subject, {}), HasSubstr("calibrated: measured 2026-11-20 (m.toml)"));
