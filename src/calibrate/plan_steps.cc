@@ -85,8 +85,8 @@ Step Planner::scan_or_measure_pairs() const {
   step.kind = StepKind::line_pairs;
   step.pairs = all_pairs(pus_);
   const bool scan = pus_.size() > most_cores_pair_by_pair;
-  step.name = fmt::format("line latency, {} {} pairs of cores", scan ? "scan of" : "all",
-                          step.pairs.size());
+  step.name = scan ? fmt::format("line latency, scan of {} pairs of cores", step.pairs.size())
+                   : "line latency, every pair of cores";
   step.extent = scan ? extent(scan_seconds, scan_seconds, scan_samples)
                      : extent(usual_seconds, quick_seconds, usual_samples);
   // Hundreds of pairs: each shorter, still a few slices.
