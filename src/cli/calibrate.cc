@@ -76,12 +76,20 @@ class CalibrateCommand : public Command {
  public:
   std::string name() const override { return "calibrate"; }
   std::string summary() const override { return "measure this machine and keep the figures"; }
+  std::string description() const override {
+    return "Measures what communication costs between the processors that this process may use:\n"
+           "cache lines, copies, hand-offs, reading a peer's memory, system calls. Best on an "
+           "idle\n"
+           "node; what others disturb is flagged, not hidden. The file goes where every huddle\n"
+           "command finds it. Ctrl-C at any time: nothing half-written stays.";
+  }
   std::string examples() const override {
     return "  huddle calibrate              measure (a minute on 2 cores), keep for this user\n"
            "  huddle calibrate --quick      a first idea in 5 seconds\n"
            "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
            "  huddle calibrate --output /etc/huddle/machines/node.toml\n"
-           "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n";
+           "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
+           "Exit status: 0 measured (doubts are in the file), 1 failed, or doubtful with --strict.";
   }
   void declare(Options& options) override;
   ExitCode run(const Context& context) override;

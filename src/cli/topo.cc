@@ -51,6 +51,13 @@ class TopoCommand : public Command {
   std::string summary() const override {
     return "show a machine: its tree and what its cores pay to talk";
   }
+  std::string description() const override {
+    return "Draws what the processors share, marks those that this process may use, and below "
+           "that\n"
+           "what a cache line costs between any two cores: as measured (huddle calibrate), as a\n"
+           "machine file says, or generic where nobody has measured. Without options: this "
+           "machine.";
+  }
   std::string examples() const override {
     return "  huddle topo\n"
            "  huddle topo --svg machine.svg\n"
