@@ -87,6 +87,18 @@ void take_if_empty(std::vector<Entry>& measured, const std::vector<Entry>& guess
   if (measured.empty()) measured = guessed;
 }
 
+// "every pair" only where it is true.
+std::string sampling_text(const Findings& findings, const Plan& plan) {
+  const std::vector<Pair> pairs = all_pairs(plan.pus);
+  const auto measured = std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+    return findings.lines.contains(
+        {std::min(pair.first, pair.second), std::max(pair.first, pair.second)});
+  });
+  const auto all = static_cast<std::ptrdiff_t>(pairs.size());
+  if (measured == all && !findings.sampling.empty()) return findings.sampling;
+  return fmt::format("{} of {} pairs; the others have the latency of their level", measured, all);
+}
+
 void complete(Findings& findings, const Plan& plan) {
   Machine& machine = findings.machine;
   const Machine generic = machine::generic_machine(machine.topology);
@@ -97,12 +109,7 @@ void complete(Findings& findings, const Plan& plan) {
   take_if_empty(machine.memory, generic.memory);
   take_if_empty(machine.system, generic.system);
   machine.pairs = filled_pairs(machine, plan.pus, findings.lines);
-  if (machine.pairs) {
-    machine.pairs->sampling = findings.sampling.empty()
-                                  ? "a few pairs of each level; the others have their level's "
-                                    "median"
-                                  : findings.sampling;
-  }
+  if (machine.pairs) machine.pairs->sampling = sampling_text(findings, plan);
 }
 
 std::string method_text(const Plan& plan, int measurements) {
@@ -121,7 +128,7 @@ void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic
       StepRun(plan.steps[i], crew, stop, advance).carry_out(findings);
     } catch (const FailureError& error) {
       // One thing that does not go here must not cost all the others.
-      findings.doubts.missed(plan.steps[i].name, error.what());
+      findings.doubts.add(plan.steps[i].name, error.what());
     }
   }
 }

@@ -46,12 +46,12 @@ void DoubtBook::record(const std::string& step, const std::string& detail,
   here.worst_detail = detail;
 }
 
-void DoubtBook::missed(const std::string& step, const std::string& why) {
-  page(step).missed.push_back(why);
+void DoubtBook::add(const std::string& step, const std::string& why) {
+  page(step).remarks.push_back(why);
 }
 
 std::string DoubtBook::why(const Page& page) {
-  std::vector<std::string> parts = page.missed;
+  std::vector<std::string> parts = page.remarks;
   if (page.without_samples > 0) {
     parts.push_back(fmt::format("{} of {} measurements had no time left", page.without_samples,
                                 page.measurements));

@@ -18,8 +18,8 @@ class DoubtBook {
  public:
   // One measurement of a step: "copy, 1 core alone" and "64K".
   void record(const std::string& step, const std::string& detail, const Measured& measured);
-  // Something that was not measured at all.
-  void missed(const std::string& step, const std::string& why);
+  // Anything else that is doubtful about a step.
+  void add(const std::string& step, const std::string& why);
 
   std::vector<machine::Doubt> doubts() const;
   // How many measurements there are, steady or not.
@@ -33,7 +33,7 @@ class DoubtBook {
     int without_samples = 0;
     std::string worst_detail;
     Measured worst;
-    std::vector<std::string> missed;
+    std::vector<std::string> remarks;
   };
   struct Blame {
     int measurements = 0;

@@ -31,6 +31,9 @@ std::size_t room_for(std::size_t most_bytes) {
          most_blocks * between_blocks;
 }
 
+// Less than that no difference of two readings of the clock can tell; and no time is no figure.
+constexpr double least_time_ns = 1;
+
 // Two readings of the clock with nothing between them.
 double clock_cost_ns() {
   constexpr int tries = 64;
@@ -191,7 +194,7 @@ Samples HandoffProbe::time_read_dirty(std::size_t bytes, const Extent& extent,
       const std::size_t at = layout.offset(i);
       const double start = now_ns();
       copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + at, bytes);
-      sum += std::max(0.0, now_ns() - start - clock_ns);
+      sum += std::max(least_time_ns, now_ns() - start - clock_ns);
     }
     if (round > 1) timed.push_back(sum / static_cast<double>(layout.count));
   };

@@ -85,8 +85,9 @@ Plan make_plan(const machine::Topology& topology, const PlanRequest& request) {
   plan.pus = measured_pus(topology, request.allowed);
   if (plan.pus.empty()) throw FailureError("no processor of this machine is allowed to us");
   const Planner planner(topology, request, plan.pus);
-  for (const auto& steps : {planner.lines(), planner.flags(), planner.copies(), planner.handoffs(),
-                            planner.memory(), planner.paths(), planner.system()}) {
+  for (const auto& steps :
+       {planner.lines(), planner.flags(), planner.copies(), planner.handoffs(), planner.memory(),
+        planner.paths(), planner.system(), planner.lines_again()}) {
     plan.steps.insert(plan.steps.end(), steps.begin(), steps.end());
   }
   set_limits(plan);

@@ -27,6 +27,7 @@ enum class StepKind {
   memory,
   path,
   system,
+  line_again,  // as at the start: has the machine changed meanwhile?
 };
 
 struct Step {

@@ -85,8 +85,8 @@ Step Planner::scan_or_measure_pairs() const {
   step.kind = StepKind::line_pairs;
   step.pairs = all_pairs(pus_);
   const bool scan = pus_.size() > most_cores_pair_by_pair;
-  step.name = fmt::format("line latency, {} {} pairs of cores", scan ? "scan of" : "all",
-                          step.pairs.size());
+  step.name = scan ? fmt::format("line latency, scan of {} pairs of cores", step.pairs.size())
+                   : "line latency, every pair of cores";
   step.extent = scan ? extent(scan_seconds, scan_seconds, scan_samples)
                      : extent(usual_seconds, quick_seconds, usual_samples);
   // Hundreds of pairs: each shorter, still a few slices.
@@ -232,6 +232,14 @@ Step Planner::memory_step(const machine::NumaNode* node) const {
   return step;
 }
 
+// The level at which processors of one node meet; a node with a single one still has its name.
+std::string Planner::level_of_own_node(const machine::NumaNode& node) const {
+  if (find_level(topology_, "numa") != nullptr) return "numa";
+  const int first = node.cpus.first();
+  const int last = node.cpus.cpus().back();
+  return first == last ? "core" : std::string(joining_level_name(topology_, first, last));
+}
+
 // One node for each way in which the first core sees one: its own, the next socket's, ...
 std::vector<Step> Planner::memory() const {
   std::vector<Step> steps;
@@ -249,15 +257,9 @@ std::vector<Step> Planner::memory() const {
     if (&node != home && !node.memory_only && !node.cpus.empty()) nodes.push_back(&node);
   }
   for (const machine::NumaNode* node : nodes) {
-    // A core with a node of its own alone still has to be called something.
-    const auto other = std::find_if(node->cpus.begin(), node->cpus.end(),
-                                    [this](int pu) { return pu != pus_.front(); });
-    const bool own = node == home;
-    if (other == node->cpus.end()) continue;
     const std::string level =
-        own ? std::string(
-                  joining_level_name(topology_, node->cpus.first(), node->cpus.cpus().back()))
-            : std::string(joining_level_name(topology_, pus_.front(), *other));
+        node == home ? level_of_own_node(*node)
+                     : std::string(joining_level_name(topology_, pus_.front(), node->cpus.first()));
     if (!seen.insert(level).second) continue;
     steps.push_back(memory_step(node));
     steps.back().level = level;
@@ -300,6 +302,19 @@ std::vector<Step> Planner::system() const {
   step.pus = {pus_.front(), pus_.back()};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
   step.seconds.assign(machine::system_call_names.size(), start_seconds + step.extent.seconds);
+  return {step};
+}
+
+std::vector<Step> Planner::lines_again() const {
+  Step step;
+  step.kind = StepKind::line_again;
+  step.name = "line latency once more";
+  step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+  for (const LevelPairs& level : pairs_by_level(topology_, request_.allowed, 1)) {
+    step.pairs.push_back(level.pairs.front());
+  }
+  step.seconds.assign(step.pairs.size(), start_seconds + step.extent.seconds);
+  if (step.pairs.empty()) return {};
   return {step};
 }
 

@@ -26,10 +26,12 @@ class Planner {
   std::vector<Step> memory() const;
   std::vector<Step> paths() const;
   std::vector<Step> system() const;
+  std::vector<Step> lines_again() const;
 
  private:
   Step scan_or_measure_pairs() const;
   Step copy_step(const std::string& level, const std::vector<int>& copiers) const;
+  std::string level_of_own_node(const machine::NumaNode& node) const;
   Step memory_step(const machine::NumaNode* node) const;
   Step path_step(std::size_t copiers) const;
   // Levels at which measured cores meet, innermost first.

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "calibrate/verdict.h"
+
 namespace huddle::calibrate {
 namespace {
 
@@ -42,6 +45,13 @@ std::vector<machine::Doubt> implausible(const Machine& machine) {
                                   100 * share)});
   }
   return doubts;
+}
+
+std::string change_of_line(double before_ns, double after_ns) {
+  const double change = std::max(after_ns / before_ns, before_ns / after_ns) - 1;
+  if (change <= Tolerance{}.drift) return {};
+  return fmt::format("{} at the end of the run, {} at its start: the machine has changed meanwhile",
+                     time_text(after_ns), time_text(before_ns));
 }
 
 }  // namespace huddle::calibrate

@@ -10,6 +10,7 @@
 
 #include "calibrate/line_pairs.h"
 #include "calibrate/line_probe.h"
+#include "calibrate/plausible.h"
 #include "calibrate/step_run.h"
 
 namespace huddle::calibrate {
@@ -44,13 +45,16 @@ double step_between(const std::vector<double>& counts, const std::vector<double>
 
 }  // namespace
 
+Measured StepRun::measure_line(Findings& findings, const Pair& pair, LineUse use) {
+  const std::string detail = pair_text(pair) + (use == LineUse::shared_line ? " (one line)" : "");
+  return measure_next(findings, detail, usual, [&](const Budget& budget) {
+    return time_line(crew_, pair.first, pair.second, use, step_.extent, budget);
+  });
+}
+
 void StepRun::line_pairs(Findings& findings) {
   for (const Pair& pair : step_.pairs) {
-    const Measured measured =
-        measure_next(findings, pair_text(pair), usual, [&](const Budget& budget) {
-          return time_line(crew_, pair.first, pair.second, LineUse::own_lines, step_.extent,
-                           budget);
-        });
+    const Measured measured = measure_line(findings, pair, LineUse::own_lines);
     if (measured.usable()) findings.lines[in_order(pair)] = measured.summary;
   }
   findings.sampling = "every pair";
@@ -61,11 +65,7 @@ void StepRun::line_clusters(Findings& findings) {
   if (!scanned) return;
   const std::vector<Pair> pairs = pairs_of_clusters(*scanned, step_.seconds.size());
   for (const Pair& pair : pairs) {
-    const Measured measured =
-        measure_next(findings, pair_text(pair), usual, [&](const Budget& budget) {
-          return time_line(crew_, pair.first, pair.second, LineUse::own_lines, step_.extent,
-                           budget);
-        });
+    const Measured measured = measure_line(findings, pair, LineUse::own_lines);
     if (measured.usable()) findings.lines[in_order(pair)] = measured.summary;
   }
   findings.sampling = fmt::format(
@@ -82,11 +82,7 @@ void StepRun::line_level(Findings& findings) {
   for (const Pair& pair : step_.pairs) {
     for (const LineUse use : {LineUse::own_lines, LineUse::shared_line}) {
       const bool both = use == LineUse::shared_line;
-      const Measured measured = measure_next(
-          findings, pair_text(pair) + (both ? " (one line)" : ""), usual,
-          [&](const Budget& budget) {
-            return time_line(crew_, pair.first, pair.second, use, step_.extent, budget);
-          });
+      const Measured measured = measure_line(findings, pair, use);
       if (!measured.usable()) continue;
       (both ? shared : own).push_back(measured.summary.median);
       if (both) continue;
@@ -99,6 +95,19 @@ void StepRun::line_level(Findings& findings) {
   cost.shared_ns = median_of(shared);
   cost.spread = median_of(spreads);
   findings.machine.line.push_back(cost);
+}
+
+// A virtual machine may be moved to other cores, a processor may change its clock: every single
+// measurement is steady then, and yet the first do not belong to the last.
+void StepRun::line_again(Findings& findings) {
+  for (const Pair& pair : step_.pairs) {
+    const Measured measured = measure_line(findings, pair, LineUse::own_lines);
+    const auto before = findings.lines.find(in_order(pair));
+    if (!measured.usable() || before == findings.lines.end()) continue;
+    const std::string change = change_of_line(before->second.median, measured.summary.median);
+    if (change.empty()) continue;
+    findings.doubts.add(step_.name, fmt::format("{}: {}", pair_text(pair), change));
+  }
 }
 
 void StepRun::flags(Findings& findings) {

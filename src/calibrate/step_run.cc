@@ -65,6 +65,8 @@ void StepRun::carry_out(Findings& findings) {
       return path(findings);
     case StepKind::system:
       return system(findings);
+    case StepKind::line_again:
+      return line_again(findings);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "calibrate/cores.h"
 #include "calibrate/crew.h"
 #include "calibrate/doubt_book.h"
+#include "calibrate/line_probe.h"
 #include "calibrate/plan.h"
 #include "calibrate/sampling.h"
 #include "machine/machine.h"
@@ -45,9 +46,11 @@ class StepRun {
  private:
   using Attempt = std::function<Samples(const Budget&)>;
 
+  Measured measure_line(Findings& findings, const Pair& pair, LineUse use);
   void line_pairs(Findings& findings);
   void line_clusters(Findings& findings);
   void line_level(Findings& findings);
+  void line_again(Findings& findings);
   void flags(Findings& findings);
   void copy(Findings& findings);
   void handoff(Findings& findings);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -16,28 +17,32 @@
 namespace huddle::machine {
 namespace {
 
-// A median of n normal samples is so much less certain than their mean, and the median absolute
-// deviation so much smaller than the standard deviation.
-constexpr double median_error = 1.2533;
-constexpr double deviation_scale = 1.4826;
-
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
+// The mean of the middle half of n normal samples is so much less certain than the mean of all; the
+// quartiles lie so many standard deviations apart.
+constexpr double midmean_error = 1.09;
+constexpr double quartile_distance = 1.349;
 
 struct Estimate {
   double one_way_ns = 0;
   double error = 0;  // relative standard error
 };
 
+// The mean of the middle half: as deaf to outliers as the median where they are fewer than a
+// quarter, and a seventh less noisy.
 Estimate estimate_of(std::vector<double> samples) {
-  const double median = median_of(samples);
-  for (double& sample : samples) sample = std::abs(sample - median);
-  const double spread = deviation_scale * median_of(samples) / median;
-  return {median, median_error * spread / std::sqrt(static_cast<double>(samples.size()))};
+  std::sort(samples.begin(), samples.end());
+  const std::size_t quarter = samples.size() / 4;
+  const auto first = samples.begin() + static_cast<std::ptrdiff_t>(quarter);
+  const auto last = samples.end() - static_cast<std::ptrdiff_t>(quarter);
+  const double middle = std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
+  const double spread = (*(last - 1) - *first) / quartile_distance / middle;
+  return {middle, midmean_error * spread / std::sqrt(static_cast<double>(samples.size()))};
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 using CorePair = std::pair<int, int>;

@@ -3,8 +3,8 @@
 //
 // Levels of a machine from latencies alone, for machines whose firmware or hypervisor hides them.
 //
-// Cores are joined nearest first by the logarithm of their median latency; a step between two
-// nested clusters is a level only if it stands clear of the noise. docs/records/0003 says why.
+// Cores are joined nearest first by logarithms of latencies; a step between two nested clusters
+// is a level only if it stands clear of the noise. docs/records/0003 says why.
 #pragma once
 
 #include <span>

@@ -18,8 +18,8 @@ struct Step {
   std::vector<Step> parts;
 };
 
-// `sampling_noise`: the standard error of a pair's logarithm, as its samples show it; 0 where only
-// medians are known. pre: at least one join.
+// `sampling_noise`: the standard error of a pair's logarithm, as its samples show it; 0 where there
+// are none. pre: at least one join.
 Step collapse(const std::vector<Join>& joins, double sampling_noise);
 
 }  // namespace huddle::machine

@@ -67,7 +67,7 @@ TEST(DoubtBook, BlamesProcessors) {
 
 TEST(DoubtBook, KeepsWhatFailed) {
   DoubtBook book;
-  book.missed("copy, 2 cores", "cannot get 1G of memory");
+  book.add("copy, 2 cores", "cannot get 1G of memory");
   ASSERT_EQ(book.doubts().size(), 1U);
   EXPECT_EQ(book.doubts().front().why, "cannot get 1G of memory");
 }

@@ -145,6 +145,14 @@ TEST(Plan, MeasuresNodesFromNearToFar) {
   EXPECT_EQ(levels, (std::vector<std::string>{"numa", "package", "machine"}));
 }
 
+TEST(Plan, KnowsTheOwnNodeOfACoreThatIsAloneInIt) {
+  const Plan plan = plan_of("pack:4 numa:1 core:1 pu:1");
+  const Step* first = find_step(plan, StepKind::memory);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->numa_node, 0);  // the others are held against it
+  EXPECT_NE(first->level, "machine");
+}
+
 TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
   for (const std::string& machine : machines) {
     const Topology topology = discover_from_synthetic(machine).topology;

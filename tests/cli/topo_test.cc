@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "../base/scratch.h"
+#include "../picture/foreign_leaks.h"
 #include "cli/command.h"
 #include "machine/discover.h"
 #include "machine/locate.h"

@@ -260,11 +260,12 @@ TEST(CorpusAllowed, LeavesTheFingerprintAlone) {
   EXPECT_EQ(fingerprint(whole.topology), fingerprint(topology_of("cgroup-half-of-2x8")));
 }
 
+// Cut before the first object: cut later, hwloc 2.9 itself forgets to free what it had read.
 TEST(CorpusDamaged, FilesAreRefusedByName) {
   const test::Scratch scratch;
   const std::string whole = read_text(folder() + "i7-6700.xml");
-  const std::string path = scratch.write("half.xml", whole.substr(0, whole.size() / 2));
-  EXPECT_THAT([&] { discover_from_xml(path); }, ThrowsMessage<InputError>(HasSubstr("half.xml")));
+  const std::string path = scratch.write("cut.xml", whole.substr(0, whole.find("<object")));
+  EXPECT_THAT([&] { discover_from_xml(path); }, ThrowsMessage<InputError>(HasSubstr("cut.xml")));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -21,6 +22,7 @@ constexpr int seeds = 1000;
 #else
 constexpr int seeds = 20;
 #endif
+constexpr int few_seeds = std::max(2, seeds / 50);
 
 struct Trial {
   Hidden hidden;
@@ -77,20 +79,44 @@ TEST_P(InferKnown, FindsTheTreeExactlyAtAnySteps) {
   EXPECT_EQ(score.missed, 0) << score.first;
 }
 
-// Each pair has a latency of its own, as on real silicon. Groups of two have a single pair to be
-// judged by and are left out here; docs/records/0003 has their figures.
+// Each pair has a latency of its own, as on real silicon. A group of two has a single pair to be
+// judged by and is lost more often; docs/records/0003 has figures.
 TEST_P(InferKnown, IsNotMisledByWhatPairsKeepOfTheirOwn) {
-  if (GetParam().name == "efficient_pairs") GTEST_SKIP() << "one pair says too little";
+  const int percent = GetParam().name == "efficient_pairs" ? 10 : 3;
   const Score score = misses(GetParam(), seeds / 10, [](const Kind& kind, Random& random) {
     Conditions conditions;
     conditions.pair_variation = 0.05;
     return Trial{kind.make(between(1.6, 2.5, random)), conditions};
   });
-  EXPECT_LE(score.missed, seeds / 10 * 3 / 100) << score.first;
+  EXPECT_LE(score.missed * 100, percent * (seeds / 10)) << score.first;
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, InferKnown, testing::ValuesIn(kinds()),
                          [](const auto& test) { return test.param.name; });
+
+// Any tree of up to four levels: parts of any size, beside lone cores or not.
+Hidden random_tree(int levels, Random& random) {
+  const auto pick = [&random](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  if (levels == 1) return cores(pick(2, 6), std::uniform_real_distribution<double>(10, 60)(random));
+  std::vector<Hidden> parts;
+  const int lone = pick(0, 2);
+  const int wanted = lone > 0 ? pick(1, 3) : pick(2, 3);
+  for (int i = 0; i < wanted; ++i) parts.push_back(random_tree(pick(1, levels - 1), random));
+  return around(std::move(parts), between(1.3, 2, random), lone);
+}
+
+TEST(Infer, FindsAnyTreeExactly) {
+  const Kind any{"any", {}};
+  const Score score = misses(any, seeds, [](const Kind&, Random& random) {
+    Conditions conditions;
+    conditions.noise = any_noise(random);
+    conditions.outliers_both_ways = random() % 2 == 0;
+    return Trial{random_tree(4, random), conditions};
+  });
+  EXPECT_EQ(score.missed, 0) << score.first;
+}
 
 // A pair whose every sample was disturbed is outvoted by the other pairs of its group.
 TEST(Infer, OutvotesPairsThatAreSlowThroughout) {
@@ -138,7 +164,7 @@ std::vector<int> numbers_up_to(int end) {
 // Distance on a mesh or ring is smooth: it makes no levels.
 TEST(Infer, SeesNoLevelsOnAMesh) {
   for (const Mesh& mesh : {Mesh{6, 5}, Mesh{8, 8}, Mesh{28, 1}, Mesh{4, 2}, Mesh{60, 1}}) {
-    for (int seed = 0; seed < seeds / 50; ++seed) {
+    for (int seed = 0; seed < few_seeds; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));
       Conditions conditions;
       conditions.pair_variation = seed % 2 == 0 ? 0 : 0.03;
@@ -153,7 +179,7 @@ TEST(Infer, SeesNoLevelsOnAMesh) {
 
 TEST(Infer, SeesTwoMeshesAsTwoSockets) {
   for (const Mesh& mesh : {Mesh{6, 5}, Mesh{28, 1, 0.3}, Mesh{4, 2, 0.3}}) {
-    for (int seed = 0; seed < seeds / 50; ++seed) {
+    for (int seed = 0; seed < few_seeds; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));
       const int socket = mesh.cores();
       const auto one_way_ns = [&](int a, int b) {

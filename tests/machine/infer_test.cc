@@ -110,7 +110,7 @@ TEST(Infer, IsQuickOnManyCores) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(depth(infer_levels(pairs)), 3);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds.count(), 1) << "256 cores; 10 ms is usual, sanitizers and busy machines more";
+  EXPECT_LT(seconds.count(), 10) << "256 cores take 10 ms; sanitizers and busy machines far more";
 }
 
 TEST(Levels, AreNamedFromInsideAndNest) {

@@ -65,8 +65,8 @@ inline Subject hybrid() {
 inline machine::Topology any_topology() {
   const int smt = *rc::gen::inRange(1, 5);
   const int cores = *rc::gen::inRange(1, 10);
-  const int caches = *rc::gen::inRange(1, 4);
-  const int nodes = *rc::gen::inRange(1, 4);
+  const int caches = *rc::gen::inRange(1, 3);
+  const int nodes = *rc::gen::inRange(1, 3);
   const int packages = *rc::gen::inRange(1, 5);
   const bool interleaved = *rc::gen::arbitrary<bool>();
   const int all_cores = cores * caches * nodes * packages;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include "foreign_leaks.h"
 #include "machines.h"
 
 namespace huddle::picture {
