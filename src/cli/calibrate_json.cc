@@ -30,6 +30,7 @@ ordered_json lines_json(const machine::Machine& machine) {
   for (const auto& cost : machine.line) {
     list.push_back({{"level", cost.level},
                     {"origin", origin_text(cost.origin)},
+                    {"steps_origin", origin_text(cost.steps_origin)},
                     {"one_way_ns", cost.one_way_ns},
                     {"shared_ns", cost.shared_ns},
                     {"reader_step_ns", cost.reader_step_ns},

@@ -62,13 +62,15 @@ Json topology_json(const Topology& topology) {
 Json line_json(const Machine& machine) {
   Json lines = Json::array();
   for (const machine::LineCost& line : machine.line) {
-    lines.push_back({{"level", line.level},
-                     {"one_way_ns", line.one_way_ns},
-                     {"shared_ns", line.shared_ns},
-                     {"reader_step_ns", line.reader_step_ns},
-                     {"writer_step_ns", line.writer_step_ns},
-                     {"spread", line.spread},
-                     {"origin", machine::origin_names[static_cast<std::size_t>(line.origin)]}});
+    lines.push_back(
+        {{"level", line.level},
+         {"one_way_ns", line.one_way_ns},
+         {"shared_ns", line.shared_ns},
+         {"reader_step_ns", line.reader_step_ns},
+         {"writer_step_ns", line.writer_step_ns},
+         {"spread", line.spread},
+         {"origin", machine::origin_names[static_cast<std::size_t>(line.origin)]},
+         {"steps_origin", machine::origin_names[static_cast<std::size_t>(line.steps_origin)]}});
   }
   return lines;
 }

@@ -80,7 +80,8 @@ std::uint32_t hash_text(std::string_view text) {
   return hash;
 }
 
-// "AMD EPYC 9554 64-Core Processor" -> "amd-epyc-9554-64": what a person would call it in a file name.
+// "AMD EPYC 9554 64-Core Processor" -> "amd-epyc-9554-64": what a person would call it in a file
+// name.
 std::string model_slug(std::string_view model) {
   static const std::set<std::string> noise = {"r",    "tm",   "cpu",    "processor",
                                               "core", "with", "genuine"};
