@@ -13,8 +13,7 @@ help:
 	@scripts/help.sh
 
 build:
-	@scripts/install-packages.sh build
-	@scripts/build.sh release huddle
+	@scripts/build-huddle.sh
 	@echo "built: build/release/bin/huddle"
 
 demo:

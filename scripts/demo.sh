@@ -7,8 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install-packages.sh build
-scripts/build.sh release huddle
+scripts/build-huddle.sh
 
 huddle=build/release/bin/huddle
 out=build/demo

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Installs what the build needs and builds the program, without the tests, which need more packages.
+# A folder that was set up with them keeps them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-packages.sh build
+options=()
+[ -f build/release/build.ninja ] || options=(-DHUDDLE_TESTS=OFF)
+scripts/build.sh release "${options[@]}" huddle
