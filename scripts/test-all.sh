@@ -23,10 +23,17 @@ step() { # step NAME COMMAND...
 
 # shellcheck disable=SC2317  # called through step
 preset() { scripts/build.sh "$1" && ctest --preset "$1" --parallel "${JOBS:-$(nproc)}" --no-tests=error; }
+# Benchmarks are not timed tests: that they build and run is all that is asked here.
+# shellcheck disable=SC2317  # called through step
+bench() {
+  scripts/build.sh release -DHUDDLE_BENCH=ON copy_bench &&
+    build/release/bench/copy_bench --benchmark_min_time=0.01 --benchmark_filter=4096
+}
 
 scripts/install-packages.sh build test test-all || exit 1
 step test scripts/test.sh
 for name in debug asan tsan clang; do step "$name" preset "$name"; done
+step bench bench
 step tidy scripts/tidy.sh
 step fuzz tests/fuzz/run.sh "${FUZZ_SECONDS:-180}"
 step aarch64 tests/lab/aarch64.sh

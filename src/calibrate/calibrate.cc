@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "calibrate/crew.h"
 #include "calibrate/line_pairs.h"
-#include "calibrate/plausible.h"
 #include "calibrate/provenance.h"
 #include "calibrate/step_run.h"
 #include "machine/locate.h"
@@ -65,20 +64,13 @@ void estimate_missing_lines(Machine& machine, const Machine& generic) {
 }
 
 // What a further reader or writer adds takes three cores to see.
-void estimate_missing_steps(Machine& machine, const Machine& generic, const Plan& plan) {
+void estimate_missing_steps(Machine& machine, const Machine& generic) {
   for (LineCost& cost : machine.line) {
-    const bool measured =
-        std::any_of(plan.steps.begin(), plan.steps.end(), [&cost](const Step& step) {
-          return step.kind == StepKind::flags && step.level == cost.level;
-        });
     const LineCost* guess = find_line(generic.line, cost.level);
-    if (measured || cost.origin != machine::Origin::measured || guess == nullptr) continue;
+    if (cost.steps_origin == machine::Origin::measured || guess == nullptr) continue;
     const double factor = cost.one_way_ns / guess->one_way_ns;
     cost.reader_step_ns = guess->reader_step_ns * factor;
     cost.writer_step_ns = guess->writer_step_ns * factor;
-    machine.doubts.push_back(
-        {fmt::format("flags, level {}", cost.level),
-         "reader_step_ns and writer_step_ns are estimated: fewer than three cores meet there"});
   }
 }
 
@@ -103,7 +95,7 @@ void complete(Findings& findings, const Plan& plan) {
   Machine& machine = findings.machine;
   const Machine generic = machine::generic_machine(machine.topology);
   estimate_missing_lines(machine, generic);
-  estimate_missing_steps(machine, generic, plan);
+  estimate_missing_steps(machine, generic);
   take_if_empty(machine.copy, generic.copy);
   take_if_empty(machine.handoff, generic.handoff);
   take_if_empty(machine.memory, generic.memory);
@@ -150,7 +142,6 @@ Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& 
   outcome.stopped = stop.load();
   if (outcome.stopped) return outcome;
   findings.machine.doubts = findings.doubts.doubts();
-  for (auto& doubt : implausible(findings.machine)) findings.machine.doubts.push_back(doubt);
   complete(findings, plan);
   outcome.measurements = findings.doubts.measurements();
   findings.machine.provenance.method = method_text(plan, outcome.measurements);

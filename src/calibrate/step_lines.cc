@@ -10,7 +10,6 @@
 
 #include "calibrate/line_pairs.h"
 #include "calibrate/line_probe.h"
-#include "calibrate/plausible.h"
 #include "calibrate/step_run.h"
 
 namespace huddle::calibrate {
@@ -138,6 +137,7 @@ void StepRun::flags(Findings& findings) {
   // The writers are called by a flag that all of them read; that part is known.
   found->writer_step_ns =
       std::max(0.0, step_between(at[writers], ns[writers]) - found->reader_step_ns);
+  found->steps_origin = machine::Origin::measured;
 }
 
 }  // namespace huddle::calibrate

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -64,6 +65,13 @@ Verdict judge(const Summary& summary, std::span<const ThreadUse> threads,
                     use.pu, percent(share), use.switched_away));
   }
   return std::move(judge).verdict();
+}
+
+std::string change_of_line(double before_ns, double after_ns) {
+  const double change = std::max(after_ns / before_ns, before_ns / after_ns) - 1;
+  if (change <= Tolerance{}.drift) return {};
+  return fmt::format("{} at the end of the run, {} at its start: the machine has changed meanwhile",
+                     time_text(after_ns), time_text(before_ns));
 }
 
 }  // namespace huddle::calibrate

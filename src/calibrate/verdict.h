@@ -50,4 +50,8 @@ struct Verdict {
 Verdict judge(const Summary& summary, std::span<const ThreadUse> threads,
               const Tolerance& tolerance);
 
+// What to say of a line that was measured at the start and at the end of a run; empty where both
+// agree.
+std::string change_of_line(double before_ns, double after_ns);
+
 }  // namespace huddle::calibrate

@@ -61,15 +61,24 @@ class RateTable {
   std::string text_;
 };
 
+// An estimate that stands among measurements says so.
+std::string step_text(double ns, machine::Origin origin) {
+  return fmt::format("{}{:.1f}", origin == machine::Origin::measured ? "" : "~", ns);
+}
+
 std::string line_table(const Machine& machine) {
   std::string text = fmt::format("\n{:<{}}{:>12}{:>12}{:>14}{:>14}\n", "Line between two cores, ns",
                                  name_columns, "one way", "one line", "next reader", "next writer");
   for (const auto& cost : machine.line) {
     const bool measured = cost.origin == machine::Origin::measured;
-    text += fmt::format("  {:<{}}{:>12.1f}{:>12.1f}{:>14.1f}{:>14.1f}\n",
+    text += fmt::format("  {:<{}}{:>12.1f}{:>12.1f}{:>14}{:>14}\n",
                         cost.level + (measured ? "" : " (estimated)"), name_columns - 2,
-                        cost.one_way_ns, cost.shared_ns, cost.reader_step_ns, cost.writer_step_ns);
+                        cost.one_way_ns, cost.shared_ns,
+                        step_text(cost.reader_step_ns, cost.steps_origin),
+                        step_text(cost.writer_step_ns, cost.steps_origin));
   }
+  if (text.find('~') != std::string::npos)
+    text += "  ~ estimated: three cores have to meet there\n";
   return text;
 }
 

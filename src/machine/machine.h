@@ -50,6 +50,8 @@ struct LineCost {
   double writer_step_ns = 0;  // each further writer whose flag lies in the same line
   double spread = 0;          // relative
   Origin origin = Origin::estimated;
+  // Of the two steps: they take three cores to be seen.
+  Origin steps_origin = Origin::estimated;
 
   bool operator==(const LineCost&) const = default;
 };

@@ -40,8 +40,8 @@ CpuSet cpus(TomlTable& table, const std::string& key) {
   return at_key(table, key, [&list] { return CpuSet::parse(list); });
 }
 
-Origin origin(TomlTable& table) {
-  return static_cast<Origin>(table.word("origin", words(origin_names)));
+Origin origin(TomlTable& table, const std::string& key = "origin") {
+  return static_cast<Origin>(table.word(key, words(origin_names)));
 }
 
 Curve curve(TomlTable& table) {
@@ -215,13 +215,16 @@ void Reader::read_pairs(TomlTable& table) {
 int copiers(TomlTable& table) { return static_cast<int>(table.integer("copiers", 1, 1 << 20)); }
 
 LineCost line_cost(TomlTable& table) {
-  return {table.text("level"),
-          table.number("one_way_ns"),
-          table.number("shared_ns"),
-          table.number("reader_step_ns"),
-          table.number("writer_step_ns"),
-          table.number_or("spread", 0),
-          origin(table)};
+  LineCost cost;
+  cost.level = table.text("level");
+  cost.one_way_ns = table.number("one_way_ns");
+  cost.shared_ns = table.number("shared_ns");
+  cost.reader_step_ns = table.number("reader_step_ns");
+  cost.writer_step_ns = table.number("writer_step_ns");
+  cost.spread = table.number_or("spread", 0);
+  cost.origin = origin(table);
+  if (table.has("steps_origin")) cost.steps_origin = origin(table, "steps_origin");
+  return cost;
 }
 
 CopyCurve copy_curve(TomlTable& table) {

@@ -78,8 +78,8 @@ class Writer {
   void text_key_if_any(std::string_view name, const std::string& value) {
     if (!value.empty()) key(name, toml_text(value));
   }
-  void origin_key(Origin origin) {
-    key("origin", toml_text(origin_names[static_cast<std::size_t>(origin)]));
+  void origin_key(Origin origin, std::string_view name = "origin") {
+    key(name, toml_text(origin_names[static_cast<std::size_t>(origin)]));
   }
   void curve_keys(const Curve& curve) {
     key("bytes", toml_list(curve.bytes));
@@ -157,6 +157,7 @@ void Writer::write_line(const LineCost& cost) {
   key("writer_step_ns", cost.writer_step_ns);
   key("spread", cost.spread);
   origin_key(cost.origin);
+  origin_key(cost.steps_origin, "steps_origin");
 }
 
 void Writer::write_pairs(const LinePairs& pairs) {

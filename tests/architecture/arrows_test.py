@@ -33,7 +33,7 @@ KEPT_IN = {
     "cairo": {"src/picture/canvas.cc"},
 }
 # Files of this ending may also include the JSON library; one a command that speaks JSON.
-JSON_ENDING = "_json.cc"
+JSON_ENDING = ("_json.cc", "_json.h")
 INTRINSICS = re.compile(r"(x86intrin|[a-z]mmintrin|immintrin|arm_neon)\.h")
 INTRINSIC_ROOMS = ("src/memory/", "src/world/hardware/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
@@ -55,7 +55,7 @@ def findings_of(path):
             if header.startswith(prefix) and relative not in homes:
                 yield f"{relative}:{number}: {header} belongs in {', '.join(sorted(homes))}"
         if header.startswith("nlohmann/") and not relative.endswith(JSON_ENDING):
-            yield f"{relative}:{number}: {header} belongs in a file named *{JSON_ENDING}"
+            yield f"{relative}:{number}: {header} belongs in a file named *_json"
         if INTRINSICS.search(header) and not relative.startswith(INTRINSIC_ROOMS):
             yield f"{relative}:{number}: intrinsics belong in {' or '.join(INTRINSIC_ROOMS)}"
 

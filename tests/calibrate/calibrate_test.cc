@@ -9,7 +9,6 @@
 
 #include <algorithm>
 
-#include "calibrate/plausible.h"
 #include "here.h"
 #include "machine/machine_file.h"
 
@@ -92,32 +91,6 @@ TEST(Calibrate, EndsAfterTheMeasurementInWhichItIsStopped) {
   EXPECT_TRUE(outcome.stopped);
   EXPECT_LT(recorder.steps.size(), short_plan(here).steps.size());
   EXPECT_TRUE(outcome.machine.line.empty());
-}
-
-machine::Machine with_rates(double own, double handed) {
-  machine::Machine machine;
-  machine.copy.push_back({"core", 1, {{65536}, {65536 / own}, {}}, Origin::measured});
-  machine.handoff.push_back({"l3",
-                             machine::HandoffKind::write_cached,
-                             {{65536}, {65536 / handed}, {}},
-                             Origin::measured});
-  return machine;
-}
-
-TEST(Implausible, TellsHiddenHardwareThreads) {
-  EXPECT_TRUE(implausible(machine::Machine{}).empty());
-  EXPECT_TRUE(implausible(with_rates(50, 10)).empty());
-  const auto doubts = implausible(with_rates(50, 45));
-  ASSERT_EQ(doubts.size(), 1U);
-  EXPECT_EQ(doubts.front().what, "level l3");
-  EXPECT_THAT(doubts.front().why, testing::HasSubstr("90 %"));
-}
-
-TEST(ChangeOfLine, IsSaidWhereTheMachineMoved) {
-  EXPECT_EQ(change_of_line(50, 50), "");
-  EXPECT_EQ(change_of_line(50, 53), "");
-  EXPECT_THAT(change_of_line(50, 200), testing::HasSubstr("200 ns at the end of the run, 50 ns"));
-  EXPECT_NE(change_of_line(200, 50), "");
 }
 
 }  // namespace

@@ -90,5 +90,12 @@ TEST(Judge, FlagsEverySimulatedBusyLoop) {
   }
 }
 
+TEST(ChangeOfLine, IsSaidWhereTheMachineMoved) {
+  EXPECT_EQ(change_of_line(50, 50), "");
+  EXPECT_EQ(change_of_line(50, 53), "");
+  EXPECT_THAT(change_of_line(50, 200), HasSubstr("200 ns at the end of the run, 50 ns"));
+  EXPECT_NE(change_of_line(200, 50), "");
+}
+
 }  // namespace
 }  // namespace huddle::calibrate

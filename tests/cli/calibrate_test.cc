@@ -83,10 +83,10 @@ TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   const Program program;
   const Ran ran = program.run({"calibrate", "--quick", "--json", "--strict"});
   const json result = json::parse(ran.out);
-  const std::string file = result["file"];
+  const std::string file = result["machine_file"];
   EXPECT_THAT(file, testing::StartsWith(program.home().path(".config/huddle/machines/")));
   const machine::Machine machine = machine::read_machine_file(file);
-  EXPECT_EQ(machine.name, result["machine"]);
+  EXPECT_EQ(machine.name, result["name"]);
   EXPECT_TRUE(calibrated(machine));
   EXPECT_EQ(machine.doubts.size(), result["doubts"].size());
   // --strict: doubts, which a busy machine gives rise to, are a finding.

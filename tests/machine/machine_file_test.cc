@@ -34,6 +34,7 @@ Machine sample() {
   machine.topology.kinds = {{"performance", 1, CpuSet::parse("0-7")},
                             {"efficient", 0, CpuSet::parse("8-15")}};
   machine.topology.offline = CpuSet::parse("16-17");
+  machine.line[1].steps_origin = Origin::published;
   machine.pairs = LinePairs{{0, 2, 4}, {0, 47.25, 1e2, 47.25, 0, 0.1, 1e2, 0.1, 0}, "some"};
   machine.networks = {{"HDR", 4, {{8, 1e6}, {900, 4e4}, {0.1, 0.25}}, 50, 96.5, Origin::published}};
   machine.doubts = {{"line 0-1", "half of the time was lost"}};
