@@ -55,7 +55,8 @@ function(huddle_tests room)
   target_link_libraries(${room}_tests PRIVATE huddle_${room} GTest::gmock_main rapidcheck ${arg_LINKS})
   target_compile_definitions(${room}_tests PRIVATE
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                             HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+                             HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}"
+                             HUDDLE_PROGRAM="${huddle_program}")
   # Compiling tests takes longer than running them, most of all with sanitizers.
   target_compile_options(${room}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
   gtest_discover_tests(${room}_tests TEST_PREFIX ${room}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60

@@ -115,8 +115,7 @@ class Running {
     child_ = fork();
     if (child_ == 0) {
       dup2(ends[1], STDERR_FILENO);
-      execl(HUDDLE_BINARY_DIR "/bin/huddle", "huddle", "calibrate", "--output", file_.c_str(),
-            nullptr);
+      execl(HUDDLE_PROGRAM, "huddle", "calibrate", "--output", file_.c_str(), nullptr);
       _exit(127);
     }
     close(ends[1]);

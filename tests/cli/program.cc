@@ -18,7 +18,7 @@
 namespace huddle::cli {
 namespace {
 
-constexpr const char* binary = HUDDLE_BINARY_DIR "/bin/huddle";
+constexpr const char* binary = HUDDLE_PROGRAM;
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;

@@ -39,4 +39,6 @@ unpack_sysroot() {
 
 unpack_sysroot
 scripts/build.sh aarch64
-ctest --preset aarch64 --parallel "${JOBS:-$(nproc)}" "$@"
+# Left out: qemu-user makes a fork of every vfork, so that a program that is not there cannot be told
+# from one that fails.
+ctest --preset aarch64 --exclude-regex RunProgram.SaysWhenThereIsNoSuchProgram --parallel "${JOBS:-$(nproc)}" "$@"
