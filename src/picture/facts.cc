@@ -60,13 +60,16 @@ std::string machine_line(const Machine& machine) {
                      plural(topology.pus.count(), "processor"), fingerprint(topology));
 }
 
-std::string calibration_line(const Machine& machine, const std::string& path) {
-  if (calibrated(machine)) return measured_line(machine.provenance) + in_parentheses(path);
+std::string calibration_line(const Subject& subject) {
+  const Machine& machine = subject.machine;
+  const std::string file = in_parentheses(subject.path);
+  if (calibrated(machine)) return measured_line(machine.provenance) + file;
   if (any_published(machine)) {
-    return "not measured by huddle: published figures, the rest estimated" + in_parentheses(path);
+    return "not measured by huddle: published figures, the rest estimated" + file;
   }
-  if (!path.empty()) return "uncalibrated: every figure is an estimate" + in_parentheses(path);
-  return "uncalibrated: generic constants; run 'huddle calibrate'";
+  if (!subject.path.empty()) return "uncalibrated: every figure is an estimate" + file;
+  return fmt::format("uncalibrated: generic constants{}",
+                     subject.measurable ? "; run 'huddle calibrate'" : "");
 }
 
 std::vector<LevelRow> level_rows(const Machine& machine) {
