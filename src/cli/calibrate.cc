@@ -77,18 +77,19 @@ class CalibrateCommand : public Command {
   std::string name() const override { return "calibrate"; }
   std::string summary() const override { return "measure this machine and keep the figures"; }
   std::string description() const override {
-    return "Measures what communication costs between the processors that this process may use:\n"
-           "cache lines, copies, hand-offs, reading a peer's memory, system calls. Best on an "
-           "idle\n"
-           "node; what others disturb is flagged, not hidden. The file goes where every huddle\n"
-           "command finds it. Ctrl-C at any time: nothing half-written stays.";
+    return "Measures what communication costs between the processors that this process may "
+           "use: cache lines, copies, hand-offs, reading a peer's memory, system calls. Best on an "
+           "idle node; what others disturb is flagged, not hidden. The file goes where every "
+           "huddle command finds it. Ctrl-C at any time: nothing half-written stays.";
   }
   std::string examples() const override {
-    return "  huddle calibrate              measure (a minute on 2 cores), keep for this user\n"
+    return "  huddle calibrate              measure (a minute on 2 cores) and keep it\n"
            "  huddle calibrate --quick      a first idea in 5 seconds\n"
            "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
-           "  huddle calibrate --output /etc/huddle/machines/node.toml\n"
+           "  huddle calibrate -o node.toml keep it here, for --machine node.toml\n"
            "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
+           "For all users of a node: copy the file to /etc/huddle/machines under the name that "
+           "huddle calibrate gave it; no other name is found there.\n\n"
            "Exit status: 0 measured (doubts are in the file), 1 failed, or doubtful with --strict.";
   }
   void declare(Options& options) override;
@@ -141,7 +142,8 @@ machine::Discovery CalibrateCommand::discover() const {
 
 ExitCode CalibrateCommand::show_plan(const Context& context, const machine::Topology& topology,
                                      const calibrate::Plan& plan) const {
-  context.console.print(json_ ? plan_json(plan) : plan_text(topology, plan));
+  context.console.print(json_ ? plan_json(plan)
+                              : plan_text(topology, plan, context.console.columns));
   return ExitCode::fine;
 }
 
@@ -157,7 +159,7 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
     console.print(outcome_json(outcome, file));
     return;
   }
-  console.print(summary_text(outcome));
+  console.print(summary_text(outcome, console.columns));
   console.print(fmt::format("\nWritten to {}\n", file));
 }
 
