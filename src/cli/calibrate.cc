@@ -86,7 +86,7 @@ class CalibrateCommand : public Command {
     return "  huddle calibrate              measure (a minute on 2 cores) and keep it\n"
            "  huddle calibrate --quick      a first idea in 5 seconds\n"
            "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
-           "  huddle calibrate -o node.toml keep it here, for --machine node.toml\n"
+           "  huddle calibrate -o x.toml    keep it here, for --machine x.toml\n"
            "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
            "For all users of a node: copy the file to /etc/huddle/machines under the name that "
            "huddle calibrate gave it; no other name is found there.\n\n"
