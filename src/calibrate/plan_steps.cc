@@ -258,8 +258,9 @@ std::vector<Step> Planner::memory() const {
   }
   for (const machine::NumaNode* node : nodes) {
     const std::string level =
-        node == home ? level_of_own_node(*node)
-                     : std::string(joining_level_name(topology_, pus_.front(), node->cpus.first()));
+        home != nullptr && node == home
+            ? level_of_own_node(*node)
+            : std::string(joining_level_name(topology_, pus_.front(), node->cpus.first()));
     if (!seen.insert(level).second) continue;
     steps.push_back(memory_step(node));
     steps.back().level = level;
