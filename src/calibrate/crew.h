@@ -41,10 +41,13 @@ class StartLine {
  public:
   explicit StartLine(std::size_t threads) : threads_(threads) {}
   void wait();
+  // For a thread that fails before or after it arrived: nobody waits any more.
+  void give_up();
 
  private:
   const std::size_t threads_;
   std::atomic<std::size_t> arrived_{0};
+  std::atomic<bool> given_up_{false};
 };
 
 }  // namespace huddle::calibrate

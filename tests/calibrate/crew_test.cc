@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "calibrate/repeat.h"
 #include "here.h"
 
 namespace huddle::calibrate {
@@ -49,6 +50,42 @@ TEST(Crew, PassesErrorsOn) {
   Crew crew(pus);
   EXPECT_THROW(crew.run(pus, [](std::size_t) { throw FailureError("no"); }), FailureError);
   crew.run(pus, [](std::size_t) {});  // and works on
+}
+
+// It would wait for ever, and not hear Ctrl-C.
+TEST(TimeTogether, EndsWhenOneFailsBeforeTheStart) {
+  HUDDLE_NEED_CORES(2);
+  const std::vector<int> pus = cores_here();
+  Crew crew(pus);
+  const auto work = [](std::size_t who, std::size_t) {
+    if (who == 0) throw FailureError("a peer is gone");
+  };
+  EXPECT_THROW(time_together(crew, pus, 1, {.seconds = 600}, ample(), work), FailureError);
+}
+
+TEST(TimeTogether, EndsWhenOneFailsLater) {
+  HUDDLE_NEED_CORES(2);
+  const std::vector<int> pus = cores_here();
+  Crew crew(pus);
+  int calls = 0;
+  const auto work = [&](std::size_t who, std::size_t) {
+    if (who == 0 && ++calls == 3) throw FailureError("a peer is gone");
+  };
+  EXPECT_THROW(time_together(crew, pus, 1, {.seconds = 600}, ample(), work), FailureError);
+}
+
+// The others go on until the one that comes late has a few samples, too.
+TEST(TimeTogether, HasSamplesOfEveryCore) {
+  const std::vector<int> pus = cores_here();
+  Crew crew(pus);
+  const auto work = [](std::size_t who, std::size_t) {
+    const double until = now_ns() + (who == 0 ? 1e6 : 1e3);
+    while (now_ns() < until) continue;
+  };
+  const Samples samples = time_together(crew, pus, 1, few, ample(), work);
+  EXPECT_GE(samples.ns.size(), samples_in_any_case);
+  ASSERT_EQ(samples.further_ns.size(), pus.size() - 1);
+  for (const auto& ns : samples.further_ns) EXPECT_EQ(ns.size(), few.most);
 }
 
 TEST(Crew, NamesAProcessorThatIsNotThere) {

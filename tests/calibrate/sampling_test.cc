@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -14,9 +15,9 @@ constexpr double long_seconds = 3600;
 const std::atomic<bool> never{false};
 const Tolerance usual;
 
-Samples steady(double ns) { return {std::vector<double>(20, ns), {}}; }
+Samples steady(double ns) { return {std::vector<double>(20, ns), {}, {}}; }
 Samples unsteady(double ns, double share) {
-  return {std::vector<double>(20, ns), {ThreadUse{1, 100, 100 - 100 * share, 9}}};
+  return {std::vector<double>(20, ns), {}, {ThreadUse{1, 100, 100 - 100 * share, 9}}};
 }
 
 TEST(Measure, TakesASteadySeriesOnce) {
@@ -57,6 +58,25 @@ TEST(Measure, DoesNotRepeatWhenTheTimeIsOver) {
       measure(usual, Budget(0, never), [](const Budget&) { return unsteady(9, 0.5); });
   EXPECT_EQ(measured.attempts, 1);
   EXPECT_TRUE(measured.usable());
+}
+
+// A hybrid processor: fast and slow cores, each of them steady.
+TEST(Measure, JudgesEachCoreOnItsOwn) {
+  const Measured measured = measure(usual, Budget(long_seconds, never), [](const Budget&) {
+    return Samples{std::vector<double>(20, 10), {std::vector<double>(20, 20)}, {}};
+  });
+  EXPECT_TRUE(measured.verdict.steady()) << measured.verdict.reasons.front();
+  EXPECT_EQ(measured.attempts, 1);
+  EXPECT_EQ(measured.summary.median, 20);
+}
+
+TEST(Measure, SeesOneCoreAmongMany) {
+  std::vector<double> drifting(20, 10);
+  std::fill(drifting.begin(), drifting.begin() + 7, 15);
+  const Measured measured = measure(usual, Budget(long_seconds, never), [&](const Budget&) {
+    return Samples{std::vector<double>(20, 10), {drifting, std::vector<double>(20, 10)}, {}};
+  });
+  EXPECT_FALSE(measured.verdict.steady());
 }
 
 TEST(Measure, OfNothingIsNotUsable) {
