@@ -53,7 +53,7 @@ void PeerProcess::start() {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) hold_memory(parent, buffer_, pipe_ends[1]);
-  const int why = errno;
+  const std::string why = child < 0 ? std::strerror(errno) : "it died at once";
   close(pipe_ends[1]);
   char ready = 0;
   const bool is_ready = child > 0 && read(pipe_ends[0], &ready, 1) == 1;
@@ -63,7 +63,7 @@ void PeerProcess::start() {
     return;
   }
   if (child > 0) waitpid(child, nullptr, 0);
-  throw FailureError(fmt::format("cannot start a process to read from: {}", std::strerror(why)));
+  throw FailureError(fmt::format("cannot start a process to read from: {}", why));
 }
 
 PeerProcess::~PeerProcess() {
