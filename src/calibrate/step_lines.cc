@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "calibrate/line_pairs.h"
 #include "calibrate/line_probe.h"
@@ -23,6 +24,12 @@ std::string pair_text(const Pair& pair) {
 
 Pair in_order(const Pair& pair) {
   return {std::min(pair.first, pair.second), std::max(pair.first, pair.second)};
+}
+
+std::set<int> pus_of(const std::map<Pair, Summary>& lines) {
+  std::set<int> pus;
+  for (const auto& [pair, summary] : lines) pus.insert({pair.first, pair.second});
+  return pus;
 }
 
 }  // namespace
@@ -43,7 +50,15 @@ void StepRun::line_pairs(Findings& findings) {
 }
 
 void StepRun::line_clusters(Findings& findings) {
+  const std::size_t scanned_pus = pus_of(findings.lines).size();
   const auto scanned = pairs_of(findings.lines);
+  const std::size_t complete = scanned ? scanned->pus.size() : 0;
+  if (complete < scanned_pus) {
+    findings.doubts.add(step_.name,
+                        fmt::format("the scan has all pairs of {} of {} cores only: clusters are "
+                                    "taken from those",
+                                    complete, scanned_pus));
+  }
   if (!scanned) return;
   const std::vector<Pair> pairs = pairs_of_clusters(*scanned, step_.seconds.size());
   for (const Pair& pair : pairs) {
