@@ -107,6 +107,13 @@ TEST(Progress, EndsAtOnceWhenStopped) {
   EXPECT_FALSE(Progress({}, Budget(long_seconds, stop)).wants_more(0));
 }
 
+// Whole nanoseconds, however long the machine has been up.
+TEST(Clock, CountsFromTheStartOfTheProgram) {
+  constexpr double ns_a_day = 24 * 3600 * ns_per_second;
+  EXPECT_GE(now_ns(), 0);
+  EXPECT_LT(now_ns(), ns_a_day);
+}
+
 TEST(Budget, HasSlicesThatEndWithIt) {
   const Budget budget(0.5, never);
   EXPECT_LE(budget.slice(100).left_seconds(), 0.5);
