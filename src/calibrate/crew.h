@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "calibrate/verdict.h"
@@ -32,7 +33,7 @@ class Crew {
   class Member;
   Member& member(int pu) const;
 
-  std::vector<std::unique_ptr<Member>> members_;
+  std::unordered_map<int, std::unique_ptr<Member>> members_;  // by processor
 };
 
 // A point that all of a few running threads reach before any goes on. They spin: sleepers would

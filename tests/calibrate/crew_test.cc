@@ -6,9 +6,11 @@
 #include <sched.h>
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "base/error.h"
+#include "calibrate/flag.h"
 #include "calibrate/repeat.h"
 #include "here.h"
 
@@ -86,6 +88,17 @@ TEST(TimeTogether, HasSamplesOfEveryCore) {
   EXPECT_GE(samples.ns.size(), samples_in_any_case);
   ASSERT_EQ(samples.further_ns.size(), pus.size() - 1);
   for (const auto& ns : samples.further_ns) EXPECT_EQ(ns.size(), few.most);
+}
+
+TEST(Placed, IsAtHomeWithTheThreadThatUsesIt) {
+  const std::vector<int> pus = cores_here();
+  Crew crew(pus);
+  const Placed<Flag> flags(crew, pus.back(), 3);
+  ASSERT_EQ(flags.all().size(), 3U);
+  // In pages of its own, far apart, and not on anybody's stack.
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&*flags) % memory::page_bytes(), 0U);
+  EXPECT_GE(sizeof(Flag), 256U);
+  for (const Flag& flag : flags.all()) EXPECT_EQ(flag.value.load(), 0U);
 }
 
 TEST(Crew, NamesAProcessorThatIsNotThere) {
