@@ -76,6 +76,18 @@ TEST(TimeTogether, EndsWhenOneFailsLater) {
   EXPECT_THROW(time_together(crew, pus, 1, {.seconds = 600}, ample(), work), FailureError);
 }
 
+TEST(TimeRounds, EndsWhenOneFails) {
+  HUDDLE_NEED_CORES(2);
+  const std::vector<int> pus = cores_here();
+  Crew crew(pus);
+  const auto nothing = [](std::size_t, std::uint32_t) {};
+  const auto work = [](std::size_t who, std::uint32_t round) {
+    if (who == 1 && round == 3) throw FailureError("a peer is gone");
+  };
+  EXPECT_THROW(time_rounds(crew, pus, {pus.size(), 1, nothing, work}, {.seconds = 600}, ample()),
+               FailureError);
+}
+
 // The others go on until the one that comes late has a few samples, too.
 TEST(TimeTogether, HasSamplesOfEveryCore) {
   const std::vector<int> pus = cores_here();
