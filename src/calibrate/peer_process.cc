@@ -32,9 +32,10 @@ namespace {
   while (true) pause();
 }
 
-ssize_t try_read(const PeerProcess& peer, std::byte* target, std::size_t bytes) {
+ssize_t try_read(const PeerProcess& peer, std::byte* target, std::size_t bytes,
+                 std::size_t offset) {
   const iovec local{target, bytes};
-  const iovec remote{const_cast<std::byte*>(peer.remote_data()), bytes};
+  const iovec remote{const_cast<std::byte*>(peer.remote_data()) + offset, bytes};
   return process_vm_readv(peer.pid(), &local, 1, &remote, 1, 0);
 }
 
@@ -72,15 +73,24 @@ PeerProcess::~PeerProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
-void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes) {
-  const ssize_t came = try_read(peer, target, bytes);
+void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes,
+                    std::size_t offset) {
+  const ssize_t came = try_read(peer, target, bytes, offset);
   if (came == static_cast<ssize_t>(bytes)) return;
   throw FailureError(fmt::format("process_vm_readv brought {} of {} bytes", came, bytes));
 }
 
+void write_to_peer(const PeerProcess& peer, std::size_t offset, std::span<std::byte> data) {
+  const iovec local{data.data(), data.size()};
+  const iovec remote{const_cast<std::byte*>(peer.remote_data()) + offset, data.size()};
+  const ssize_t went = process_vm_writev(peer.pid(), &local, 1, &remote, 1, 0);
+  if (went == static_cast<ssize_t>(data.size())) return;
+  throw FailureError(fmt::format("process_vm_writev took {} of {} bytes", went, data.size()));
+}
+
 std::string why_no_cma(const PeerProcess& peer) {
   std::byte byte{};
-  if (try_read(peer, &byte, 1) == 1) return {};
+  if (try_read(peer, &byte, 1, 0) == 1) return {};
   return fmt::format("process_vm_readv is refused: {}", std::strerror(errno));
 }
 
