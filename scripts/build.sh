@@ -23,4 +23,6 @@ fi
 log=build/$preset-configure.log
 mkdir -p build
 cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-cmake --build "build/$preset" --parallel "${JOBS:-$(nproc)}" "${targets[@]}"
+# NINJA_FLAGS: one word or several, as in NINJA_FLAGS="-k 0" to go on after errors.
+read -ra ninja_flags <<<"${NINJA_FLAGS:-}"
+cmake --build "build/$preset" --parallel "${JOBS:-$(nproc)}" "${targets[@]}" -- "${ninja_flags[@]}"

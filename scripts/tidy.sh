@@ -7,6 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+export NINJA_FLAGS="-k 0"  # every finding at once
 [ "${1:-}" = --changed ] || exec scripts/build.sh tidy
 
 # The commit to compare with: where this branch left main; on main itself, the commit before.

@@ -277,7 +277,7 @@ std::vector<Step> Planner::memory() const {
   });
   for (const machine::NumaNode* node : nodes) {
     const std::string level =
-        node == home
+        home != nullptr && node == home
             ? level_of_own_node(*node)
             : std::string(joining_level_name(topology_, reference_pu(pus_), node->cpus.first()));
     if (!seen.insert(level).second) continue;

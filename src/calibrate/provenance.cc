@@ -65,7 +65,7 @@ bool cpu_says_hypervisor(const std::string& root) {
 
 // The vendor where the firmware names one, else "yes".
 std::string hypervisor_text(const std::string& root) {
-  if (const std::string type = first_line(root + "/sys/hypervisor/type"); !type.empty()) {
+  if (std::string type = first_line(root + "/sys/hypervisor/type"); !type.empty()) {
     return type;
   }
   if (!cpu_says_hypervisor(root)) return "";

@@ -10,8 +10,10 @@ namespace huddle::cli {
 namespace {
 
 // A signal handler reaches nothing but globals.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<bool> signal_came{false};
 std::atomic<int> which_signal{0};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 extern "C" void note_signal(int signal) {

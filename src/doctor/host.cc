@@ -30,7 +30,7 @@ std::string hypervisor(const System& system) {
       "QEMU", "KVM", "VMware", "VirtualBox", "Xen", "Virtual Machine", "Amazon EC2", "Google"};
   const std::string maker = system.read("/sys/class/dmi/id/sys_vendor").value_or("") + " " +
                             system.read("/sys/class/dmi/id/product_name").value_or("");
-  const std::string kind = system.read("/sys/hypervisor/type").value_or("");
+  std::string kind = system.read("/sys/hypervisor/type").value_or("");
   if (!kind.empty()) return kind;
   const bool flagged = has_hypervisor_flag(system);
   for (const std::string_view name : virtual_makers) {

@@ -33,12 +33,11 @@ std::vector<Sample> monotone_samples(std::vector<CrowdPoint> points, double byte
 
 double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers) {
   const std::vector<Sample> samples = monotone_samples(std::move(points), bytes);
-  if (samples.empty()) return 0;
-  if (samples.size() == 1 || copiers <= samples.front().copiers) return samples.front().ns;
+  if (copiers <= samples.front().copiers) return samples.front().ns;
   const auto above = std::find_if(samples.begin(), samples.end(), [copiers](const Sample& sample) {
     return sample.copiers >= copiers;
   });
-  if (above == samples.end()) return between(*(samples.end() - 2), samples.back(), copiers);
+  if (above == samples.end()) return samples.back().ns * copiers / samples.back().copiers;
   return between(*(above - 1), *above, copiers);
 }
 

@@ -16,8 +16,9 @@ struct CrowdPoint {
 };
 
 // The time of one copy while `copiers` do the same: straight lines between the numbers that were
-// measured, the last line going on beyond them, and never less with more company (noise that says
-// so is taken out). 0 without any point.
+// measured, and never less with more company (noise that says so is taken out). Beyond the last
+// number all share what the last ones had: a line drawn on from two noisy curves could fall with
+// size. pre: there is a point.
 double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers);
 
 }  // namespace huddle::machine

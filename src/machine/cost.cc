@@ -54,6 +54,24 @@ std::size_t rank_of(const Topology& topology, std::string_view level) {
   return static_cast<std::size_t>(found - topology.levels.begin());
 }
 
+// Those who are served one after the other: the farthest has its way to go, all but one add a step.
+// The one is that with the dearest step: so neither order nor a longer way can make the whole
+// shorter.
+class Queue {
+ public:
+  void join(double way_ns, double step_ns) {
+    farthest_ns_ = std::max(farthest_ns_, way_ns);
+    steps_ns_ += step_ns;
+    dearest_step_ns_ = std::max(dearest_step_ns_, step_ns);
+  }
+  double ns() const { return farthest_ns_ + steps_ns_ - dearest_step_ns_; }
+
+ private:
+  double farthest_ns_ = 0;
+  double steps_ns_ = 0;
+  double dearest_step_ns_ = 0;
+};
+
 // Of the entries with a level, the one that answers for `rank`: the nearest one further out, since
 // that errs on the dear side; otherwise the outermost.
 template <typename Entry>
@@ -104,41 +122,29 @@ double CostModel::shared_line_ns(int a, int b) const {
 }
 
 double CostModel::line_to_readers_ns(int from, std::span<const int> readers) const {
-  double farthest_ns = 0;
-  double steps_ns = 0;
-  double step_of_farthest_ns = 0;
+  Queue queue;
   for (const int reader : readers) {
     if (reader == from) continue;
-    const double ns = line_ns(from, reader);
-    const double step_ns = line_cost(from, reader).reader_step_ns;
-    steps_ns += step_ns;
-    if (ns >= farthest_ns) {
-      step_of_farthest_ns = ns > farthest_ns ? step_ns : std::min(step_of_farthest_ns, step_ns);
-      farthest_ns = ns;
-    }
+    queue.join(line_ns(from, reader), line_cost(from, reader).reader_step_ns);
   }
-  return farthest_ns + steps_ns - step_of_farthest_ns;
+  return queue.ns();
 }
 
 double CostModel::flags_ns(std::span<const int> writers, int reader, int flags_a_line) const {
   const auto per_line = static_cast<std::size_t>(flags_a_line);
-  double slowest_line_ns = 0;
-  double further_lines_ns = 0;
+  Queue lines;
   for (std::size_t start = 0; start < writers.size(); start += per_line) {
-    const auto line = writers.subspan(start, std::min(per_line, writers.size() - start));
-    double way_ns = 0;
-    double queue_ns = 0;
-    double step_ns = 0;
-    for (const int writer : line) {
+    Queue queue;
+    double fetch_ns = 0;
+    for (const int writer : writers.subspan(start, std::min(per_line, writers.size() - start))) {
       if (writer == reader) continue;
-      way_ns = std::max(way_ns, line_ns(writer, reader));
-      step_ns = std::max(step_ns, line_cost(writer, reader).reader_step_ns);
-      if (writer != line.front()) queue_ns += line_cost(writer, reader).writer_step_ns;
+      const LineCost& cost = line_cost(writer, reader);
+      queue.join(line_ns(writer, reader), cost.writer_step_ns);
+      fetch_ns = std::max(fetch_ns, cost.reader_step_ns);
     }
-    slowest_line_ns = std::max(slowest_line_ns, way_ns + queue_ns);
-    if (start > 0) further_lines_ns += step_ns;
+    lines.join(queue.ns(), fetch_ns);
   }
-  return slowest_line_ns + further_lines_ns;
+  return lines.ns();
 }
 
 double CostModel::own_copy_ns(double bytes, std::string_view level, int copiers) const {
@@ -158,52 +164,57 @@ double CostModel::own_copy_ns(double bytes, std::string_view level, int copiers)
   return crowd_time_ns(points, bytes, copiers);
 }
 
-// Memory's rate is that of the largest working set that was measured.
-double CostModel::memory_copy_ns(const Copy& copy) const {
+// One load to begin with, then the rate of the largest working set that was measured.
+double CostModel::memory_ns(const Copy& copy, std::size_t rank) const {
   double largest_bytes = 1;
   for (const CopyCurve& curve : machine_.copy) {
     largest_bytes = std::max(largest_bytes, curve.curve.bytes.back());
   }
   const double largest_ns = own_copy_ns(largest_bytes, copy.others_share, copy.others + 1);
-  return largest_ns * copy.bytes / largest_bytes;
+  const double stream_ns = largest_ns * copy.bytes / largest_bytes;
+  std::vector<const MemoryCost*> costs;
+  for (const MemoryCost& cost : machine_.memory) costs.push_back(&cost);
+  const MemoryCost* cost = answering(machine_.topology, costs, rank);
+  return cost == nullptr ? stream_ns : cost->load_ns + stream_ns * cost->copy_factor;
 }
 
-double CostModel::source_ns(const Copy& copy) const {
+CostModel::Limits CostModel::limits_of_source(const Copy& copy) const {
   switch (copy.source) {
     case Source::own_cache:
-      return 0;
+      return {};
     case Source::peer_wrote:
-      return handoff_ns(copy.bytes, copy.peer, copy.copier, HandoffKind::read_dirty);
+      return {handoff_ns(copy.bytes, copy.peer, copy.copier, HandoffKind::read_dirty), 0};
     case Source::near_memory:
-      return memory_copy_ns(copy);
-    case Source::far_memory: {
-      std::vector<const MemoryCost*> costs;
-      for (const MemoryCost& cost : machine_.memory) costs.push_back(&cost);
-      const std::size_t rank =
-          copy.copier == copy.peer ? 0 : index_.joining_level(copy.copier, copy.peer);
-      const MemoryCost* cost = answering(machine_.topology, costs, rank);
-      return memory_copy_ns(copy) * (cost == nullptr ? 1 : cost->copy_factor);
-    }
+      return {0, memory_ns(copy, 0)};
+    case Source::far_memory:
+      return {0, memory_ns(copy, copy.copier == copy.peer
+                                     ? 0
+                                     : index_.joining_level(copy.copier, copy.peer))};
   }
-  return 0;
+  return {};
 }
 
-double CostModel::target_ns(const Copy& copy) const {
+CostModel::Limits CostModel::limits_of_target(const Copy& copy) const {
   switch (copy.target) {
     case Target::own_cache:
-      return 0;
+      return {};
     case Target::peer_cached:
-      return handoff_ns(copy.bytes, copy.copier, copy.peer, HandoffKind::write_cached);
+      return {handoff_ns(copy.bytes, copy.copier, copy.peer, HandoffKind::write_cached), 0};
     case Target::memory:
-      return memory_copy_ns(copy);
+      return {0, memory_ns(copy, 0)};
   }
-  return 0;
+  return {};
 }
 
 double CostModel::copy_ns(const Copy& copy) const {
   if (copy.bytes <= 0) return 0;
   const double own_ns = own_copy_ns(copy.bytes, copy.others_share, copy.others + 1);
-  return std::max(own_ns, source_ns(copy) + target_ns(copy));
+  const Limits source = limits_of_source(copy);
+  const Limits target = limits_of_target(copy);
+  // The curve of memory already counts a stream in and a stream out; lines of a peer come and go
+  // through one queue.
+  const double memory_ns = std::max(source.memory_ns, target.memory_ns);
+  return std::max({own_ns, memory_ns, source.handoff_ns + target.handoff_ns});
 }
 
 double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) const {
@@ -218,8 +229,11 @@ double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) c
   const double ns = time_at(handoff->curve, bytes);
   // A curve of a nearer level answers for a further one as much dearer as a line is.
   const LineCost* measured = cost_of_level_[rank_of(machine_.topology, handoff->level)];
-  if (measured == nullptr) return ns;
-  return ns * std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
+  const double dearer = measured == nullptr
+                            ? 1
+                            : std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
+  // Nothing passes from core to core in less time than one line.
+  return std::max(line_ns(from, to), ns * dearer);
 }
 
 double CostModel::path_ns(std::string_view path, double bytes, int others) const {

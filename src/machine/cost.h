@@ -77,9 +77,15 @@ class CostModel {
   // Of the level that joins two different processors.
   const LineCost& line_cost(int a, int b) const;
   double own_copy_ns(double bytes, std::string_view level, int copiers) const;
-  double memory_copy_ns(const Copy& copy) const;
-  double source_ns(const Copy& copy) const;
-  double target_ns(const Copy& copy) const;
+  double memory_ns(const Copy& copy, std::size_t rank) const;
+
+  // How long a side of a copy takes at least: by lines that come from or go to a peer, by memory.
+  struct Limits {
+    double handoff_ns = 0;
+    double memory_ns = 0;
+  };
+  Limits limits_of_source(const Copy& copy) const;
+  Limits limits_of_target(const Copy& copy) const;
 
   const Machine& machine_;
   GroupIndex index_;

@@ -6,11 +6,11 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace huddle::machine {
 namespace {
@@ -338,13 +338,20 @@ Discovery discover_this_machine() {
   if (hwloc_topology_load(topology.get()) != 0) {
     throw FailureError("hwloc cannot read this machine; does 'lstopo' work?");
   }
+  if (hwloc_topology_is_thissystem(topology.get()) == 0) {
+    throw InputError(
+        "hwloc was told of another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set); unset that, "
+        "or "
+        "look at it with 'huddle topo --xml' or '--synthetic'");
+  }
   return read_loaded(topology.get());
 }
 
 Discovery discover_from_xml(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) throw InputError(path + ": there is no such file");
+  const std::string xml = read_text(path);
   const TopologyHandle topology = make_topology();
-  if (hwloc_topology_set_xml(topology.get(), path.c_str()) != 0 ||
+  if (hwloc_topology_set_xmlbuffer(topology.get(), xml.c_str(), static_cast<int>(xml.size()) + 1) !=
+          0 ||
       hwloc_topology_load(topology.get()) != 0) {
     throw InputError(path +
                      ": not a topology that hwloc can read (write one with 'lstopo --of xml')");

@@ -136,6 +136,11 @@ void check_copies(const Machine& machine) {
     entry.copiers(copy.copiers);
     entry.curve(copy.curve);
   }
+  const bool one_alone = std::any_of(machine.copy.begin(), machine.copy.end(),
+                                     [](const CopyCurve& copy) { return copy.copiers == 1; });
+  if (!one_alone) {
+    throw Flaw("copy", 0, "no curve tells what a core alone copies; add [[copy]] copiers = 1");
+  }
 }
 
 void check_handoffs(const Machine& machine) {
@@ -204,11 +209,7 @@ void check_networks(const Machine& machine) {
 }  // namespace
 
 void validate(const Machine& machine) {
-  try {
-    validate(machine.topology);
-  } catch (const InputError& error) {
-    throw Flaw("topology", 0, error.what());
-  }
+  validate(machine.topology);
   check_line(machine);
   check_pairs(machine);
   check_copies(machine);

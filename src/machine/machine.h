@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "machine/curve.h"
 #include "machine/topology.h"
 
@@ -165,20 +164,6 @@ struct Machine {
   std::vector<Doubt> doubts;
 
   bool operator==(const Machine&) const = default;
-};
-
-// What cannot be, and where: `section` as in the machine file ("line", "copy", "topology.level"),
-// `index` the number of the entry there, from 0.
-class Flaw : public InputError {
- public:
-  Flaw(std::string section, std::size_t index, const std::string& message)
-      : InputError(message), section_(std::move(section)), index_(index) {}
-  const std::string& section() const { return section_; }
-  std::size_t index() const { return index_; }
-
- private:
-  std::string section_;
-  std::size_t index_;
 };
 
 // Throws Flaw at the first thing that cannot be: a negative time, a level that the topology does

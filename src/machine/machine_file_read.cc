@@ -4,20 +4,17 @@
 // From the text of a machine file to a Machine.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <limits>
 #include <map>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "machine/machine_file.h"
 #include "machine/toml_reader.h"
 
 namespace huddle::machine {
 namespace {
 
-// The largest real file (1,024 cores, every pair) has some 10 MB.
-constexpr std::streamoff largest_file_bytes = 64 << 20;
 constexpr long long largest_count = std::numeric_limits<long long>::max();
 
 template <std::size_t n>
@@ -158,13 +155,12 @@ void Reader::read_topology(TomlTable& table) {
   Topology& topology = machine_.topology;
   topology.cpu_model = table.text_or("cpu_model", "");
   topology.pus = cpus(table, "pus");
-  at_key(table, "pus", [&topology] { validate(topology); });
+  if (topology.pus.empty()) table.refuse("pus", "a machine needs at least one processor");
   if (table.has("offline")) topology.offline = cpus(table, "offline");
   for (TomlTable& level : table.tables("level")) {
     topology.levels.push_back(read_level(level));
     level.finish();
-    // Checked level by level, so that an error names the line of the level that is wrong.
-    at_key(level, "groups", [&topology] { validate(topology); });
+    places_["topology.level"].push_back(std::move(level));
   }
   for (TomlTable& entry : table.tables("numa")) {
     NumaNode node;
@@ -175,7 +171,7 @@ void Reader::read_topology(TomlTable& table) {
     node.kind = entry.text_or("kind", "");
     entry.finish();
     topology.numa.push_back(std::move(node));
-    at_key(entry, "cpus", [&topology] { validate(topology); });
+    places_["topology.numa"].push_back(std::move(entry));
   }
   for (TomlTable& entry : table.tables("kind")) {
     CoreKind kind;
@@ -289,19 +285,6 @@ Machine parse_machine(std::string_view text, const std::string& name) {
   return Reader(text, name).read();
 }
 
-Machine read_machine_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw InputError(path + ": cannot be opened; does it exist, and may it be read?");
-  const std::streamoff size = file.tellg();
-  if (size < 0 || size > largest_file_bytes) {
-    throw InputError(fmt::format("{}: not a machine file (larger than {} MiB, or a folder)", path,
-                                 largest_file_bytes >> 20));
-  }
-  std::string text(static_cast<std::size_t>(size), '\0');
-  file.seekg(0);
-  file.read(text.data(), size);
-  if (!file) throw InputError(path + ": cannot be read to its end");
-  return parse_machine(text, path);
-}
+Machine read_machine_file(const std::string& path) { return parse_machine(read_text(path), path); }
 
 }  // namespace huddle::machine

@@ -4,14 +4,8 @@
 // From a Machine to the text of a machine file, and safely onto the disk.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include "base/error.h"
+#include "base/file.h"
 #include "machine/machine_file.h"
 
 namespace huddle::machine {
@@ -224,37 +218,12 @@ void Writer::write_scalars(const Machine& machine) {
   }
 }
 
-[[noreturn]] void fail_to_write(const std::string& path, const std::string& reason) {
-  throw FailureError(fmt::format("{}: cannot be written: {}", path, reason));
-}
-
 }  // namespace
 
 std::string format_machine(const Machine& machine) { return Writer().write(machine); }
 
 void write_machine_file(const Machine& machine, const std::string& path) {
-  const std::filesystem::path target(path);
-  std::error_code error;
-  if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), error);
-  if (error) fail_to_write(path, error.message());
-
-  const std::string beside = fmt::format("{}.{}.part", path, getpid());
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << format_machine(machine);
-    file.flush();
-    if (!file) {
-      const std::string reason = std::strerror(errno);
-      std::filesystem::remove(beside, error);
-      fail_to_write(path, reason);
-    }
-  }
-  std::filesystem::rename(beside, target, error);
-  if (error) {
-    const std::string reason = error.message();
-    std::filesystem::remove(beside, error);
-    fail_to_write(path, reason);
-  }
+  write_text(format_machine(machine), path);
 }
 
 }  // namespace huddle::machine

@@ -8,67 +8,8 @@
 #include <cctype>
 #include <set>
 
-#include "base/error.h"
-
 namespace huddle::machine {
 namespace {
-
-void validate_level(const Topology& topology, const Level& level) {
-  if (level.name.empty() || level.name == whole_machine) {
-    throw InputError(fmt::format("a level cannot be called '{}'", level.name));
-  }
-  if (level.groups.empty()) throw InputError(fmt::format("level {} has no groups", level.name));
-  if (!level.bytes.empty() && level.bytes.size() != level.groups.size()) {
-    throw InputError(fmt::format("level {} has {} groups but {} sizes", level.name,
-                                 level.groups.size(), level.bytes.size()));
-  }
-  std::set<int> seen;
-  for (const CpuSet& group : level.groups) {
-    if (group.empty()) throw InputError(fmt::format("level {} has an empty group", level.name));
-    for (int pu : group) {
-      if (!topology.pus.contains(pu)) {
-        throw InputError(fmt::format("level {} names processor {}, which the machine does not have",
-                                     level.name, pu));
-      }
-      if (!seen.insert(pu).second) {
-        throw InputError(fmt::format("level {} has processor {} in two groups", level.name, pu));
-      }
-    }
-  }
-}
-
-// Every inner group lies wholly inside one group of each outer level, or wholly outside them all.
-void validate_nesting(const Topology& topology, const GroupIndex& index, std::size_t inner,
-                      std::size_t outer) {
-  for (const CpuSet& group : topology.levels[inner].groups) {
-    const int around = index.group(outer, group.first());
-    const bool crosses = std::any_of(group.begin(), group.end(),
-                                     [&](int pu) { return index.group(outer, pu) != around; });
-    if (crosses) {
-      throw InputError(fmt::format("level {} group {} crosses the groups of level {}",
-                                   topology.levels[inner].name, group.text(),
-                                   topology.levels[outer].name));
-    }
-  }
-}
-
-void validate_numa(const Topology& topology) {
-  std::set<int> numbers;
-  for (const NumaNode& node : topology.numa) {
-    if (!numbers.insert(node.number).second) {
-      throw InputError(fmt::format("NUMA node {} is there twice", node.number));
-    }
-    if (!topology.pus.contains(node.cpus)) {
-      throw InputError(
-          fmt::format("NUMA node {} names processors that the machine does not have", node.number));
-    }
-  }
-  const std::size_t wanted = topology.numa.size() * topology.numa.size();
-  if (!topology.numa_distances.empty() && topology.numa_distances.size() != wanted) {
-    throw InputError(fmt::format("{} NUMA nodes need {} distances, there are {}",
-                                 topology.numa.size(), wanted, topology.numa_distances.size()));
-  }
-}
 
 // FNV-1a: short, stable, the same on every processor.
 std::uint32_t hash_text(std::string_view text) {
@@ -104,34 +45,6 @@ std::string model_slug(std::string_view model) {
 }
 
 }  // namespace
-
-void validate(const Topology& topology) {
-  if (topology.pus.empty()) throw InputError("a machine needs at least one processor");
-  if (topology.pus.intersects(topology.offline)) {
-    throw InputError(fmt::format("processors {} are both online and offline",
-                                 common(topology.pus, topology.offline).text()));
-  }
-  std::set<std::string> names;
-  for (const Level& level : topology.levels) {
-    if (!names.insert(level.name).second) {
-      throw InputError(fmt::format("level {} is there twice", level.name));
-    }
-    validate_level(topology, level);
-  }
-  const GroupIndex index(topology);
-  for (std::size_t outer = 1; outer < topology.levels.size(); ++outer) {
-    for (std::size_t inner = 0; inner < outer; ++inner) {
-      validate_nesting(topology, index, inner, outer);
-    }
-  }
-  validate_numa(topology);
-  for (const CoreKind& kind : topology.kinds) {
-    if (!topology.pus.contains(kind.cpus)) {
-      throw InputError(
-          fmt::format("core kind {} names processors that the machine does not have", kind.name));
-    }
-  }
-}
 
 const Level* find_level(const Topology& topology, std::string_view name) {
   const auto found = std::find_if(topology.levels.begin(), topology.levels.end(),

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/cpu_set.h"
 
 namespace huddle::machine {
@@ -63,7 +64,25 @@ struct Topology {
   bool operator==(const Topology&) const = default;
 };
 
-// Throws InputError when the tree is not one: overlapping groups, a group that crosses an outer
+// What cannot be, and where: `section` as in the machine file ("line", "copy", "topology.level"),
+// `index` the number of the entry there, from 0.
+class Flaw : public InputError {
+ public:
+  Flaw(std::string section, std::size_t index, const std::string& message)
+      : InputError(message), section_(std::move(section)), index_(index) {}
+  const std::string& section() const { return section_; }
+  std::size_t index() const { return index_; }
+
+ private:
+  std::string section_;
+  std::size_t index_;
+};
+
+// More than any machine with one memory has; keeps a damaged file from asking for all of ours.
+inline constexpr int most_processors = 8192;
+inline constexpr int most_levels = 64;
+
+// Throws Flaw when the tree is not one: overlapping groups, a group that crosses an outer
 // one, processors that do not exist, counts that do not match.
 void validate(const Topology& topology);
 

@@ -171,7 +171,8 @@ void Canvas::cells(const Rect& rect, int rows, int columns, std::span<const Rgb>
     const int row = y * rows / rect.height;
     for (int x = 0; x < rect.width; ++x) {
       const int column = x * columns / rect.width;
-      line[x] = pixel(colors[static_cast<std::size_t>(row * columns + column)]);
+      line[x] = pixel(colors[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
+                             static_cast<std::size_t>(column)]);
     }
   }
   cairo_surface_mark_dirty(image.get());

@@ -107,6 +107,24 @@ TEST(MachineFile, NamesTheLineOfAFlawInsideATable) {
   expect_refused(text, "file.toml:" + std::to_string(line) + ": ");
 }
 
+TEST(MachineFile, ManyLevelsAreRefusedAtOnce) {
+  std::string text = "schema = 1\nname = \"x\"\n[topology]\npus = \"0-9\"\n";
+  for (int i = 0; i < 20000; ++i) {
+    text += "[[topology.level]]\nname = \"l" + std::to_string(i) + "\"\ngroups = [\"0-9\"]\n";
+  }
+  expect_refused(text, "more than 64 levels");
+}
+
+TEST(MachineFile, AMachineLargerThanAnyIsRefused) {
+  expect_refused("schema = 1\nname = \"x\"\n[topology]\npus = \"0-9999\"\n", "10000 processors");
+}
+
+TEST(MachineFile, WithoutACopyAloneNothingCanBeSaid) {
+  Machine machine = sample();
+  std::erase_if(machine.copy, [](const CopyCurve& copy) { return copy.copiers == 1; });
+  expect_refused(format_machine(machine), "copiers = 1");
+}
+
 TEST(MachineFile, AMissingLevelIsNamed) {
   Machine machine = sample();
   machine.line.pop_back();

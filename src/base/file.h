@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Whole files: read with an error that says what is wrong, written all or nothing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace huddle {
+
+// Regular files, pipes and standard input alike. Throws InputError that names the file.
+std::string read_text(const std::string& path);
+
+// A regular file is written beside its place and renamed over it, so that nobody ever sees half of
+// it, and a link keeps pointing at it; anything else (a pipe, /dev/null) is written into. Makes
+// missing folders. Throws FailureError that names the file.
+void write_text(std::string_view text, const std::string& path);
+
+}  // namespace huddle
