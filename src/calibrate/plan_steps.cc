@@ -252,6 +252,21 @@ std::string Planner::level_of_own_node(const machine::NumaNode& node) const {
   return first == last ? "core" : std::string(joining_level_name(topology_, first, last));
 }
 
+// Those with processors, seen from the reference core; its own first.
+std::vector<const machine::NumaNode*> Planner::nearest_nodes(const machine::NumaNode* home) const {
+  std::vector<const machine::NumaNode*> nodes;
+  for (const machine::NumaNode& node : topology_.numa) {
+    if (&node == home || (!node.memory_only && !node.cpus.empty())) nodes.push_back(&node);
+  }
+  const machine::GroupIndex index(topology_);
+  const auto distance = [&](const machine::NumaNode* node) {
+    return node == home ? 0 : 1 + index.joining_level(reference_pu(pus_), node->cpus.first());
+  };
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&](const auto* a, const auto* b) { return distance(a) < distance(b); });
+  return nodes;
+}
+
 // One node for each way in which the reference core sees one: its own, the next socket's, ...
 std::vector<Step> Planner::memory() const {
   std::vector<Step> steps;
@@ -263,19 +278,7 @@ std::vector<Step> Planner::memory() const {
   }
   const machine::NumaNode* home = home_node(topology_, reference_pu(pus_));
   std::set<std::string> seen;
-  std::vector<const machine::NumaNode*> nodes;
-  if (home != nullptr) nodes.push_back(home);
-  for (const machine::NumaNode& node : topology_.numa) {
-    if (&node != home && !node.memory_only && !node.cpus.empty()) nodes.push_back(&node);
-  }
-  const machine::GroupIndex index(topology_);
-  std::stable_sort(nodes.begin(), nodes.end(), [&](const auto* a, const auto* b) {
-    const auto distance = [&](const machine::NumaNode* node) {
-      return node == home ? 0 : 1 + index.joining_level(reference_pu(pus_), node->cpus.first());
-    };
-    return distance(a) < distance(b);
-  });
-  for (const machine::NumaNode* node : nodes) {
+  for (const machine::NumaNode* node : nearest_nodes(home)) {
     const std::string level =
         home != nullptr && node == home
             ? level_of_own_node(*node)

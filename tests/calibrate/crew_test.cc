@@ -99,7 +99,7 @@ TEST(TimeTogether, HasSamplesOfEveryCore) {
   const Samples samples = time_together(crew, pus, 1, few, ample(), work);
   EXPECT_GE(samples.ns.size(), samples_in_any_case);
   ASSERT_EQ(samples.further_ns.size(), pus.size() - 1);
-  for (const auto& ns : samples.further_ns) EXPECT_EQ(ns.size(), few.most);
+  for (const auto& ns : samples.further_ns) EXPECT_GE(ns.size(), samples_in_any_case);
 }
 
 TEST(Placed, IsAtHomeWithTheThreadThatUsesIt) {
