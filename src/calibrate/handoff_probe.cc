@@ -45,11 +45,19 @@ double clock_cost_ns() {
   return least;
 }
 
-// The flags of a ring; both only rise.
+// Whose turn it is.
+struct Turns {
+  Flag go;
+  Flag taken;
+};
+
+// The flags of a ring; both only rise. Each side counts its blocks apart from the other.
 struct Ring {
   Flag filled;
   Flag emptied;
   alignas(apart_bytes) double start_ns = 0;
+  alignas(apart_bytes) Count blocks_in = 0;
+  alignas(apart_bytes) Count blocks_out = 0;
 
   static std::size_t slot(Count block) { return (block % ring_blocks) * ring_block_bytes; }
 };
@@ -122,8 +130,9 @@ bool HandoffProbe::arrived(const Layout& layout, std::uint32_t round) const {
 // Runs the rounds; whichever side has something to time keeps it to itself.
 Samples HandoffProbe::converse(const Conversation& conversation, const Extent& extent,
                                const Budget& budget) {
-  Flag go;
-  Flag taken;
+  const Placed<Turns> turns(crew_, writer_);
+  Flag& go = turns->go;
+  Flag& taken = turns->taken;
   bool whole = true;
   const auto write_all = [&] {
     const Progress progress(extent, budget);
@@ -205,26 +214,26 @@ Samples HandoffProbe::time_read_dirty(std::size_t bytes, const Extent& extent,
 
 Samples HandoffProbe::time_ring(std::size_t bytes, CopyKernel kernel, const Extent& extent,
                                 const Budget& budget) {
-  Ring ring;
-  Count filled = 0;
-  Count emptied = 0;
+  const Placed<Ring> ring(crew_, writer_);
+  Count& filled = ring->blocks_in;
+  Count& emptied = ring->blocks_out;
   std::vector<double> timed;
   const auto write = [&](Count) {
     const double start = now_ns();
     block_by_block(bytes, [&](std::size_t at, std::size_t n) {
-      if (filled >= ring_blocks) await(ring.emptied.value, filled - ring_blocks + 1);
+      if (filled >= ring_blocks) await(ring->emptied.value, filled - ring_blocks + 1);
       copy_bytes(kernel, shared_.data() + Ring::slot(filled), source_.data() + at, n);
-      if (at == 0) ring.start_ns = start;
-      publish(ring.filled.value, ++filled);
+      if (at == 0) ring->start_ns = start;
+      publish(ring->filled.value, ++filled);
     });
   };
   const auto read = [&](Count round) {
     block_by_block(bytes, [&](std::size_t at, std::size_t n) {
-      await(ring.filled.value, emptied + 1);
+      await(ring->filled.value, emptied + 1);
       copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + Ring::slot(emptied), n);
-      publish(ring.emptied.value, ++emptied);
+      publish(ring->emptied.value, ++emptied);
     });
-    if (round > 1) timed.push_back(now_ns() - ring.start_ns);
+    if (round > 1) timed.push_back(now_ns() - ring->start_ns);
   };
   Samples samples = converse({{bytes, 1}, true, write, read}, extent, budget);
   samples.ns = std::move(timed);

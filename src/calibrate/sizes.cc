@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+#include "calibrate/cores.h"
+
 namespace huddle::calibrate {
 namespace {
 
@@ -71,6 +73,18 @@ std::vector<std::size_t> cache_sizes(const machine::Topology& topology) {
   if (sizes.empty()) sizes = {usual_l1, usual_l2, usual_l3};
   std::sort(sizes.begin(), sizes.end());
   return sizes;
+}
+
+std::size_t beyond_caches(const machine::Topology& topology) {
+  return 2 * cache_sizes(topology).back();
+}
+
+std::size_t cache_sharers(const machine::Topology& topology, const std::vector<int>& copiers) {
+  for (const char* cache : {"l3", "l2"}) {
+    if (find_level(topology, cache) == nullptr) continue;
+    return std::max<std::size_t>(1, fullest_group(topology, cache, copiers).size());
+  }
+  return 1;
 }
 
 std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers) {

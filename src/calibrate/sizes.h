@@ -15,6 +15,12 @@ namespace huddle::calibrate {
 // Caches of the machine from the smallest to the largest, by what one group of the level has.
 std::vector<std::size_t> cache_sizes(const machine::Topology& topology);
 
+// The least through which a chase may go and still miss the largest cache mostly.
+std::size_t beyond_caches(const machine::Topology& topology);
+
+// How many of the copiers fill one last cache together, at most.
+std::size_t cache_sharers(const machine::Topology& topology, const std::vector<int>& copiers);
+
 // How much one of `sharers` copiers has to copy so that all of it comes from memory.
 std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers);
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "calibrate/plan.h"
@@ -55,21 +56,27 @@ class ProgressWatcher : public calibrate::Watcher {
   double before_ = 0;  // seconds of the steps that are done
 };
 
+[[noreturn]] void cannot_write(const std::string& folder, const std::string& why) {
+  throw FailureError(
+      fmt::format("cannot write to {} ({}); name another place: --output FILE", folder, why));
+}
+
 // Better said before a minute of measuring than after it. Tried, not asked: root may write
 // everywhere, and still not into /proc.
 void require_writable(const std::string& file) {
   namespace fs = std::filesystem;
-  if (fs::is_directory(file)) {
+  std::error_code why;
+  if (fs::is_directory(file, why)) {
     throw UsageError(fmt::format("--output {} is a folder; name a file in it", file));
   }
   fs::path folder = fs::absolute(file).parent_path();
-  while (!fs::exists(folder)) folder = folder.parent_path();
-  std::string trial = (folder / ".huddle-XXXXXX").string();
-  if (mkdtemp(trial.data()) == nullptr) {
-    throw FailureError(fmt::format("cannot write to {} ({}); name another place: --output FILE",
-                                   folder.string(), std::strerror(errno)));
+  while (!fs::exists(folder, why)) {
+    if (why) cannot_write(folder.string(), why.message());
+    folder = folder.parent_path();
   }
-  fs::remove(trial);
+  std::string trial = (folder / ".huddle-XXXXXX").string();
+  if (mkdtemp(trial.data()) == nullptr) cannot_write(folder.string(), std::strerror(errno));
+  fs::remove(trial, why);
 }
 
 class CalibrateCommand : public Command {
@@ -180,7 +187,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
   const calibrate::Outcome outcome =
       calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
   watcher.finish();
-  if (outcome.stopped) {
+  if (outcome.stopped || interrupt.requested()) {
     context.console.note(fmt::format("huddle: {} in step {} of {}; nothing was written",
                                      interrupt.signal_name(), watcher.step() + 1,
                                      plan.steps.size()));
@@ -188,6 +195,8 @@ ExitCode CalibrateCommand::run(const Context& context) {
   }
   for (const std::string& note : outcome.notes) context.console.note("note: " + note);
   keep(context, outcome, file);
+  // It came while the file was written, which is whole now.
+  if (interrupt.requested()) interrupt.die();
   for (const auto& doubt : outcome.machine.doubts) {
     context.console.note(fmt::format("warning: {}: {}", doubt.what, doubt.why));
   }

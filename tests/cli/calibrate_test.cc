@@ -79,6 +79,18 @@ TEST(Calibrate, SaysBeforeMeasuringThatItCannotWrite) {
   EXPECT_THAT(nowhere.err, Not(HasSubstr("[1/")));
 }
 
+// Not what the C++ library calls it.
+TEST(Calibrate, SaysInPlainWordsWhereItMayNotLook) {
+  const Program program;
+  // A name that is too long cannot be looked up by anybody, root included.
+  const Ran ran =
+      program.run({"calibrate", "--output", "/tmp/" + std::string(300, 'x') + "/m.toml"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("cannot write to /tmp/xxx"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("filesystem error")));
+  EXPECT_THAT(ran.err, Not(HasSubstr("[1/")));
+}
+
 TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   const Program program;
   const Ran ran = program.run({"calibrate", "--quick", "--json", "--strict"});
