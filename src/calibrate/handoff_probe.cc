@@ -6,12 +6,15 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "calibrate/flag.h"
 #include "memory/copy_kernels.h"
+#include "memory/fence.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -72,14 +75,21 @@ void block_by_block(std::size_t bytes, Step step) {
 
 }  // namespace
 
+// Small blocks lie in no order: a prefetcher that sees a stride would fetch the next one before its
+// time is taken.
 struct HandoffProbe::Layout {
   std::size_t bytes = 0;
   std::size_t count = 1;
+  std::vector<std::size_t> places = {0};
 
   static Layout many(std::size_t bytes) {
-    return {bytes, std::max<std::size_t>(1, bytes_a_round / bytes)};
+    Layout layout{bytes, std::max<std::size_t>(1, bytes_a_round / bytes), {}};
+    layout.places.resize(layout.count);
+    std::iota(layout.places.begin(), layout.places.end(), std::size_t{0});
+    std::shuffle(layout.places.begin(), layout.places.end(), std::minstd_rand(1));
+    return layout;
   }
-  std::size_t offset(std::size_t block) const { return block * (bytes + between_blocks); }
+  std::size_t offset(std::size_t block) const { return places[block] * (bytes + between_blocks); }
 };
 
 struct HandoffProbe::Conversation {
@@ -169,6 +179,7 @@ Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyKernel kernel, co
     for (std::size_t i = 0; i < layout.count; ++i) {
       const std::size_t at = layout.offset(i);
       copy_bytes(kernel, shared_.data() + at, source_.data() + at, bytes);
+      memory::wait_for_stores();
     }
     // In the first round nobody has read the lines yet.
     if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
@@ -235,7 +246,7 @@ Samples HandoffProbe::time_ring(std::size_t bytes, CopyKernel kernel, const Exte
     });
     if (round > 1) timed.push_back(now_ns() - ring->start_ns);
   };
-  Samples samples = converse({{bytes, 1}, true, write, read}, extent, budget);
+  Samples samples = converse({Layout{bytes, 1, {0}}, true, write, read}, extent, budget);
   samples.ns = std::move(timed);
   return samples;
 }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -79,6 +80,26 @@ void require_writable(const std::string& file) {
   fs::remove(trial, why);
 }
 
+// A damaged file is nothing to be kept.
+std::optional<machine::Machine> sound_machine(const std::string& file) {
+  try {
+    return machine::read_machine_file(file);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// A first idea, or a look from inside a small cpuset, must not silently cost a minute's work that
+// every command goes by.
+void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
+  std::error_code none;
+  if (!std::filesystem::exists(file, none)) return;
+  const auto there = sound_machine(file);
+  if (!there || !calibrate::is_fuller(*there, plan)) return;
+  throw UsageError(fmt::format(
+      "{} holds a fuller calibration; --force replaces it, --output FILE keeps both", file));
+}
+
 class CalibrateCommand : public Command {
  public:
   std::string name() const override { return "calibrate"; }
@@ -114,6 +135,7 @@ class CalibrateCommand : public Command {
   bool json_ = false;
   bool dry_run_ = false;
   bool strict_ = false;
+  bool force_ = false;
   std::string output_;
   std::string xml_;
   std::string synthetic_;
@@ -124,6 +146,7 @@ void CalibrateCommand::declare(Options& options) {
   options.text("-o,--output", output_, "FILE", "write there; - for standard output");
   options.flag("--json", json_, "print what came out as JSON");
   options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");
+  options.flag("--force", force_, "replace a fuller calibration of yours");
   options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
   options.text("--xml", xml_, "FILE", "with --dry-run: plan for a topology that lstopo wrote");
   options.text("--synthetic", synthetic_, "DESCRIPTION",
@@ -180,6 +203,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
 
   const std::string file =
       output_.empty() ? machine::user_machine_file(discovery.topology) : output_;
+  if (output_.empty() && !force_) require_no_fuller(file, plan);
   if (file != standard_output) require_writable(file);
 
   const Interrupt interrupt;

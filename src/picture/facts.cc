@@ -37,8 +37,13 @@ std::string in_parentheses(const std::string& text) {
   return text.empty() ? std::string() : " (" + text + ")";
 }
 
-std::string measured_line(const machine::Provenance& provenance) {
-  std::string text = "calibrated: measured";
+// A run that may use few of the processors cannot see every level.
+std::string measured_line(const Machine& machine) {
+  const machine::Provenance& provenance = machine.provenance;
+  const bool every_level = std::all_of(
+      machine.line.begin(), machine.line.end(),
+      [](const machine::LineCost& line) { return line.origin == machine::Origin::measured; });
+  std::string text = every_level ? "calibrated: measured" : "partly calibrated: measured";
   if (!provenance.date.empty()) text += " " + provenance.date.substr(0, 10);
   if (!provenance.tool.empty()) text += " by " + provenance.tool;
   return text;
@@ -63,7 +68,7 @@ std::string machine_line(const Machine& machine) {
 std::string calibration_line(const Subject& subject) {
   const Machine& machine = subject.machine;
   const std::string file = in_parentheses(subject.path);
-  if (calibrated(machine)) return measured_line(machine.provenance) + file;
+  if (calibrated(machine)) return measured_line(machine) + file;
   if (any_published(machine)) {
     return "not measured by huddle: published figures, the rest estimated" + file;
   }

@@ -100,6 +100,24 @@ MATCHER_P(DoubtsThat, why, "") {
 }
 
 // A cache that no chase of this size leaves.
+TEST(IsFuller, KnowsAFullRunAndMoreProcessors) {
+  const machine::Discovery here = machine::discover_from_synthetic("pack:1 core:4 pu:1");
+  const machine::CpuSet two = machine::CpuSet::parse("0-1");
+  const Plan full = make_plan(here.topology, {here.allowed, false, little_memory});
+  const Plan quick = make_plan(here.topology, {here.allowed, true, little_memory});
+  const Plan narrow = make_plan(here.topology, {two, false, little_memory});
+  machine::Machine machine = machine::generic_machine(here.topology);
+  EXPECT_FALSE(is_fuller(machine, quick)) << "nothing in it was measured";
+  machine.line.front().origin = Origin::measured;
+  machine.pairs = machine::LinePairs{{0, 1, 2, 3}, std::vector<double>(16, 50), "every pair"};
+  machine.provenance.method = "full calibration: ...";
+  EXPECT_TRUE(is_fuller(machine, quick));
+  EXPECT_TRUE(is_fuller(machine, narrow));
+  EXPECT_FALSE(is_fuller(machine, full));
+  machine.provenance.method = "quick calibration: ...";
+  EXPECT_FALSE(is_fuller(machine, quick));
+}
+
 TEST(StepRun, DoubtsMemoryThatMayBeACache) {
   auto topology = machine::discover_from_synthetic("l3:1 core:2 pu:1").topology;
   for (auto& level : topology.levels) {

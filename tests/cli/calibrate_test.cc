@@ -110,6 +110,20 @@ TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   EXPECT_THAT(program.run({"topo"}).err, Not(HasSubstr("uncalibrated")));
 }
 
+TEST(Calibrate, DoesNotReplaceAFullerFileUnasked) {
+  const Program program;
+  const json first = json::parse(program.run({"calibrate", "--quick", "--json"}).out);
+  const std::string file = first["machine_file"];
+  machine::Machine machine = machine::read_machine_file(file);
+  machine.provenance.method = "full calibration: as if";
+  write_machine_file(machine, file);
+  const Ran again = program.run({"calibrate", "--quick"});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("--force"));
+  EXPECT_EQ(machine::read_machine_file(file), machine);
+  EXPECT_EQ(program.run({"calibrate", "--quick", "--force"}).status, 0);
+}
+
 TEST(Calibrate, PrintsTheFileOnRequestAndNothingElse) {
   const Program program;
   const Ran ran = program.run({"calibrate", "--quick", "--output", "-"});
