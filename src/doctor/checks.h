@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/system.h"
 #include "doctor/finding.h"
-#include "doctor/system.h"
 
 namespace huddle::doctor {
 
