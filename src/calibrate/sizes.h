@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/system.h"
 #include "machine/topology.h"
 
 namespace huddle::calibrate {
@@ -32,6 +33,6 @@ std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes);
 
 // What may be used here without pushing anybody else out: free memory and the limits of the control
 // groups around us.
-std::uint64_t usable_memory_bytes();
+std::uint64_t usable_memory_bytes(const System& system = System());
 
 }  // namespace huddle::calibrate

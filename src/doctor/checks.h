@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/system.h"
 #include "doctor/finding.h"
 #include "doctor/machine_file.h"
-#include "doctor/system.h"
 
 namespace huddle::doctor {
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "../base/scratch.h"
 #include "base/error.h"
 #include "calibrate/sizes.h"
 #include "machine/discover.h"
@@ -208,6 +209,19 @@ TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
       EXPECT_LE(sizes[i], 8 * sizes[i - 1]) << machine;
     }
   }
+}
+
+// A job of 4 GB on a node of 512, as older batch systems make it: control groups of version 1.
+TEST(UsableMemory, KnowsTheLimitOfAnOlderControlGroup) {
+  const test::Scratch root;
+  root.write("proc/meminfo", "MemAvailable:   536870912 kB\n");
+  const System system(root.folder().string());
+  EXPECT_EQ(usable_memory_bytes(system), std::uint64_t{512} << 30);
+  root.write("proc/self/cgroup", "4:memory:/slurm/job_7\n");
+  root.write("proc/self/mountinfo",
+             "35 31 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+  root.write("sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "4294967296\n");
+  EXPECT_EQ(usable_memory_bytes(system), std::uint64_t{4} << 30);
 }
 
 TEST(UsableMemory, IsThereAndNotBoundless) {

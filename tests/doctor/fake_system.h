@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "../base/scratch.h"
+#include "base/system.h"
 #include "doctor/finding.h"
-#include "doctor/system.h"
 
 namespace huddle::doctor {
 
