@@ -7,7 +7,7 @@
 
 #include "fake_system.h"
 
-namespace huddle::doctor {
+namespace huddle {
 namespace {
 
 using ::testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST(ChosenWord, IsTheOneInBrackets) {
 }
 
 }  // namespace
-}  // namespace huddle::doctor
+}  // namespace huddle
