@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A machine as JSON, the same in every command that prints one. Figures have the keys of the machine
-// file.
+// A machine as JSON, the same in every command that prints one. Figures have the keys of the
+// machine file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
