@@ -74,6 +74,20 @@ std::string time_text(double ns) {
   return fmt::format("{} {}", short_number(ns), units[unit]);
 }
 
+std::string printable(std::string_view utf8) {
+  std::string text;
+  for (std::size_t i = 0; i < utf8.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(utf8[i]);
+    // U+0080 to U+009F take two bytes; some terminals obey them as they do the escape character.
+    const bool two_bytes =
+        byte == 0xC2 && i + 1 < utf8.size() && static_cast<unsigned char>(utf8[i + 1]) < 0xA0;
+    const bool control = two_bytes || byte == 0x7F || byte < 0x20;
+    text += byte == '\n' ? ' ' : control ? '?' : utf8[i];
+    if (two_bytes) ++i;
+  }
+  return text;
+}
+
 std::size_t display_width(std::string_view utf8) {
   return static_cast<std::size_t>(
       std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xC0) != 0x80; }));

@@ -24,6 +24,10 @@ std::string size_text(double bytes);
 // A time with three significant digits and its unit: 47.2 ns, 1.63 us, 12 ms, 2.5 s.
 std::string time_text(double ns);
 
+// The text on one line, with every control character as '?': what comes from a file or from the
+// environment must not give orders to a terminal.
+std::string printable(std::string_view utf8);
+
 // How many columns the text takes in a terminal (UTF-8, one column a character).
 std::size_t display_width(std::string_view utf8);
 

@@ -104,11 +104,14 @@ void complete(Findings& findings, const Plan& plan) {
   if (machine.pairs) machine.pairs->sampling = sampling_text(findings, plan);
 }
 
+constexpr std::string_view quick_word = "quick";
+constexpr std::string_view full_word = "full";
+
 std::string method_text(const Plan& plan, int measurements) {
   return fmt::format(
       "{} calibration: {} measurements, medians of samples by pinned threads; what came out "
       "unsteady was repeated up to {} times and the steadiest kept",
-      plan.quick ? "quick" : "full", measurements, most_repetitions);
+      plan.quick ? quick_word : full_word, measurements, most_repetitions);
 }
 
 void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic<bool>& stop,
@@ -126,6 +129,13 @@ void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic
 }
 
 }  // namespace
+
+bool is_fuller(const Machine& machine, const Plan& plan) {
+  if (!calibrated(machine)) return false;
+  const bool was_full = machine.provenance.method.starts_with(full_word);
+  const std::size_t measured_pus = machine.pairs ? machine.pairs->pus.size() : 0;
+  return (was_full && plan.quick) || measured_pus > plan.pus.size();
+}
 
 Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& watcher,
                   const std::atomic<bool>& stop) {

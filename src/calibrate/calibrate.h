@@ -33,4 +33,8 @@ struct Outcome {
 Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& watcher,
                   const std::atomic<bool>& stop);
 
+// True where the machine holds more than this plan would measure: a full run's figures against a
+// quick one's, or more processors.
+bool is_fuller(const machine::Machine& machine, const Plan& plan);
+
 }  // namespace huddle::calibrate

@@ -3,24 +3,59 @@
 #include "calibrate/cma_probe.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "base/error.h"
 #include "calibrate/repeat.h"
+#include "memory/copy_kernels.h"
 
 namespace huddle::calibrate {
 namespace {
 
 // A call costs a microsecond or two whatever its size: some 20 us a sample.
 constexpr std::size_t most_calls_a_sample = 16;
+constexpr std::size_t bytes_a_sample = 256 * 1024;
+// The prefetcher stays within a page.
+constexpr std::size_t between_blocks = 4096 + memory::line_bytes;
+
+// Each call of a sample has a block of its own: what was read once lies in the reader's cache.
+struct Blocks {
+  std::size_t bytes;
+  std::size_t count;
+
+  explicit Blocks(std::size_t size)
+      : bytes(size),
+        count(std::clamp<std::size_t>(bytes_a_sample / size, 1, most_calls_a_sample)) {}
+  std::size_t offset(std::size_t block) const { return block * (bytes + between_blocks); }
+};
+
+std::size_t room_for(std::size_t most_bytes) {
+  return most_bytes + bytes_a_sample + most_calls_a_sample * between_blocks;
+}
+
+// A word of every line gets the number of the round.
+void vary(std::span<std::byte> data, std::uint32_t round) {
+  for (std::size_t at = 0; at + sizeof round <= data.size(); at += memory::line_bytes) {
+    std::memcpy(data.data() + at, &round, sizeof round);
+  }
+}
 
 }  // namespace
 
-CmaProbe::CmaProbe(Crew& crew, std::span<const int> pus, std::size_t most_bytes)
-    : crew_(crew), pus_(pus.begin(), pus.end()), targets_(pus.size()) {
-  for (std::size_t i = 0; i < pus_.size(); ++i) {
-    const int next = pus_[(i + 1) % pus_.size()];
-    peers_.push_back(std::make_unique<PeerProcess>(crew_, next, most_bytes));
+CmaProbe::CmaProbe(Crew& crew, std::span<const Pair> pairs, std::size_t most_bytes)
+    : crew_(crew), readers_(pairs.size()), targets_(pairs.size()) {
+  for (const Pair& pair : pairs) members_.push_back(pair.first);
+  for (const Pair& pair : pairs) {
+    peers_.push_back(std::make_unique<PeerProcess>(crew_, pair.second, room_for(most_bytes)));
+    auto writer = std::find(members_.begin(), members_.end(), pair.second);
+    if (writer == members_.end()) writer = members_.insert(writer, pair.second);
+    writers_.push_back(static_cast<std::size_t>(writer - members_.begin()));
   }
-  crew_.run(pus_, [&](std::size_t who) {
+  sources_.resize(members_.size());
+  crew_.run(members_, [&](std::size_t who) {
+    sources_[who] = memory::PageBuffer(most_bytes);
+    sources_[who].touch();
+    if (who >= readers_) return;
     targets_[who] = memory::PageBuffer(most_bytes);
     targets_[who].touch();
   });
@@ -28,14 +63,43 @@ CmaProbe::CmaProbe(Crew& crew, std::span<const int> pus, std::size_t most_bytes)
 
 std::string CmaProbe::refusal() const { return why_no_cma(*peers_.front()); }
 
+// The system writes for the peer, from the core where the peer sleeps: the lines are then where
+// they are after the peer has written them itself.
+void CmaProbe::write_anew(std::size_t who, std::size_t bytes, std::uint32_t round) const {
+  const std::span<std::byte> source = sources_[who].bytes().first(bytes);
+  vary(source, round);
+  const Blocks blocks(bytes);
+  for (std::size_t reader = 0; reader < readers_; ++reader) {
+    if (writers_[reader] != who) continue;
+    for (std::size_t i = 0; i < blocks.count; ++i) {
+      write_to_peer(*peers_[reader], blocks.offset(i), source);
+    }
+  }
+}
+
 Samples CmaProbe::time(std::size_t bytes, const Extent& extent, const Budget& budget) {
-  const std::size_t calls = std::clamp<std::size_t>(256 * 1024 / bytes, 1, most_calls_a_sample);
-  return time_together(crew_, pus_, calls, extent, budget,
-                       [&](std::size_t who, std::size_t repeat) {
-                         for (std::size_t i = 0; i < repeat; ++i) {
-                           read_from_peer(*peers_[who], targets_[who].data(), bytes);
-                         }
-                       });
+  const Blocks blocks(bytes);
+  std::uint32_t rounds_done = 0;
+  const auto prepare = [&](std::size_t who, std::uint32_t round) { write_anew(who, bytes, round); };
+  const auto work = [&](std::size_t who, std::uint32_t round) {
+    for (std::size_t i = 0; i < blocks.count; ++i) {
+      read_from_peer(*peers_[who], targets_[who].data(), bytes, blocks.offset(i));
+    }
+    if (who == 0) rounds_done = round;
+  };
+  Samples samples =
+      time_rounds(crew_, members_, {readers_, blocks.count, prepare, work}, extent, budget);
+  check_arrival(rounds_done);
+  return samples;
+}
+
+// Timing something that does not arrive would be worse than no timing.
+void CmaProbe::check_arrival(std::uint32_t round) const {
+  for (const memory::PageBuffer& target : targets_) {
+    std::uint32_t seen = 0;
+    std::memcpy(&seen, target.data(), sizeof seen);
+    if (seen != round) throw FailureError("process_vm_readv brought old data");
+  }
 }
 
 }  // namespace huddle::calibrate

@@ -5,22 +5,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "calibrate/cores.h"
 #include "calibrate/crew.h"
 #include "calibrate/peer_process.h"
 #include "calibrate/sampling.h"
 
 namespace huddle::calibrate {
 
+// Buffers of a copier: the peer's, the one it is written from, and the reader's.
+inline constexpr std::size_t cma_buffers = 3;
+
 class CmaProbe {
  public:
-  // Each processor reads from a process of its own, whose memory the next processor has filled.
-  // Throws FailureError when there is no memory or no process to be had.
-  CmaProbe(Crew& crew, std::span<const int> pus, std::size_t most_bytes);
+  // The first of each pair reads from a process of its own that sleeps on the second, which writes
+  // that memory anew before each read: data that has not changed would be read out of the reader's
+  // own cache. Throws FailureError when there is no memory or no process to be had.
+  // pre: no reader twice.
+  CmaProbe(Crew& crew, std::span<const Pair> pairs, std::size_t most_bytes);
 
   // Why it cannot be measured; empty where it can.
   std::string refusal() const;
@@ -29,10 +36,16 @@ class CmaProbe {
   Samples time(std::size_t bytes, const Extent& extent, const Budget& budget);
 
  private:
+  void write_anew(std::size_t who, std::size_t bytes, std::uint32_t round) const;
+  void check_arrival(std::uint32_t round) const;
+
   Crew& crew_;
-  std::vector<int> pus_;
-  std::vector<std::unique_ptr<PeerProcess>> peers_;
-  std::vector<memory::PageBuffer> targets_;
+  std::size_t readers_;
+  std::vector<int> members_;          // processors: the readers, and after them who only writes
+  std::vector<std::size_t> writers_;  // by reader: which member writes for it
+  std::vector<std::unique_ptr<PeerProcess>> peers_;  // by reader
+  std::vector<memory::PageBuffer> sources_;          // by member
+  std::vector<memory::PageBuffer> targets_;          // by reader
 };
 
 }  // namespace huddle::calibrate

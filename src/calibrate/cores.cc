@@ -3,7 +3,9 @@
 #include "calibrate/cores.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 namespace huddle::calibrate {
 namespace {
@@ -28,11 +30,18 @@ std::string level_name(const Topology& topology, std::size_t level) {
                                          : topology.levels[level].name;
 }
 
+// Of `all` cut into so many parts.
+std::size_t middle_of_part(std::size_t part, std::size_t parts, std::size_t all) {
+  return (2 * part + 1) * all / (2 * parts);
+}
+
 // Evenly spaced ones, so that no corner of the machine stands for all of it.
 std::vector<Pair> thinned(const std::vector<Pair>& pairs, std::size_t most) {
   if (pairs.size() <= most) return pairs;
   std::vector<Pair> kept;
-  for (std::size_t i = 0; i < most; ++i) kept.push_back(pairs[i * pairs.size() / most]);
+  for (std::size_t i = 0; i < most; ++i) {
+    kept.push_back(pairs[middle_of_part(i, most, pairs.size())]);
+  }
   return kept;
 }
 
@@ -96,7 +105,33 @@ std::vector<int> fullest_group(const Topology& topology, const std::string& leve
 
 std::vector<int> spread_over(const std::vector<int>& pus, std::size_t count) {
   std::vector<int> chosen;
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(pus[i * pus.size() / count]);
+  for (std::size_t i = 0; i < count; ++i) {
+    chosen.push_back(pus[middle_of_part(i, count, pus.size())]);
+  }
+  return chosen;
+}
+
+int reference_pu(const std::vector<int>& pus) { return spread_over(pus, 1).front(); }
+
+std::vector<int> writer_and_readers(const Topology& topology, const std::string& level,
+                                    const std::vector<int>& pus, std::size_t most) {
+  const auto readers_of = [&](int writer) {
+    std::vector<int> readers;
+    std::copy_if(pus.begin(), pus.end(), std::back_inserter(readers), [&](int pu) {
+      return pu != writer && joining_level_name(topology, writer, pu) == level;
+    });
+    return readers;
+  };
+  int writer = reference_pu(pus);
+  std::vector<int> readers = readers_of(writer);
+  for (const int pu : pus) {
+    std::vector<int> others = readers_of(pu);
+    if (others.size() <= readers.size()) continue;
+    writer = pu;
+    readers = std::move(others);
+  }
+  std::vector<int> chosen = spread_over(readers, std::min(readers.size(), most));
+  chosen.insert(chosen.begin(), writer);
   return chosen;
 }
 

@@ -42,6 +42,15 @@ std::vector<int> fullest_group(const machine::Topology& topology, const std::str
 // `count` of them, evenly spaced: spread over the parts of their group. pre: count <= pus.size().
 std::vector<int> spread_over(const std::vector<int>& pus, std::size_t count);
 
+// The one that measures what a single core can tell: from the middle, since the first processor of
+// a machine takes most of its interrupts. pre: not empty.
+int reference_pu(const std::vector<int>& pus);
+
+// A writer, and after it at most so many readers that all meet it at this very level: with nearer
+// ones among them a reader more would also be one from farther away. pre: pus is not empty.
+std::vector<int> writer_and_readers(const machine::Topology& topology, const std::string& level,
+                                    const std::vector<int>& pus, std::size_t most);
+
 // 2, 4, 8, ... and `all` itself; nothing below 2.
 std::vector<std::size_t> doubling_to(std::size_t all);
 

@@ -65,8 +65,6 @@ class Crew::Member {
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
-  int pu() const { return pu_; }
-
   void start(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     work_ = std::move(work);
@@ -133,16 +131,15 @@ class Crew::Member {
 };
 
 Crew::Crew(std::span<const int> pus) {
-  for (const int pu : pus) members_.push_back(std::make_unique<Member>(pu));
+  for (const int pu : pus) members_.emplace(pu, std::make_unique<Member>(pu));
 }
 
 Crew::~Crew() = default;
 
 Crew::Member& Crew::member(int pu) const {
-  const auto found = std::find_if(members_.begin(), members_.end(),
-                                  [pu](const auto& member) { return member->pu() == pu; });
+  const auto found = members_.find(pu);
   if (found == members_.end()) throw FailureError(fmt::format("no thread measures cpu {}", pu));
-  return **found;
+  return *found->second;
 }
 
 std::vector<ThreadUse> Crew::run(std::span<const int> pus,
@@ -161,7 +158,12 @@ std::vector<ThreadUse> Crew::run(std::span<const int> pus,
 
 void StartLine::wait() {
   arrived_.fetch_add(1, std::memory_order_acq_rel);
-  while (arrived_.load(std::memory_order_acquire) < threads_) memory::spin_pause();
+  while (arrived_.load(std::memory_order_acquire) < threads_) {
+    if (given_up_.load(std::memory_order_acquire)) return;
+    memory::spin_pause();
+  }
 }
+
+void StartLine::give_up() { given_up_.store(true, std::memory_order_release); }
 
 }  // namespace huddle::calibrate

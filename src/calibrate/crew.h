@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "calibrate/verdict.h"
@@ -32,7 +33,7 @@ class Crew {
   class Member;
   Member& member(int pu) const;
 
-  std::vector<std::unique_ptr<Member>> members_;
+  std::unordered_map<int, std::unique_ptr<Member>> members_;  // by processor
 };
 
 // A point that all of a few running threads reach before any goes on. They spin: sleepers would
@@ -41,10 +42,13 @@ class StartLine {
  public:
   explicit StartLine(std::size_t threads) : threads_(threads) {}
   void wait();
+  // For a thread that fails before or after it arrived: nobody waits any more.
+  void give_up();
 
  private:
   const std::size_t threads_;
   std::atomic<std::size_t> arrived_{0};
+  std::atomic<bool> given_up_{false};
 };
 
 }  // namespace huddle::calibrate

@@ -6,12 +6,15 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "calibrate/flag.h"
 #include "memory/copy_kernels.h"
+#include "memory/fence.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -45,11 +48,19 @@ double clock_cost_ns() {
   return least;
 }
 
-// The flags of a ring; both only rise.
+// Whose turn it is.
+struct Turns {
+  Flag go;
+  Flag taken;
+};
+
+// The flags of a ring; both only rise. Each side counts its blocks apart from the other.
 struct Ring {
   Flag filled;
   Flag emptied;
   alignas(apart_bytes) double start_ns = 0;
+  alignas(apart_bytes) Count blocks_in = 0;
+  alignas(apart_bytes) Count blocks_out = 0;
 
   static std::size_t slot(Count block) { return (block % ring_blocks) * ring_block_bytes; }
 };
@@ -64,14 +75,21 @@ void block_by_block(std::size_t bytes, Step step) {
 
 }  // namespace
 
+// Small blocks lie in no order: a prefetcher that sees a stride would fetch the next one before its
+// time is taken.
 struct HandoffProbe::Layout {
   std::size_t bytes = 0;
   std::size_t count = 1;
+  std::vector<std::size_t> places = {0};
 
   static Layout many(std::size_t bytes) {
-    return {bytes, std::max<std::size_t>(1, bytes_a_round / bytes)};
+    Layout layout{bytes, std::max<std::size_t>(1, bytes_a_round / bytes), {}};
+    layout.places.resize(layout.count);
+    std::iota(layout.places.begin(), layout.places.end(), std::size_t{0});
+    std::shuffle(layout.places.begin(), layout.places.end(), std::minstd_rand(1));
+    return layout;
   }
-  std::size_t offset(std::size_t block) const { return block * (bytes + between_blocks); }
+  std::size_t offset(std::size_t block) const { return places[block] * (bytes + between_blocks); }
 };
 
 struct HandoffProbe::Conversation {
@@ -122,8 +140,9 @@ bool HandoffProbe::arrived(const Layout& layout, std::uint32_t round) const {
 // Runs the rounds; whichever side has something to time keeps it to itself.
 Samples HandoffProbe::converse(const Conversation& conversation, const Extent& extent,
                                const Budget& budget) {
-  Flag go;
-  Flag taken;
+  const Placed<Turns> turns(crew_, writer_);
+  Flag& go = turns->go;
+  Flag& taken = turns->taken;
   bool whole = true;
   const auto write_all = [&] {
     const Progress progress(extent, budget);
@@ -160,6 +179,7 @@ Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyKernel kernel, co
     for (std::size_t i = 0; i < layout.count; ++i) {
       const std::size_t at = layout.offset(i);
       copy_bytes(kernel, shared_.data() + at, source_.data() + at, bytes);
+      memory::wait_for_stores();
     }
     // In the first round nobody has read the lines yet.
     if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
@@ -205,28 +225,28 @@ Samples HandoffProbe::time_read_dirty(std::size_t bytes, const Extent& extent,
 
 Samples HandoffProbe::time_ring(std::size_t bytes, CopyKernel kernel, const Extent& extent,
                                 const Budget& budget) {
-  Ring ring;
-  Count filled = 0;
-  Count emptied = 0;
+  const Placed<Ring> ring(crew_, writer_);
+  Count& filled = ring->blocks_in;
+  Count& emptied = ring->blocks_out;
   std::vector<double> timed;
   const auto write = [&](Count) {
     const double start = now_ns();
     block_by_block(bytes, [&](std::size_t at, std::size_t n) {
-      if (filled >= ring_blocks) await(ring.emptied.value, filled - ring_blocks + 1);
+      if (filled >= ring_blocks) await(ring->emptied.value, filled - ring_blocks + 1);
       copy_bytes(kernel, shared_.data() + Ring::slot(filled), source_.data() + at, n);
-      if (at == 0) ring.start_ns = start;
-      publish(ring.filled.value, ++filled);
+      if (at == 0) ring->start_ns = start;
+      publish(ring->filled.value, ++filled);
     });
   };
   const auto read = [&](Count round) {
     block_by_block(bytes, [&](std::size_t at, std::size_t n) {
-      await(ring.filled.value, emptied + 1);
+      await(ring->filled.value, emptied + 1);
       copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + Ring::slot(emptied), n);
-      publish(ring.emptied.value, ++emptied);
+      publish(ring->emptied.value, ++emptied);
     });
-    if (round > 1) timed.push_back(now_ns() - ring.start_ns);
+    if (round > 1) timed.push_back(now_ns() - ring->start_ns);
   };
-  Samples samples = converse({{bytes, 1}, true, write, read}, extent, budget);
+  Samples samples = converse({Layout{bytes, 1, {0}}, true, write, read}, extent, budget);
   samples.ns = std::move(timed);
   return samples;
 }

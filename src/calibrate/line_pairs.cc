@@ -53,20 +53,43 @@ void collect(const Cluster& cluster, std::vector<std::vector<Pair>>& each) {
   for (const Cluster& child : cluster.children) collect(child, each);
 }
 
+// With whom each processor has no line.
+std::map<int, std::size_t> missing_of_each(const std::set<int>& pus,
+                                           const std::map<Pair, Summary>& lines) {
+  std::map<int, std::size_t> missing;
+  for (const Pair& pair : all_pairs({pus.begin(), pus.end()})) {
+    if (lines.contains(pair)) continue;
+    ++missing[pair.first];
+    ++missing[pair.second];
+  }
+  return missing;
+}
+
+// One after the other, the worst first, until the rows of all others are complete.
+void drop_incomplete(std::set<int>& pus, const std::map<Pair, Summary>& lines) {
+  while (true) {
+    const auto missing = missing_of_each(pus, lines);
+    if (missing.empty()) return;
+    const auto worst =
+        std::max_element(missing.begin(), missing.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    pus.erase(worst->first);
+  }
+}
+
 }  // namespace
 
 std::optional<LinePairs> pairs_of(const std::map<Pair, Summary>& lines) {
   std::set<int> pus;
   for (const auto& [pair, summary] : lines) pus.insert({pair.first, pair.second});
+  drop_incomplete(pus, lines);
+  if (pus.size() < 2) return std::nullopt;
   LinePairs pairs = empty_matrix({pus.begin(), pus.end()});
   for (std::size_t i = 0; i < pairs.pus.size(); ++i) {
     for (std::size_t j = i + 1; j < pairs.pus.size(); ++j) {
-      const auto found = lines.find({pairs.pus[i], pairs.pus[j]});
-      if (found == lines.end()) return std::nullopt;
-      set(pairs, i, j, found->second.median);
+      set(pairs, i, j, lines.at({pairs.pus[i], pairs.pus[j]}).median);
     }
   }
-  if (pairs.pus.size() < 2) return std::nullopt;
   return pairs;
 }
 

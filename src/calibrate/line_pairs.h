@@ -15,7 +15,8 @@
 
 namespace huddle::calibrate {
 
-// The matrix, where every pair of the processors that appear was measured.
+// The matrix of the processors that were measured with each other: those that lack most pairs are
+// left out until none is missing. Nothing where fewer than two remain.
 std::optional<machine::LinePairs> pairs_of(const std::map<Pair, Summary>& lines);
 
 // The matrix of these processors (in any order); a pair that was not measured gets the latency of

@@ -55,14 +55,14 @@ void answer(const std::atomic<Count>& heard, std::atomic<Count>& said) {
 
 template <class Lines>
 Samples time_ping_pong(Crew& crew, int a, int b, const Extent& extent, const Budget& budget) {
-  Lines lines;
+  const Placed<Lines> lines(crew, a);
   Samples samples;
   const std::array<int, 2> pus = {a, b};
   samples.threads = crew.run(pus, [&](std::size_t who) {
-    if (who == 1) return answer(lines.ping(), lines.pong());
+    if (who == 1) return answer(lines->ping(), lines->pong());
     samples.ns = time_batches(extent, budget, round_trips_a_sample, [&](Count count) {
-      publish(lines.ping(), count);
-      await(lines.pong(), count);
+      publish(lines->ping(), count);
+      await(lines->pong(), count);
     });
   });
   for (double& sample : samples.ns) sample /= 2;
@@ -84,7 +84,13 @@ void read_flag(const Flag& flag, Reader& reader) {
   }
 }
 
-double last_reader_ns(const std::vector<Reader>& readers, Count count) {
+// One flag that calls, and flags that answer from one line.
+struct Calls {
+  Flag call;
+  alignas(apart_bytes) std::array<std::atomic<Count>, most_packed_flags> packed{};
+};
+
+double last_reader_ns(std::span<const Reader> readers, Count count) {
   double last = 0;
   for (const Reader& reader : readers) {
     await(reader.seen, count);
@@ -101,7 +107,7 @@ void let_readers_settle() {
   while (now_ns() < until) memory::spin_pause();
 }
 
-std::vector<double> write_flag(Flag& flag, const std::vector<Reader>& readers, const Extent& extent,
+std::vector<double> write_flag(Flag& flag, std::span<const Reader> readers, const Extent& extent,
                                const Budget& budget) {
   std::vector<double> samples;
   const Progress progress(extent, budget);
@@ -130,26 +136,26 @@ Samples time_line(Crew& crew, int a, int b, LineUse use, const Extent& extent,
 
 Samples time_readers(Crew& crew, std::span<const int> pus, const Extent& extent,
                      const Budget& budget) {
-  Flag flag;
-  std::vector<Reader> readers(pus.size() - 1);
+  const Placed<Flag> flag(crew, pus.front());
+  const Placed<Reader> readers(crew, pus.front(), pus.size() - 1);
   Samples samples;
   samples.threads = crew.run(pus, [&](std::size_t who) {
-    if (who > 0) return read_flag(flag, readers[who - 1]);
-    samples.ns = write_flag(flag, readers, extent, budget);
+    if (who > 0) return read_flag(*flag, readers.all()[who - 1]);
+    samples.ns = write_flag(*flag, readers.all(), extent, budget);
   });
   return samples;
 }
 
 Samples time_packed_flags(Crew& crew, std::span<const int> pus, const Extent& extent,
                           const Budget& budget) {
-  Flag call;
-  alignas(apart_bytes) std::array<std::atomic<Count>, most_packed_flags> packed{};
+  const Placed<Calls> calls(crew, pus.front());
+  auto& packed = calls->packed;
   const std::size_t writers = std::min(pus.size() - 1, most_packed_flags);
   Samples samples;
   samples.threads = crew.run(pus.first(writers + 1), [&](std::size_t who) {
-    if (who > 0) return answer(call.value, packed[who - 1]);
+    if (who > 0) return answer(calls->call.value, packed[who - 1]);
     samples.ns = time_batches(extent, budget, round_trips_a_sample, [&](Count count) {
-      publish(call.value, count);
+      publish(calls->call.value, count);
       for (std::size_t i = 0; i < writers; ++i) await(packed[i], count);
     });
   });

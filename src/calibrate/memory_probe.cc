@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "memory/copy_kernels.h"
-
 namespace huddle::calibrate {
 namespace {
 

@@ -9,6 +9,7 @@
 
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
+#include "memory/copy_kernels.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::calibrate {
@@ -20,6 +21,9 @@ class MemoryProbe {
   MemoryProbe(Crew& crew, int pu, std::size_t bytes, int numa_node, const Budget& budget);
 
   Samples time_loads(const Extent& extent, const Budget& budget);
+
+  // Through so much memory the chase goes.
+  std::size_t chase_bytes() const { return lines_ * memory::line_bytes; }
 
   // Loads until the chase is back where it began.
   std::size_t cycle_lines() const;

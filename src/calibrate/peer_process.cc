@@ -32,9 +32,10 @@ namespace {
   while (true) pause();
 }
 
-ssize_t try_read(const PeerProcess& peer, std::byte* target, std::size_t bytes) {
+ssize_t try_read(const PeerProcess& peer, std::byte* target, std::size_t bytes,
+                 std::size_t offset) {
   const iovec local{target, bytes};
-  const iovec remote{const_cast<std::byte*>(peer.remote_data()), bytes};
+  const iovec remote{const_cast<std::byte*>(peer.remote_data()) + offset, bytes};
   return process_vm_readv(peer.pid(), &local, 1, &remote, 1, 0);
 }
 
@@ -53,7 +54,7 @@ void PeerProcess::start() {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) hold_memory(parent, buffer_, pipe_ends[1]);
-  const int why = errno;
+  const std::string why = child < 0 ? std::strerror(errno) : "it died at once";
   close(pipe_ends[1]);
   char ready = 0;
   const bool is_ready = child > 0 && read(pipe_ends[0], &ready, 1) == 1;
@@ -63,7 +64,7 @@ void PeerProcess::start() {
     return;
   }
   if (child > 0) waitpid(child, nullptr, 0);
-  throw FailureError(fmt::format("cannot start a process to read from: {}", std::strerror(why)));
+  throw FailureError(fmt::format("cannot start a process to read from: {}", why));
 }
 
 PeerProcess::~PeerProcess() {
@@ -72,15 +73,24 @@ PeerProcess::~PeerProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
-void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes) {
-  const ssize_t came = try_read(peer, target, bytes);
+void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes,
+                    std::size_t offset) {
+  const ssize_t came = try_read(peer, target, bytes, offset);
   if (came == static_cast<ssize_t>(bytes)) return;
   throw FailureError(fmt::format("process_vm_readv brought {} of {} bytes", came, bytes));
 }
 
+void write_to_peer(const PeerProcess& peer, std::size_t offset, std::span<std::byte> data) {
+  const iovec local{data.data(), data.size()};
+  const iovec remote{const_cast<std::byte*>(peer.remote_data()) + offset, data.size()};
+  const ssize_t went = process_vm_writev(peer.pid(), &local, 1, &remote, 1, 0);
+  if (went == static_cast<ssize_t>(data.size())) return;
+  throw FailureError(fmt::format("process_vm_writev took {} of {} bytes", went, data.size()));
+}
+
 std::string why_no_cma(const PeerProcess& peer) {
   std::byte byte{};
-  if (try_read(peer, &byte, 1) == 1) return {};
+  if (try_read(peer, &byte, 1, 0) == 1) return {};
   return fmt::format("process_vm_readv is refused: {}", std::strerror(errno));
 }
 

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "calibrate/crew.h"
@@ -25,7 +26,7 @@ class PeerProcess {
   PeerProcess& operator=(const PeerProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Where its memory lies, there; every byte is `fill`.
+  // Where its memory lies, there; every byte is `fill` at first.
   const std::byte* remote_data() const { return buffer_.data(); }
   static constexpr std::byte fill{0x5A};
 
@@ -36,8 +37,13 @@ class PeerProcess {
   pid_t pid_ = -1;
 };
 
-// Reads from the peer with process_vm_readv. Throws FailureError where not everything comes.
-void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes);
+// Reads from so far into the peer's memory with process_vm_readv. Throws FailureError where not
+// everything comes.
+void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes,
+                    std::size_t offset = 0);
+
+// Writes there with process_vm_writev. Throws FailureError where not everything goes.
+void write_to_peer(const PeerProcess& peer, std::size_t offset, std::span<std::byte> data);
 
 // Why the system refuses process_vm_readv between us and a child of ours; empty where it does not.
 std::string why_no_cma(const PeerProcess& peer);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "calibrate/cma_probe.h"
 #include "calibrate/line_probe.h"
 #include "calibrate/sizes.h"
 #include "machine/machine.h"
@@ -57,6 +58,20 @@ std::string group_text(std::size_t cores, const std::string& level) {
 double seconds_of_copy(std::size_t bytes, const Extent& extent) {
   const double least = static_cast<double>(extent.least * bytes) / planned_copy_rate;
   return start_seconds + std::max(extent.seconds, least);
+}
+
+// A reader and the core that writes what it reads: the next reader, or for a single one another
+// core where there is one.
+std::vector<Pair> with_peers(const std::vector<int>& readers, const std::vector<int>& all) {
+  if (readers.size() == 1) {
+    const int peer = readers.front() == all.front() ? all.back() : all.front();
+    return {{readers.front(), peer}};
+  }
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    pairs.emplace_back(readers[i], readers[(i + 1) % readers.size()]);
+  }
+  return pairs;
 }
 
 }  // namespace
@@ -130,13 +145,13 @@ std::vector<Step> Planner::lines() const {
 std::vector<Step> Planner::flags() const {
   std::vector<Step> steps;
   for (const std::string& level : meeting_levels()) {
-    const std::vector<int> group = fullest_group(topology_, level, pus_);
-    constexpr std::size_t least_cores = 3;  // one reader more than one, and the writer
-    if (group.size() < least_cores) continue;
     Step step;
     step.kind = StepKind::flags;
     step.level = level;
-    step.pus = spread_over(group, std::min(group.size(), most_packed_flags + 1));
+    step.pus = writer_and_readers(topology_, level, fullest_group(topology_, level, pus_),
+                                  most_packed_flags);
+    constexpr std::size_t least_cores = 3;  // one reader more than one, and the writer
+    if (step.pus.size() < least_cores) continue;
     step.name = fmt::format("flags, {}", group_text(step.pus.size(), level));
     step.extent = extent(usual_seconds, quick_seconds, usual_samples);
     // One, two, four ... readers, then as many writers.
@@ -148,13 +163,7 @@ std::vector<Step> Planner::flags() const {
 }
 
 std::size_t Planner::largest_copy(const std::vector<int>& copiers) const {
-  // Copiers that share the last cache fill it together.
-  std::size_t sharers = 1;
-  for (const char* cache : {"l3", "l2"}) {
-    if (find_level(topology_, cache) == nullptr) continue;
-    sharers = std::max<std::size_t>(1, fullest_group(topology_, cache, copiers).size());
-    break;
-  }
+  const std::size_t sharers = cache_sharers(topology_, copiers);
   const std::size_t most =
       request_.usable_memory_bytes / share_of_memory / 2 / std::max<std::size_t>(1, copiers.size());
   const std::size_t wanted = memory_copy_bytes(topology_, sharers) / (request_.quick ? 2 : 1);
@@ -180,7 +189,7 @@ Step Planner::copy_step(const std::string& level, const std::vector<int>& copier
 std::vector<Step> Planner::copies() const {
   const bool has_cores = find_level(topology_, "core") != nullptr;
   std::vector<Step> steps = {
-      copy_step(has_cores ? "core" : std::string(machine::whole_machine), {pus_.front()})};
+      copy_step(has_cores ? "core" : std::string(machine::whole_machine), {reference_pu(pus_)})};
   const std::vector<std::string> levels = meeting_levels();
   for (const std::string& level : levels) {
     if (request_.quick && level != levels.back()) continue;
@@ -213,9 +222,12 @@ std::vector<Step> Planner::handoffs() const {
 Step Planner::memory_step(const machine::NumaNode* node) const {
   Step step;
   step.kind = StepKind::memory;
-  step.pus = {pus_.front()};
+  step.pus = {reference_pu(pus_)};
   step.numa_node = node == nullptr ? memory::PageBuffer::where_touched : node->number;
-  const std::size_t wanted = std::min(most_chase_bytes, 4 * memory_copy_bytes(topology_, 1) / 2);
+  // Never within the largest cache, however large that is.
+  const std::size_t wanted =
+      std::max(std::min(most_chase_bytes, 4 * memory_copy_bytes(topology_, 1) / 2),
+               beyond_caches(topology_));
   const std::size_t bytes = std::min<std::size_t>(
       request_.quick ? quick_chase_bytes : wanted,
       std::max<std::size_t>(memory::page_bytes(), request_.usable_memory_bytes / share_of_memory));
@@ -240,7 +252,22 @@ std::string Planner::level_of_own_node(const machine::NumaNode& node) const {
   return first == last ? "core" : std::string(joining_level_name(topology_, first, last));
 }
 
-// One node for each way in which the first core sees one: its own, the next socket's, ...
+// Those with processors, seen from the reference core; its own first.
+std::vector<const machine::NumaNode*> Planner::nearest_nodes(const machine::NumaNode* home) const {
+  std::vector<const machine::NumaNode*> nodes;
+  for (const machine::NumaNode& node : topology_.numa) {
+    if (&node == home || (!node.memory_only && !node.cpus.empty())) nodes.push_back(&node);
+  }
+  const machine::GroupIndex index(topology_);
+  const auto distance = [&](const machine::NumaNode* node) {
+    return node == home ? 0 : 1 + index.joining_level(reference_pu(pus_), node->cpus.first());
+  };
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&](const auto* a, const auto* b) { return distance(a) < distance(b); });
+  return nodes;
+}
+
+// One node for each way in which the reference core sees one: its own, the next socket's, ...
 std::vector<Step> Planner::memory() const {
   std::vector<Step> steps;
   if (topology_.numa.size() < 2) {
@@ -249,20 +276,16 @@ std::vector<Step> Planner::memory() const {
     steps.back().name = "memory latency";
     return steps;
   }
-  const machine::NumaNode* home = home_node(topology_, pus_.front());
+  const machine::NumaNode* home = home_node(topology_, reference_pu(pus_));
   std::set<std::string> seen;
-  std::vector<const machine::NumaNode*> nodes;
-  if (home != nullptr) nodes.push_back(home);
-  for (const machine::NumaNode& node : topology_.numa) {
-    if (&node != home && !node.memory_only && !node.cpus.empty()) nodes.push_back(&node);
-  }
-  for (const machine::NumaNode* node : nodes) {
+  for (const machine::NumaNode* node : nearest_nodes(home)) {
     const std::string level =
         home != nullptr && node == home
             ? level_of_own_node(*node)
-            : std::string(joining_level_name(topology_, pus_.front(), node->cpus.first()));
+            : std::string(joining_level_name(topology_, reference_pu(pus_), node->cpus.first()));
     if (!seen.insert(level).second) continue;
     steps.push_back(memory_step(node));
+    steps.back().home = node == home;
     steps.back().level = level;
     steps.back().name = fmt::format("memory of NUMA node {} (level {})", node->number, level);
   }
@@ -274,23 +297,35 @@ Step Planner::path_step(std::size_t copiers) const {
   step.kind = StepKind::path;
   step.level = "cma";
   step.pus = spread_over(pus_, copiers);
+  step.pairs = with_peers(step.pus, pus_);
   step.name =
       fmt::format("process_vm_readv, {}", copiers == 1 ? "1 core" : group_text(copiers, "machine"));
+  const std::size_t most = std::max(
+      path_sizes.front(), request_.usable_memory_bytes / share_of_memory / (cma_buffers * copiers));
   step.sizes = sizes(path_sizes);
+  std::erase_if(step.sizes, [most](std::size_t size) { return size > most; });
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
   for (const std::size_t size : step.sizes) {
-    step.seconds.push_back(seconds_of_copy(size, step.extent));
+    // Every read is preceded by a write of the peer's data.
+    step.seconds.push_back(2 * seconds_of_copy(size, step.extent));
   }
+  // The peers are made one after the other, each core fills its own buffers.
   step.setup_seconds =
       static_cast<double>(copiers) *
-      (planned_fork_seconds + static_cast<double>(path_sizes.back()) / planned_touch_rate);
+          (planned_fork_seconds + static_cast<double>(step.sizes.back()) / planned_touch_rate) +
+      2 * static_cast<double>(step.sizes.back()) / planned_touch_rate;
   return step;
 }
 
 std::vector<Step> Planner::paths() const {
   std::vector<Step> steps = {path_step(1)};
-  for (const std::size_t copiers : doubling_to(pus_.size())) {
-    if (request_.quick && copiers != pus_.size()) continue;
+  // Each copier needs a process of its own.
+  constexpr std::size_t most_copiers = 64;
+  constexpr std::size_t most_quick_copiers = 16;
+  const std::size_t most =
+      std::min(pus_.size(), request_.quick ? most_quick_copiers : most_copiers);
+  for (const std::size_t copiers : doubling_to(most)) {
+    if (request_.quick && copiers != most) continue;
     steps.push_back(path_step(copiers));
   }
   return steps;
@@ -300,7 +335,8 @@ std::vector<Step> Planner::system() const {
   Step step;
   step.kind = StepKind::system;
   step.name = "system calls";
-  step.pus = {pus_.front(), pus_.back()};
+  // The sleeper that is woken lies farther off where there is a choice.
+  step.pus = {reference_pu(pus_), pus_[pus_.size() / 4]};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
   step.seconds.assign(machine::system_call_names.size(), start_seconds + step.extent.seconds);
   return {step};

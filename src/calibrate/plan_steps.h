@@ -32,6 +32,7 @@ class Planner {
   Step scan_or_measure_pairs() const;
   Step copy_step(const std::string& level, const std::vector<int>& copiers) const;
   std::string level_of_own_node(const machine::NumaNode& node) const;
+  std::vector<const machine::NumaNode*> nearest_nodes(const machine::NumaNode* home) const;
   Step memory_step(const machine::NumaNode* node) const;
   Step path_step(std::size_t copiers) const;
   // Levels at which measured cores meet, innermost first.

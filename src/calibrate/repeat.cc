@@ -4,36 +4,55 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace huddle::calibrate {
 namespace {
 
-// The first to have enough ends it for all: what the others did after that was less disturbed.
-std::vector<double> time_until(std::atomic<bool>& over, const Progress& progress,
+// When a crowd ends. The first to have enough ends it for all, but not before each has a few: a
+// core that came late would have nothing to say. Whoever fails ends it at once.
+class Ending {
+ public:
+  Ending(std::size_t cores, const Extent& extent, const Budget& budget)
+      : few_(std::min(samples_in_any_case, extent.most)), cores_with_few_(cores), budget_(budget) {}
+
+  void one_has_enough() { enough_.store(true, std::memory_order_relaxed); }
+  void one_failed() { failed_.store(true, std::memory_order_relaxed); }
+  // pre: called once a sample.
+  void one_has(std::size_t samples) {
+    if (samples == few_) cores_with_few_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  bool is_here() const {
+    if (failed_.load(std::memory_order_relaxed) || budget_.stopped()) return true;
+    return enough_.load(std::memory_order_relaxed) &&
+           cores_with_few_.load(std::memory_order_relaxed) == 0;
+  }
+
+ private:
+  const std::size_t few_;
+  std::atomic<std::size_t> cores_with_few_;
+  std::atomic<bool> enough_{false};
+  std::atomic<bool> failed_{false};
+  const Budget& budget_;
+};
+
+std::vector<double> time_until(Ending& ending, const Extent& extent, const Budget& budget,
                                std::size_t repeat, const std::function<void()>& work) {
   std::vector<double> samples;
-  while (progress.wants_more(samples.size())) {
+  const Progress progress(extent, budget);
+  while (true) {
+    if (!progress.wants_more(samples.size())) ending.one_has_enough();
+    if (ending.is_here()) return samples;
     const double start = now_ns();
     work();
     const double took = now_ns() - start;
-    if (over.load(std::memory_order_relaxed)) break;
+    // What others did after the end was less disturbed.
+    if (ending.is_here()) return samples;
+    if (samples.size() >= extent.most) continue;
     samples.push_back(took / static_cast<double>(repeat));
+    ending.one_has(samples.size());
   }
-  over.store(true, std::memory_order_relaxed);
-  return samples;
-}
-
-// In the order in which they were taken, as far as all have samples.
-std::vector<double> interleaved(const std::vector<std::vector<double>>& each) {
-  std::size_t shortest = each.front().size();
-  for (const auto& samples : each) shortest = std::min(shortest, samples.size());
-  std::vector<double> all;
-  all.reserve(shortest * each.size());
-  for (std::size_t i = 0; i < shortest; ++i) {
-    for (const auto& samples : each) all.push_back(samples[i]);
-  }
-  return all;
 }
 
 }  // namespace
@@ -43,14 +62,23 @@ Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
                       const std::function<void(std::size_t, std::size_t)>& work) {
   std::vector<std::vector<double>> each(pus.size());
   StartLine start(pus.size());
-  std::atomic<bool> over{false};
+  Ending ending(pus.size(), extent, budget);
   Samples samples;
   samples.threads = crew.run(pus, [&](std::size_t who) {
-    work(who, 1);  // warms up: caches, page tables, the processor's clock
-    start.wait();
-    each[who] = time_until(over, Progress(extent, budget), repeat, [&] { work(who, repeat); });
+    try {
+      work(who, 1);  // warms up: caches, page tables, the processor's clock
+      start.wait();
+      each[who] = time_until(ending, extent, budget, repeat, [&] { work(who, repeat); });
+    } catch (...) {
+      // The others neither wait for one that never comes, nor measure without it.
+      ending.one_failed();
+      start.give_up();
+      throw;
+    }
   });
-  samples.ns = interleaved(each);
+  samples.ns = std::move(each.front());
+  samples.further_ns.assign(std::make_move_iterator(each.begin() + 1),
+                            std::make_move_iterator(each.end()));
   return samples;
 }
 

@@ -4,6 +4,7 @@
 // The same work again and again on one or more processors, timed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 
@@ -26,5 +27,17 @@ struct Prepared {
 };
 Samples time_prepared(Crew& crew, int pu, const Prepared& prepared, const Extent& extent,
                       const Budget& budget);
+
+// Rounds of two halves, and nobody begins a half before all have ended the one before: in the first
+// all prepare, in the second the first `timed` do `pieces` of what a sample is the mean of. The
+// first round warms up.
+struct Rounds {
+  std::size_t timed = 1;
+  std::size_t pieces = 1;
+  std::function<void(std::size_t who, std::uint32_t round)> prepare;
+  std::function<void(std::size_t who, std::uint32_t round)> work;
+};
+Samples time_rounds(Crew& crew, std::span<const int> pus, const Rounds& rounds,
+                    const Extent& extent, const Budget& budget);
 
 }  // namespace huddle::calibrate

@@ -49,6 +49,8 @@ class Progress {
 // One attempt: samples in the order in which they were taken, and what befell the threads.
 struct Samples {
   std::vector<double> ns;
+  // Where more cores did the same at the same time: the samples of each further one.
+  std::vector<std::vector<double>> further_ns;
   std::vector<ThreadUse> threads;
 };
 
@@ -59,6 +61,10 @@ struct Measured {
   int attempts = 0;
   bool usable() const { return summary.count > 0; }
 };
+
+// Cores that do the same at the same time are judged each on its own: that a fast and a slow core
+// differ is no unrest. The figure is the slowest core's, since a collective ends with its last.
+Summary summary_of(const Samples& samples);
 
 // Attempts until one is steady, repetitions are used up or the budget is spent; the steadiest is
 // kept.

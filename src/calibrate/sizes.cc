@@ -3,11 +3,12 @@
 #include "calibrate/sizes.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <limits>
+#include <optional>
 #include <set>
-#include <string>
+
+#include "base/cgroup_limits.h"
+#include "calibrate/cores.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -25,37 +26,11 @@ constexpr double nearest_ratio = 1.6;
 constexpr std::size_t widest_gap = 8;
 constexpr std::size_t smallest = 64;
 
-// `memory.max` of a control group of version 2; no limit where there is none.
-std::uint64_t group_limit(const std::filesystem::path& folder) {
-  std::ifstream file(folder / "memory.max");
-  std::uint64_t bytes = 0;
-  return file >> bytes ? bytes : std::numeric_limits<std::uint64_t>::max();
-}
-
-std::uint64_t control_group_limit() {
-  std::ifstream file("/proc/self/cgroup");
-  const std::filesystem::path root = "/sys/fs/cgroup";
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::/")) continue;
-    std::filesystem::path below = line.substr(4);
-    while (!below.empty()) {
-      least = std::min(least, group_limit(root / below));
-      below = below.parent_path();
-    }
-    least = std::min(least, group_limit(root));
-  }
-  return least;
-}
-
-std::uint64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word) {
-    std::uint64_t kilobytes = 0;
-    if (word == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024;
-  }
-  return std::numeric_limits<std::uint64_t>::max();
+std::uint64_t available_memory(const System& system) {
+  constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
+  const auto fields = words(system.field("/proc/meminfo", "MemAvailable").value_or(""));
+  const auto kilobytes = fields.empty() ? std::nullopt : whole_number(fields.front());
+  return kilobytes ? static_cast<std::uint64_t>(*kilobytes) * 1024 : unknown;
 }
 
 }  // namespace
@@ -71,6 +46,18 @@ std::vector<std::size_t> cache_sizes(const machine::Topology& topology) {
   if (sizes.empty()) sizes = {usual_l1, usual_l2, usual_l3};
   std::sort(sizes.begin(), sizes.end());
   return sizes;
+}
+
+std::size_t beyond_caches(const machine::Topology& topology) {
+  return 2 * cache_sizes(topology).back();
+}
+
+std::size_t cache_sharers(const machine::Topology& topology, const std::vector<int>& copiers) {
+  for (const char* cache : {"l3", "l2"}) {
+    if (find_level(topology, cache) == nullptr) continue;
+    return std::max<std::size_t>(1, fullest_group(topology, cache, copiers).size());
+  }
+  return 1;
 }
 
 std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers) {
@@ -107,6 +94,10 @@ std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes) {
   return kept;
 }
 
-std::uint64_t usable_memory_bytes() { return std::min(available_memory(), control_group_limit()); }
+std::uint64_t usable_memory_bytes(const System& system) {
+  const std::uint64_t available = available_memory(system);
+  const auto limit = read_cgroup_limits(system).memory_bytes;
+  return limit ? std::min(available, static_cast<std::uint64_t>(*limit)) : available;
+}
 
 }  // namespace huddle::calibrate

@@ -8,12 +8,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/system.h"
 #include "machine/topology.h"
 
 namespace huddle::calibrate {
 
 // Caches of the machine from the smallest to the largest, by what one group of the level has.
 std::vector<std::size_t> cache_sizes(const machine::Topology& topology);
+
+// The least through which a chase may go and still miss the largest cache mostly.
+std::size_t beyond_caches(const machine::Topology& topology);
+
+// How many of the copiers fill one last cache together, at most.
+std::size_t cache_sharers(const machine::Topology& topology, const std::vector<int>& copiers);
 
 // How much one of `sharers` copiers has to copy so that all of it comes from memory.
 std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers);
@@ -26,6 +33,6 @@ std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes);
 
 // What may be used here without pushing anybody else out: free memory and the limits of the control
 // groups around us.
-std::uint64_t usable_memory_bytes();
+std::uint64_t usable_memory_bytes(const System& system = System());
 
 }  // namespace huddle::calibrate

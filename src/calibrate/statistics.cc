@@ -62,4 +62,31 @@ Summary summarize(std::span<const double> samples) {
   return summary;
 }
 
+Summary slowest_and_worst(const Summary& a, const Summary& b) {
+  return {.count = std::min(a.count, b.count),
+          .median = std::max(a.median, b.median),
+          .spread = std::max(a.spread, b.spread),
+          .outliers = std::max(a.outliers, b.outliers),
+          .worst = std::max(a.worst, b.worst),
+          .lost = std::max(a.lost, b.lost),
+          .drift = std::max(a.drift, b.drift)};
+}
+
+std::optional<double> slope(std::span<const double> x, std::span<const double> y) {
+  const auto n = static_cast<double>(x.size());
+  double sum_x = 0;
+  double sum_y = 0;
+  double sum_xx = 0;
+  double sum_xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum_x += x[i];
+    sum_y += y[i];
+    sum_xx += x[i] * x[i];
+    sum_xy += x[i] * y[i];
+  }
+  const double width = n * sum_xx - sum_x * sum_x;
+  if (width <= 0) return std::nullopt;
+  return (n * sum_xy - sum_x * sum_y) / width;
+}
+
 }  // namespace huddle::calibrate

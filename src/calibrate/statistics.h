@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace huddle::calibrate {
@@ -30,7 +31,15 @@ struct Summary {
 // The samples in the order in which they were taken. Empty: all zero.
 Summary summarize(std::span<const double> samples);
 
+// Two series of which neither may hide what is wrong with the other: the larger of each figure, and
+// the count of the shorter.
+Summary slowest_and_worst(const Summary& a, const Summary& b);
+
 // The middle value, or the mean of the two middle ones. pre: not empty.
 double median_of(std::span<const double> values);
+
+// How much y grows with x: the slope of the straight line through all points. Nothing where fewer
+// than two x differ. pre: as many of one as of the other.
+std::optional<double> slope(std::span<const double> x, std::span<const double> y);
 
 }  // namespace huddle::calibrate

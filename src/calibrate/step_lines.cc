@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 
 #include "calibrate/line_pairs.h"
@@ -25,21 +26,10 @@ Pair in_order(const Pair& pair) {
   return {std::min(pair.first, pair.second), std::max(pair.first, pair.second)};
 }
 
-// Time for each further one: the slope of the straight line through all points.
-double step_between(const std::vector<double>& counts, const std::vector<double>& ns) {
-  const auto n = static_cast<double>(counts.size());
-  double sum_x = 0;
-  double sum_y = 0;
-  double sum_xx = 0;
-  double sum_xy = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    sum_x += counts[i];
-    sum_y += ns[i];
-    sum_xx += counts[i] * counts[i];
-    sum_xy += counts[i] * ns[i];
-  }
-  const double width = n * sum_xx - sum_x * sum_x;
-  return width > 0 ? std::max(0.0, (n * sum_xy - sum_x * sum_y) / width) : 0;
+std::set<int> pus_of(const std::map<Pair, Summary>& lines) {
+  std::set<int> pus;
+  for (const auto& [pair, summary] : lines) pus.insert({pair.first, pair.second});
+  return pus;
 }
 
 }  // namespace
@@ -60,7 +50,15 @@ void StepRun::line_pairs(Findings& findings) {
 }
 
 void StepRun::line_clusters(Findings& findings) {
+  const std::size_t scanned_pus = pus_of(findings.lines).size();
   const auto scanned = pairs_of(findings.lines);
+  const std::size_t complete = scanned ? scanned->pus.size() : 0;
+  if (complete < scanned_pus) {
+    findings.doubts.add(step_.name,
+                        fmt::format("the scan has all pairs of {} of {} cores only: clusters are "
+                                    "taken from those",
+                                    complete, scanned_pus));
+  }
   if (!scanned) return;
   const std::vector<Pair> pairs = pairs_of_clusters(*scanned, step_.seconds.size());
   for (const Pair& pair : pairs) {
@@ -133,10 +131,13 @@ void StepRun::flags(Findings& findings) {
       at[who].push_back(static_cast<double>(count));
     }
   }
-  found->reader_step_ns = step_between(at[readers], ns[readers]);
+  // One point has no slope: the estimate stays, and is called one.
+  const std::optional<double> reader_step = slope(at[readers], ns[readers]);
+  const std::optional<double> writer_step = slope(at[writers], ns[writers]);
+  if (!reader_step || !writer_step) return;
+  found->reader_step_ns = std::max(0.0, *reader_step);
   // The writers are called by a flag that all of them read; that part is known.
-  found->writer_step_ns =
-      std::max(0.0, step_between(at[writers], ns[writers]) - found->reader_step_ns);
+  found->writer_step_ns = std::max(0.0, std::max(0.0, *writer_step) - found->reader_step_ns);
   found->steps_origin = machine::Origin::measured;
 }
 

@@ -16,7 +16,9 @@
 #include "calibrate/handoff_probe.h"
 #include "calibrate/memory_probe.h"
 #include "calibrate/repeat.h"
+#include "calibrate/sizes.h"
 #include "calibrate/system_probe.h"
+#include "machine/locate.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -41,6 +43,13 @@ Samples time_handoff(HandoffProbe& probe, HandoffKind kind, std::size_t bytes, c
       return probe.time_ring(bytes, CopyKernel::nontemporal, extent, budget);
   }
   return {};
+}
+
+double generic_copy_factor(const machine::Topology& topology, const std::string& level) {
+  for (const machine::MemoryCost& cost : machine::generic_machine(topology).memory) {
+    if (cost.level == level) return cost.copy_factor;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -115,7 +124,23 @@ void StepRun::copy(Findings& findings) {
   result.curve = curve(findings, "", usual, [&](std::size_t bytes, const Budget& budget) {
     return probe.time(bytes, CopyKernel::plain, step_.extent, budget);
   });
-  if (!result.curve.bytes.empty()) findings.machine.copy.push_back(result);
+  if (result.curve.bytes.empty()) return;
+  findings.machine.copy.push_back(result);
+  // Each reads one buffer and writes the other.
+  const auto largest = static_cast<std::size_t>(result.curve.bytes.back());
+  doubt_cache(findings, "the largest copy",
+              2 * largest * cache_sharers(findings.machine.topology, step_.pus));
+}
+
+// Too little memory, too little time, or a cache that is larger than anybody thought.
+void StepRun::doubt_cache(Findings& findings, const std::string& what, std::size_t bytes) {
+  const std::size_t needed = beyond_caches(findings.machine.topology);
+  if (bytes >= needed) return;
+  findings.doubts.add(step_.name,
+                      fmt::format("{} went through {} only, the caches need {}: it may have timed "
+                                  "a cache and not the memory",
+                                  what, size_text(static_cast<double>(bytes)),
+                                  size_text(static_cast<double>(needed))));
 }
 
 void StepRun::handoff_kind(Findings& findings, HandoffProbe& probe, HandoffKind kind) {
@@ -149,14 +174,17 @@ void StepRun::memory(Findings& findings) {
     });
     if (!measured.usable()) return;
     cost.load_ns = measured.summary.median;
+    doubt_cache(findings, "the chase", probe.chase_bytes());
   }
   far_copy(findings, cost);
   findings.machine.memory.push_back(cost);
 }
 
-// The first node that is measured is the core's own: the others are held against it.
+// The other nodes are held against the core's own. Without that there is nothing to hold them
+// against, and the generic factor stays.
 void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
   if (step_.numa_node == memory::PageBuffer::where_touched) return;
+  if (!step_.home) cost.copy_factor = generic_copy_factor(findings.machine.topology, step_.level);
   const std::size_t bytes = step_.sizes.front() / 2;
   const memory::PageBuffer source(bytes, step_.numa_node);
   const memory::PageBuffer target(bytes);
@@ -170,12 +198,18 @@ void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
     });
   });
   if (!measured.usable()) return;
-  if (!findings.near_copy_ns) findings.near_copy_ns = measured.summary.median;
-  cost.copy_factor = std::max(1.0, measured.summary.median / *findings.near_copy_ns);
+  if (step_.home) {
+    findings.near_copy_ns = measured.summary.median;
+  } else if (findings.near_copy_ns) {
+    cost.copy_factor = std::max(1.0, measured.summary.median / *findings.near_copy_ns);
+  } else {
+    findings.doubts.add(step_.name,
+                        "no copy out of the own node to hold it against: copy_factor is estimated");
+  }
 }
 
 void StepRun::path(Findings& findings) {
-  CmaProbe probe(crew_, step_.pus, step_.sizes.back());
+  CmaProbe probe(crew_, step_.pairs, step_.sizes.back());
   if (const std::string refusal = probe.refusal(); !refusal.empty()) {
     findings.notes.push_back(step_.name + ": " + refusal);
     return;

@@ -59,6 +59,8 @@ class StepRun {
   void system(Findings& findings);
 
   void handoff_kind(Findings& findings, HandoffProbe& probe, machine::HandoffKind kind);
+  // Says so where a figure that stands for memory may be a cache's.
+  void doubt_cache(Findings& findings, const std::string& what, std::size_t bytes);
   void far_copy(Findings& findings, machine::MemoryCost& cost);
 
   // The next measurement of the step, with its share of the time that is left.

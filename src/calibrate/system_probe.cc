@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "calibrate/flag.h"
 #include "calibrate/repeat.h"
 #include "memory/page_buffer.h"
 
@@ -112,7 +113,7 @@ Samples time_mapped_pages(Crew& crew, int pu, const Extent& extent, const Budget
 
 // Two threads that sleep in turn, each until the other has raised its count.
 struct Bed {
-  alignas(128) std::atomic<std::uint32_t> count{0};
+  alignas(apart_bytes) std::atomic<std::uint32_t> count{0};
 
   void wake(std::uint32_t to) {
     count.store(to, std::memory_order_release);

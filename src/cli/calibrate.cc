@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "calibrate/plan.h"
@@ -55,21 +57,47 @@ class ProgressWatcher : public calibrate::Watcher {
   double before_ = 0;  // seconds of the steps that are done
 };
 
+[[noreturn]] void cannot_write(const std::string& folder, const std::string& why) {
+  throw FailureError(
+      fmt::format("cannot write to {} ({}); name another place: --output FILE", folder, why));
+}
+
 // Better said before a minute of measuring than after it. Tried, not asked: root may write
 // everywhere, and still not into /proc.
 void require_writable(const std::string& file) {
   namespace fs = std::filesystem;
-  if (fs::is_directory(file)) {
+  std::error_code why;
+  if (fs::is_directory(file, why)) {
     throw UsageError(fmt::format("--output {} is a folder; name a file in it", file));
   }
   fs::path folder = fs::absolute(file).parent_path();
-  while (!fs::exists(folder)) folder = folder.parent_path();
-  std::string trial = (folder / ".huddle-XXXXXX").string();
-  if (mkdtemp(trial.data()) == nullptr) {
-    throw FailureError(fmt::format("cannot write to {} ({}); name another place: --output FILE",
-                                   folder.string(), std::strerror(errno)));
+  while (!fs::exists(folder, why)) {
+    if (why) cannot_write(folder.string(), why.message());
+    folder = folder.parent_path();
   }
-  fs::remove(trial);
+  std::string trial = (folder / ".huddle-XXXXXX").string();
+  if (mkdtemp(trial.data()) == nullptr) cannot_write(folder.string(), std::strerror(errno));
+  fs::remove(trial, why);
+}
+
+// A damaged file is nothing to be kept.
+std::optional<machine::Machine> sound_machine(const std::string& file) {
+  try {
+    return machine::read_machine_file(file);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// A first idea, or a look from inside a small cpuset, must not silently cost a minute's work that
+// every command goes by.
+void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
+  std::error_code none;
+  if (!std::filesystem::exists(file, none)) return;
+  const auto there = sound_machine(file);
+  if (!there || !calibrate::is_fuller(*there, plan)) return;
+  throw UsageError(fmt::format(
+      "{} holds a fuller calibration; --force replaces it, --output FILE keeps both", file));
 }
 
 class CalibrateCommand : public Command {
@@ -77,18 +105,19 @@ class CalibrateCommand : public Command {
   std::string name() const override { return "calibrate"; }
   std::string summary() const override { return "measure this machine and keep the figures"; }
   std::string description() const override {
-    return "Measures what communication costs between the processors that this process may use:\n"
-           "cache lines, copies, hand-offs, reading a peer's memory, system calls. Best on an "
-           "idle\n"
-           "node; what others disturb is flagged, not hidden. The file goes where every huddle\n"
-           "command finds it. Ctrl-C at any time: nothing half-written stays.";
+    return "Measures what communication costs between the processors that this process may "
+           "use: cache lines, copies, hand-offs, reading a peer's memory, system calls. Best on an "
+           "idle node; what others disturb is flagged, not hidden. The file goes where every "
+           "huddle command finds it. Ctrl-C at any time: nothing half-written stays.";
   }
   std::string examples() const override {
-    return "  huddle calibrate              measure (a minute on 2 cores), keep for this user\n"
+    return "  huddle calibrate              measure (a minute on 2 cores) and keep it\n"
            "  huddle calibrate --quick      a first idea in 5 seconds\n"
            "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
-           "  huddle calibrate --output /etc/huddle/machines/node.toml\n"
+           "  huddle calibrate -o x.toml    keep it here, for --machine x.toml\n"
            "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
+           "For all users of a node: copy the file to /etc/huddle/machines under the name that "
+           "huddle calibrate gave it; no other name is found there.\n\n"
            "Exit status: 0 measured (doubts are in the file), 1 failed, or doubtful with --strict.";
   }
   void declare(Options& options) override;
@@ -106,6 +135,7 @@ class CalibrateCommand : public Command {
   bool json_ = false;
   bool dry_run_ = false;
   bool strict_ = false;
+  bool force_ = false;
   std::string output_;
   std::string xml_;
   std::string synthetic_;
@@ -116,6 +146,7 @@ void CalibrateCommand::declare(Options& options) {
   options.text("-o,--output", output_, "FILE", "write there; - for standard output");
   options.flag("--json", json_, "print what came out as JSON");
   options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");
+  options.flag("--force", force_, "replace a fuller calibration of yours");
   options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
   options.text("--xml", xml_, "FILE", "with --dry-run: plan for a topology that lstopo wrote");
   options.text("--synthetic", synthetic_, "DESCRIPTION",
@@ -141,7 +172,8 @@ machine::Discovery CalibrateCommand::discover() const {
 
 ExitCode CalibrateCommand::show_plan(const Context& context, const machine::Topology& topology,
                                      const calibrate::Plan& plan) const {
-  context.console.print(json_ ? plan_json(plan) : plan_text(topology, plan));
+  context.console.print(json_ ? plan_json(plan)
+                              : plan_text(topology, plan, context.console.columns));
   return ExitCode::fine;
 }
 
@@ -157,7 +189,7 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
     console.print(outcome_json(outcome, file));
     return;
   }
-  console.print(summary_text(outcome));
+  console.print(summary_text(outcome, console.columns));
   console.print(fmt::format("\nWritten to {}\n", file));
 }
 
@@ -171,6 +203,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
 
   const std::string file =
       output_.empty() ? machine::user_machine_file(discovery.topology) : output_;
+  if (output_.empty() && !force_) require_no_fuller(file, plan);
   if (file != standard_output) require_writable(file);
 
   const Interrupt interrupt;
@@ -178,7 +211,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
   const calibrate::Outcome outcome =
       calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
   watcher.finish();
-  if (outcome.stopped) {
+  if (outcome.stopped || interrupt.requested()) {
     context.console.note(fmt::format("huddle: {} in step {} of {}; nothing was written",
                                      interrupt.signal_name(), watcher.step() + 1,
                                      plan.steps.size()));
@@ -186,6 +219,8 @@ ExitCode CalibrateCommand::run(const Context& context) {
   }
   for (const std::string& note : outcome.notes) context.console.note("note: " + note);
   keep(context, outcome, file);
+  // It came while the file was written, which is whole now.
+  if (interrupt.requested()) interrupt.die();
   for (const auto& doubt : outcome.machine.doubts) {
     context.console.note(fmt::format("warning: {}: {}", doubt.what, doubt.why));
   }

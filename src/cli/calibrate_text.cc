@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "base/text.h"
 #include "calibrate/sizes.h"
+#include "cli/table.h"
+#include "cli/wrap.h"
 
 namespace huddle::cli {
 namespace {
@@ -20,8 +21,8 @@ using machine::Curve;
 using machine::Machine;
 using machine::Topology;
 
-constexpr int name_columns = 32;
-constexpr int figure_columns = 9;
+// Every table of the result: figures of all of them stand in the same columns.
+constexpr TableLook look = {.indent = 2, .name_columns = 32};
 
 std::string heading(const Topology& topology) {
   const std::string model = topology.cpu_model.empty() ? "this machine" : topology.cpu_model;
@@ -29,152 +30,169 @@ std::string heading(const Topology& topology) {
   return fmt::format("{}, {} core{}", model, cores, cores == 1 ? "" : "s");
 }
 
-std::string rate_text(const Curve& curve, double bytes) {
-  const double rate = bytes / time_at(curve, bytes);
-  return rate < 10 ? fmt::format("{:.2f}", rate) : fmt::format("{:.1f}", rate);
+// An estimate that stands among measurements says so.
+std::string marked(const std::string& figure, machine::Origin origin) {
+  return (origin == machine::Origin::measured ? "" : "~") + figure;
 }
+
+std::string ns_text(double ns, machine::Origin origin) {
+  return marked(fmt::format("{:.1f}", ns), origin);
+}
+
+std::string rate_text(const Curve& curve, double bytes, machine::Origin origin) {
+  const double rate = bytes / time_at(curve, bytes);
+  return marked(rate < 10 ? fmt::format("{:.2f}", rate) : fmt::format("{:.1f}", rate), origin);
+}
+
+// What stands above the columns of rates, and the sizes they are for.
+struct Sizes {
+  std::vector<std::string> names;
+  std::vector<double> bytes;
+};
 
 // A table of rates: a row for each curve, a column for each size.
 class RateTable {
  public:
-  RateTable(const std::string& title, const std::vector<std::string>& columns,
-            std::vector<double> bytes)
-      : bytes_(std::move(bytes)), text_(fmt::format("\n{:<{}}", title, name_columns)) {
-    for (const std::string& column : columns) {
-      text_ += fmt::format("{:>{}}", column, figure_columns);
-    }
-    text_ += '\n';
-  }
+  RateTable(const std::string& title, const Sizes& sizes)
+      : bytes_(sizes.bytes), table_(heading_of(title, sizes), look) {}
   // Sizes beyond what was measured stay empty.
-  void row(const std::string& name, const Curve& curve) {
-    text_ += fmt::format("  {:<{}}", name, name_columns - 2);
+  void row(const std::string& name, const Curve& curve, machine::Origin origin) {
+    Table::Row cells = {name};
     for (const double bytes : bytes_) {
       const bool known = bytes <= curve.bytes.back() && bytes >= curve.bytes.front();
-      text_ += fmt::format("{:>{}}", known ? rate_text(curve, bytes) : "-", figure_columns);
+      cells.push_back(known ? rate_text(curve, bytes, origin) : "-");
     }
-    text_ += '\n';
+    table_.add(std::move(cells));
   }
-  const std::string& text() const { return text_; }
+  std::string text(int columns) const { return "\n" + table_.text(columns); }
 
  private:
+  static Table::Row heading_of(const std::string& title, const Sizes& sizes) {
+    Table::Row cells = {title};
+    cells.insert(cells.end(), sizes.names.begin(), sizes.names.end());
+    return cells;
+  }
+
   std::vector<double> bytes_;
-  std::string text_;
+  Table table_;
 };
 
-// An estimate that stands among measurements says so.
-std::string step_text(double ns, machine::Origin origin) {
-  return fmt::format("{}{:.1f}", origin == machine::Origin::measured ? "" : "~", ns);
-}
-
-std::string line_table(const Machine& machine) {
-  std::string text = fmt::format("\n{:<{}}{:>12}{:>12}{:>14}{:>14}\n", "Line between two cores, ns",
-                                 name_columns, "one way", "one line", "next reader", "next writer");
+std::string line_table(const Machine& machine, int columns) {
+  Table table({"Line between two cores, ns", "one way", "one line", "next reader", "next writer"},
+              look);
   for (const auto& cost : machine.line) {
-    const bool measured = cost.origin == machine::Origin::measured;
-    text += fmt::format("  {:<{}}{:>12.1f}{:>12.1f}{:>14}{:>14}\n",
-                        cost.level + (measured ? "" : " (estimated)"), name_columns - 2,
-                        cost.one_way_ns, cost.shared_ns,
-                        step_text(cost.reader_step_ns, cost.steps_origin),
-                        step_text(cost.writer_step_ns, cost.steps_origin));
+    table.add({cost.level, ns_text(cost.one_way_ns, cost.origin),
+               ns_text(cost.shared_ns, cost.origin),
+               ns_text(cost.reader_step_ns, cost.steps_origin),
+               ns_text(cost.writer_step_ns, cost.steps_origin)});
   }
-  if (text.find('~') != std::string::npos)
-    text += "  ~ estimated: three cores have to meet there\n";
-  return text;
+  return machine.line.empty() ? "" : "\n" + table.text(columns);
 }
 
-std::string copy_table(const Machine& machine) {
-  std::vector<std::string> columns;
-  std::vector<double> bytes;
+Sizes sizes_within_caches(const Machine& machine) {
   constexpr double fits = 4;  // a copy of a quarter of a cache stays in it
+  Sizes sizes;
   const auto caches = calibrate::cache_sizes(machine.topology);
   for (std::size_t i = 0; i < caches.size(); ++i) {
-    columns.push_back(fmt::format("L{}", i + 1));
-    bytes.push_back(static_cast<double>(caches[i]) / fits);
+    sizes.names.push_back(fmt::format("L{}", i + 1));
+    sizes.bytes.push_back(static_cast<double>(caches[i]) / fits);
   }
-  RateTable table("Copy, GB/s each, in", columns, bytes);
-  std::string rows;
+  return sizes;
+}
+
+std::string copy_table(const Machine& machine, int columns) {
+  RateTable table("Copy, GB/s each, in", sizes_within_caches(machine));
   for (const auto& copy : machine.copy) {
     const std::string name = copy.copiers == 1
                                  ? "1 core"
                                  : fmt::format("{} cores at once, {}", copy.copiers, copy.level);
-    table.row(name, copy.curve);
+    table.row(name, copy.curve, copy.origin);
   }
-  return table.text();
+  return table.text(columns);
 }
 
 // Memory is the largest size of each curve, which differs from curve to curve.
-std::string memory_copy_text(const Machine& machine) {
+std::string memory_copy_text(const Machine& machine, int columns) {
   std::vector<std::string> parts;
   for (const auto& copy : machine.copy) {
-    parts.push_back(fmt::format("{} with {} core{}", rate_text(copy.curve, copy.curve.bytes.back()),
+    parts.push_back(fmt::format("{} with {} core{}",
+                                rate_text(copy.curve, copy.curve.bytes.back(), copy.origin),
                                 copy.copiers, copy.copiers == 1 ? "" : "s"));
   }
-  return fmt::format("  {:<{}}{}\n", "in memory", name_columns - 2,
-                     fmt::format("{}", fmt::join(parts, ", ")));
+  const std::string head = spaces(look.indent) + "in memory: ";
+  return wrap(head, fmt::format("{}", fmt::join(parts, ", ")), 2 * look.indent, columns);
 }
-
-constexpr std::array<double, 4> shown_bytes = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
 
 RateTable table_by_size(const std::string& title) {
-  std::vector<std::string> columns;
-  for (const double bytes : shown_bytes) columns.push_back(size_text(bytes));
-  return {title, columns, {shown_bytes.begin(), shown_bytes.end()}};
+  static constexpr std::array<double, 4> shown_bytes = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
+  Sizes sizes;
+  for (const double bytes : shown_bytes) {
+    sizes.names.push_back(size_text(bytes));
+    sizes.bytes.push_back(bytes);
+  }
+  return {title, sizes};
 }
 
-std::string handoff_table(const Machine& machine) {
+std::string handoff_table(const Machine& machine, int columns) {
   RateTable table = table_by_size("Hand-off, GB/s, by size");
   for (const auto& handoff : machine.handoff) {
     const auto kind = machine::handoff_names[static_cast<std::size_t>(handoff.kind)];
-    table.row(fmt::format("{} {}", handoff.level, kind), handoff.curve);
+    table.row(fmt::format("{} {}", handoff.level, kind), handoff.curve, handoff.origin);
   }
-  return machine.handoff.empty() ? "" : table.text();
+  return machine.handoff.empty() ? "" : table.text(columns);
 }
 
-std::string path_table(const Machine& machine) {
+std::string path_table(const Machine& machine, int columns) {
   RateTable table = table_by_size("process_vm_readv, GB/s, by size");
   for (const auto& path : machine.paths) {
     table.row(fmt::format("{} core{}", path.copiers, path.copiers == 1 ? "" : "s at once"),
-              path.curve);
+              path.curve, path.origin);
   }
-  return machine.paths.empty() ? "" : table.text();
+  return machine.paths.empty() ? "" : table.text(columns);
 }
 
-std::string system_lines(const Machine& machine) {
-  std::string text = "\nOne of each\n";
+std::string system_table(const Machine& machine, int columns) {
+  Table table({"One of each", ""}, look);
   for (const auto& cost : machine.memory) {
-    text += fmt::format("  {:<{}}{}\n", "load from memory, " + cost.level, name_columns - 2,
-                        time_text(cost.load_ns));
+    table.add({"load from memory, " + cost.level, marked(time_text(cost.load_ns), cost.origin)});
   }
   for (const auto& cost : machine.system) {
-    text +=
-        fmt::format("  {:<{}}{}\n", machine::system_call_names[static_cast<std::size_t>(cost.call)],
-                    name_columns - 2, time_text(cost.ns));
+    table.add({std::string(machine::system_call_names[static_cast<std::size_t>(cost.call)]),
+               marked(time_text(cost.ns), cost.origin)});
   }
-  return text;
+  return "\n" + table.text(columns);
 }
+
+std::string seconds_text(double seconds) { return fmt::format("{:.1f}", seconds); }
 
 }  // namespace
 
-std::string plan_text(const Topology& topology, const Plan& plan) {
-  std::string text = heading(topology) + fmt::format(": {} measured\n\n", plan.pus.size());
-  text += fmt::format("{:<46}{:>14}{:>10}{:>12}\n", "step", "measurements", "seconds", "at most");
+std::string plan_text(const Topology& topology, const Plan& plan, int columns) {
+  Table table({"step", "measurements", "seconds", "at most"}, {});
   for (const auto& step : plan.steps) {
-    text += fmt::format("{:<46}{:>14}{:>10.1f}{:>12.1f}\n", step.name, step.seconds.size(),
-                        step.expected_seconds(), step.limit_seconds);
+    table.add({step.name, std::to_string(step.seconds.size()),
+               seconds_text(step.expected_seconds()), seconds_text(step.limit_seconds)});
   }
-  text += fmt::format("{:<46}{:>14}{:>10.1f}{:>12.1f}\n", "all", "", plan.expected_seconds(),
-                      plan.limit_seconds());
-  return text;
+  table.add({"all", "", seconds_text(plan.expected_seconds()), seconds_text(plan.limit_seconds())});
+  return wrap("", fmt::format("{}: {} measured", heading(topology), plan.pus.size()), 0, columns) +
+         "\n" + table.text(columns);
 }
 
-std::string summary_text(const Outcome& outcome) {
+std::string summary_text(const Outcome& outcome, int columns) {
   const Machine& machine = outcome.machine;
-  std::string text = fmt::format("{}: {} measurements in {:.1f} s\n", heading(machine.topology),
-                                 outcome.measurements, outcome.seconds);
-  if (!machine.line.empty()) text += line_table(machine);
-  text += copy_table(machine) + memory_copy_text(machine);
-  text += handoff_table(machine) + path_table(machine) + system_lines(machine);
-  return text;
+  const std::string opening =
+      wrap("",
+           fmt::format("{}: {} measurements in {:.1f} s", heading(machine.topology),
+                       outcome.measurements, outcome.seconds),
+           0, columns);
+  std::string tables = line_table(machine, columns) + copy_table(machine, columns) +
+                       memory_copy_text(machine, columns) + handoff_table(machine, columns) +
+                       path_table(machine, columns) + system_table(machine, columns);
+  if (tables.find('~') != std::string::npos) {
+    tables +=
+        "\n" + wrap("", "~ estimated, not measured (a next reader takes three cores)", 2, columns);
+  }
+  return opening + tables;
 }
 
 }  // namespace huddle::cli

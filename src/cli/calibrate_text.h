@@ -12,7 +12,7 @@
 
 namespace huddle::cli {
 
-std::string plan_text(const machine::Topology& topology, const calibrate::Plan& plan);
-std::string summary_text(const calibrate::Outcome& outcome);
+std::string plan_text(const machine::Topology& topology, const calibrate::Plan& plan, int columns);
+std::string summary_text(const calibrate::Outcome& outcome, int columns);
 
 }  // namespace huddle::cli

@@ -3,14 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/config_report.h"
-#include "huddle/huddle.h"
 
 namespace huddle::cli {
 
 std::string config_json(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files) {
   using Json = nlohmann::ordered_json;
-  Json root = {{"schema", config_json_schema}, {"huddle", huddle_version()}};
+  Json root = {{"schema", config_json_schema}, {"command", "config"}};
   root["settings"] = Json::array();
   for (const settings::Resolved& resolved : settings) {
     root["settings"].push_back(

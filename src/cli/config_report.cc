@@ -21,7 +21,7 @@ using Row = std::array<std::string, 3>;
 int width_of(const std::string& text) { return static_cast<int>(display_width(text)); }
 
 std::string shown_value(const settings::Resolved& resolved) {
-  return resolved.value.empty() ? "-" : resolved.value;
+  return resolved.value.empty() ? "-" : printable(resolved.value);
 }
 
 std::vector<Row> rows_of(std::span<const settings::Resolved> settings) {

@@ -6,10 +6,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "cli/wrap.h"
 
 namespace huddle::cli {
+namespace {
+
+constexpr int note_indent = 4;
+
+}  // namespace
 
 void Console::print(std::string_view text) const {
   if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
@@ -18,8 +26,13 @@ void Console::print(std::string_view text) const {
 }
 
 void Console::note(std::string_view text) const {
-  std::fwrite(text.data(), 1, text.size(), err);
-  std::fputc('\n', err);
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    line = printable(line);
+    const bool fits = err_columns == 0 || static_cast<int>(display_width(line)) <= err_columns;
+    line = fits ? line + "\n" : wrap("", line, note_indent, err_columns);
+    std::fwrite(line.data(), 1, line.size(), err);
+  }
 }
 
 }  // namespace huddle::cli

@@ -17,10 +17,13 @@ struct Console {
   bool unicode = true;  // box drawing and shades may be used
   int columns = 80;
   bool progress = false;  // `err` is a terminal: a progress bar may move
+  int err_columns = 0;    // how wide `err` is; 0: not a terminal, lines are never broken there
 
   // Throws FailureError when it cannot be written: a result must not get lost in silence.
   void print(std::string_view text) const;
-  void note(std::string_view text) const;  // one line on `err`
+  // On `err`, broken to its width with a hanging indent. Control characters become '?': much of
+  // what is said there quotes files and arguments.
+  void note(std::string_view text) const;
 };
 
 }  // namespace huddle::cli

@@ -15,7 +15,7 @@ class DoctorCommand : public Command {
   std::string name() const override { return "doctor"; }
   std::string summary() const override { return "what huddle needs and whether it is here"; }
   std::string description() const override {
-    return "Tries everything that huddle needs of this machine, for real where it can be tried,\n"
+    return "Tries everything that huddle needs of this machine, for real where it can be tried, "
            "and says what works, what does not, what that costs you and how to get it.\n"
            "Changes nothing. Run it where your programs run: inside the container, inside the job.";
   }
@@ -35,8 +35,9 @@ class DoctorCommand : public Command {
   }
   ExitCode run(const Context& context) override {
     const char* const search_path = std::getenv("PATH");
+    const settings::Resolved& machine = settings::find(context.settings, "machine");
     const auto findings =
-        doctor::examine({.machine_file = settings::find(context.settings, "machine").value,
+        doctor::examine({.machine_file = {machine.value, machine.where},
                          .search_path = search_path == nullptr ? "" : search_path});
     context.console.print(json_ ? doctor_json(findings) : doctor_text(findings, context.console));
     return count(findings, doctor::State::fails) == 0 ? ExitCode::fine : ExitCode::failure;

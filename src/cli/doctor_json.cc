@@ -3,13 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/doctor_report.h"
-#include "huddle/huddle.h"
 
 namespace huddle::cli {
 
 std::string doctor_json(const std::vector<doctor::Finding>& findings) {
   using Json = nlohmann::ordered_json;
-  Json root = {{"schema", doctor_json_schema}, {"huddle", huddle_version()}};
+  Json root = {{"schema", doctor_json_schema}, {"command", "doctor"}};
   for (std::size_t i = 0; i < doctor::state_names.size(); ++i) {
     root["counts"][doctor::state_names[i]] = count(findings, static_cast<doctor::State>(i));
   }

@@ -68,7 +68,8 @@ class Report {
     detail("Cost", finding.cost, indent + 2);
     detail("Remedy", finding.remedy, indent + 2);
     // In one piece, however narrow the terminal is: it is there to be copied.
-    if (!finding.command.empty()) text_ += spaces(indent + 2 + name_width) + finding.command + "\n";
+    if (!finding.command.empty())
+      text_ += spaces(indent + 2 + name_width) + printable(finding.command) + "\n";
   }
 
   void line(const std::string& text) { text_ += wrap("", text, 0, columns_); }
@@ -79,16 +80,17 @@ class Report {
   // The title and the facts, indented by that many columns.
   std::string facts(const Finding& finding, int indent) const {
     const std::string margin = spaces(indent);
+    const std::string found = printable(finding.found);
     const int hang = indent + title_width_ + 2;
     if (columns_ - hang >= least_room) {
-      return wrap(margin + padded(finding.what, title_width_ + 2), finding.found, hang, columns_);
+      return wrap(margin + padded(finding.what, title_width_ + 2), found, hang, columns_);
     }
-    return margin + finding.what + "\n" + wrap(margin + "  ", finding.found, indent + 2, columns_);
+    return margin + finding.what + "\n" + wrap(margin + "  ", found, indent + 2, columns_);
   }
 
   void detail(std::string_view name, const std::string& words, int indent) {
     if (words.empty()) return;
-    text_ += wrap(spaces(indent) + padded(fmt::format("{}:", name), name_width), words,
+    text_ += wrap(spaces(indent) + padded(fmt::format("{}:", name), name_width), printable(words),
                   indent + name_width, columns_);
   }
 

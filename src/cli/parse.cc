@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <sstream>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "cli/wrap.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {
@@ -39,6 +41,11 @@ const settings::Setting& setting_named(std::string_view key) {
                        [key](const settings::Setting& setting) { return setting.key == key; });
 }
 
+// "--machine $NODE" with nothing in NODE must not mean "no --machine".
+std::string refuse_nothing(const std::string& value) {
+  return value.empty() ? "the value is empty; is a variable not set?" : std::string();
+}
+
 void declare_setting(CLI::App& app, const settings::Setting& setting, FlagValues& values,
                      const std::string& group) {
   const std::string key(setting.key);
@@ -46,6 +53,7 @@ void declare_setting(CLI::App& app, const settings::Setting& setting, FlagValues
          settings::flag_name(key),
          [&values, key](const std::string& value) { values[key] = value; },
          std::string(setting.help))
+      ->check(refuse_nothing)
       ->type_name(std::string(setting.placeholder))
       ->take_last()
       ->group(group);
@@ -66,7 +74,7 @@ class ParserOptions : public Options {
   }
   void text(const std::string& names, std::string& target, const std::string& placeholder,
             const std::string& help) override {
-    app_.add_option(names, target, help)->type_name(placeholder);
+    app_.add_option(names, target, help)->check(refuse_nothing)->type_name(placeholder);
   }
   void number(const std::string& names, int& target, int least, int most,
               const std::string& placeholder, const std::string& help) override {
@@ -78,7 +86,7 @@ class ParserOptions : public Options {
     declare_setting(app_, setting_named(key), values_, "Options");
   }
   void positional(const std::string& name, std::string& target, const std::string& help) override {
-    app_.add_option(name, target, help)->type_name("");
+    app_.add_option(name, target, help)->check(refuse_nothing)->type_name("");
   }
   void exclude(const std::string& name, const std::string& other) override {
     app_.get_option(name)->excludes(app_.get_option(other));
@@ -92,15 +100,24 @@ class ParserOptions : public Options {
 // Lists commands by their one-line summaries, opens a command's own help with its description.
 class HelpFormatter : public CLI::Formatter {
  public:
-  explicit HelpFormatter(const std::vector<std::unique_ptr<Command>>& commands) {
-    column_width(34);
+  HelpFormatter(const std::vector<std::unique_ptr<Command>>& commands, int columns)
+      : columns_(std::min(columns, widest)),
+        text_columns_(std::max(columns_ - name_columns, least_text_columns)) {
+    column_width(name_columns);
     label("Positionals", "Arguments");
     label("SUBCOMMAND", "COMMAND");
     for (const auto& command : commands) descriptions_[command->name()] = command->description();
   }
   std::string make_description(const CLI::App* app) const override {
     const auto found = descriptions_.find(app->get_name());
-    return (found == descriptions_.end() ? app->get_description() : found->second) + "\n\n";
+    return fitted(found == descriptions_.end() ? app->get_description() : found->second) + "\n";
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    return fitted(Formatter::make_footer(app));
+  }
+  std::string make_subcommand(const CLI::App* sub) const override {
+    return wrap(padded("  " + sub->get_name(), name_columns), sub->get_description(), name_columns,
+                name_columns + text_columns_);
   }
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
@@ -111,6 +128,12 @@ class HelpFormatter : public CLI::Formatter {
     }
     return text;
   }
+  // CLI11 indents what follows a line break.
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = wrap("", option->get_description(), 0, text_columns_);
+    text.pop_back();
+    return text;
+  }
   // The placeholder alone: ranges stand in the help text, exclusions in the error.
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string type = option->get_type_name();
@@ -118,6 +141,22 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
+  static constexpr int widest = 80;  // lines of text are hard to read beyond
+  static constexpr int name_columns = 34;
+  static constexpr int least_text_columns = 20;
+
+  // Lines that are indented are examples: they are there to be copied and stay in one piece.
+  std::string fitted(const std::string& text) const {
+    std::istringstream lines(text);
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+      result += line.starts_with(' ') ? line + "\n" : wrap("", line, 0, columns_);
+    }
+    return result;
+  }
+
+  int columns_;
+  int text_columns_;
   std::map<std::string, std::string> descriptions_;
 };
 
@@ -157,7 +196,7 @@ std::string no_option_text(const std::string& caller, const std::string& word,
 class Parser {
  public:
   explicit Parser(const std::vector<std::unique_ptr<Command>>& commands) {
-    app_.formatter(std::make_shared<HelpFormatter>(commands));
+    app_.formatter(std::make_shared<HelpFormatter>(commands, plain_console().columns));
     app_.footer(std::string(footer));
     app_.set_help_flag("-h,--help", "this help");
     app_.set_version_flag("--version", fmt::format("huddle {}", huddle_version()), "the version");
@@ -277,10 +316,10 @@ int run_program(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const Error& error) {
-    Console{}.note(fmt::format("huddle: {}", error.what()));
+    plain_console().note(fmt::format("huddle: {}", error.what()));
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
-    Console{}.note(fmt::format("huddle: {}", error.what()));
+    plain_console().note(fmt::format("huddle: {}", error.what()));
     return static_cast<int>(ExitCode::failure);
   }
 }

@@ -33,7 +33,9 @@ bool locale_is_utf8() {
   return false;
 }
 
+// 0: not a terminal.
 int terminal_columns(std::FILE* stream) {
+  if (isatty(fileno(stream)) == 0) return 0;
   winsize size{};
   if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return columns_without_terminal;
@@ -41,13 +43,20 @@ int terminal_columns(std::FILE* stream) {
 
 }  // namespace
 
-Console make_console(std::span<const settings::Resolved> settings) {
+Console plain_console() {
   Console console;
+  const int columns = terminal_columns(console.out);
+  console.columns = columns == 0 ? columns_without_terminal : columns;
+  console.err_columns = terminal_columns(console.err);
+  return console;
+}
+
+Console make_console(std::span<const settings::Resolved> settings) {
+  Console console = plain_console();
   const bool out_is_terminal = isatty(fileno(console.out)) != 0;
   const bool colors_wanted = environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   console.color = decide(settings::find(settings, "color").value, out_is_terminal && colors_wanted);
   console.unicode = decide(settings::find(settings, "unicode").value, locale_is_utf8());
-  console.columns = terminal_columns(console.out);
   console.progress =
       decide(settings::find(settings, "progress").value, isatty(fileno(console.err)) != 0);
   return console;

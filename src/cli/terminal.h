@@ -15,4 +15,7 @@ namespace huddle::cli {
 // the locale do otherwise.
 Console make_console(std::span<const settings::Resolved> settings);
 
+// For what is said before or without any settings: help, errors.
+Console plain_console();
+
 }  // namespace huddle::cli

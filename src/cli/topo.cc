@@ -31,16 +31,38 @@ void write_file(const std::string& path, const std::string& bytes) {
 Subject recorded(const machine::Discovery& discovery, const std::string& name) {
   Subject subject{machine::generic_machine(discovery.topology), discovery.allowed, ""};
   subject.machine.name = name;
+  subject.measurable = false;
   return subject;
 }
 
+// Looking at another machine is what --machine and HUDDLE_MACHINE are for. A file that was searched
+// for, or that a configuration file names for good, is meant to be this machine's.
+bool meant_for_this_machine(const settings::Resolved& setting) {
+  switch (setting.layer) {
+    case settings::Layer::command_line:
+    case settings::Layer::environment:
+      return false;
+    case settings::Layer::user_file:
+    case settings::Layer::site_file:
+    case settings::Layer::built_in:
+      return true;
+  }
+  return true;
+}
+
 // The setting `machine` may name another machine: then nothing there is allowed to us or not.
-Subject this_or_named(const std::string& named) {
+Subject this_or_named(const Context& context) {
+  const settings::Resolved& setting = settings::find(context.settings, "machine");
   const machine::Discovery discovery = machine::discover_this_machine();
-  machine::LoadedMachine loaded = machine::load_machine(named, discovery.topology);
+  machine::LoadedMachine loaded = machine::load_machine(setting.value, discovery.topology);
   Subject subject{std::move(loaded.machine), std::nullopt, loaded.path};
-  if (fingerprint(subject.machine.topology) == fingerprint(discovery.topology)) {
+  const std::string theirs = fingerprint(subject.machine.topology);
+  const std::string ours = fingerprint(discovery.topology);
+  if (theirs == ours) {
     subject.allowed = discovery.allowed;
+  } else if (meant_for_this_machine(setting)) {
+    context.console.note(
+        fmt::format("warning: {} describes {}, and this machine is {}", loaded.path, theirs, ours));
   }
   return subject;
 }
@@ -53,9 +75,8 @@ class TopoCommand : public Command {
   }
   std::string description() const override {
     return "Draws what the processors share, marks those that this process may use, and below "
-           "that\n"
-           "what a cache line costs between any two cores: as measured (huddle calibrate), as a\n"
-           "machine file says, or generic where nobody has measured. Without options: this "
+           "that what a cache line costs between any two cores: as measured (huddle calibrate), as "
+           "a machine file says, or generic where nobody has measured. Without options: this "
            "machine.";
   }
   std::string examples() const override {
@@ -102,7 +123,7 @@ class TopoCommand : public Command {
     if (!synthetic_.empty()) {
       return recorded(machine::discover_from_synthetic(synthetic_), synthetic_);
     }
-    return this_or_named(settings::find(context.settings, "machine").value);
+    return this_or_named(context);
   }
 
   static void deliver(const Console& console, const std::string& target, const std::string& bytes) {

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/system.h"
 #include "doctor/finding.h"
-#include "doctor/system.h"
+#include "doctor/machine_file.h"
 
 namespace huddle::doctor {
 
@@ -25,11 +26,12 @@ std::vector<Finding> check_cgroup(const System& system);
 std::vector<Finding> check_limits(const System& system);
 // What the kernel does behind the program's back: NUMA balancing, scheduling, clock, perf events.
 std::vector<Finding> check_kernel(const System& system);
-// Bare metal, virtual machine, container.
-std::vector<Finding> check_host(const System& system);
+// Bare metal, virtual machine, container. `calibrated`: the machine file in force was measured
+// here, so that nothing hangs on what a hypervisor tells.
+std::vector<Finding> check_host(const System& system, bool calibrated);
 // MPI launchers in these folders, and MPI libraries that the loader knows.
 std::vector<Finding> check_mpi(const std::vector<std::string>& folders);
-// Is this machine calibrated? `named` is the file that --machine or HUDDLE_MACHINE gave.
-std::vector<Finding> check_machine_file(const std::string& named);
+// Is this machine calibrated?
+std::vector<Finding> check_machine_file(const NamedFile& named);
 
 }  // namespace huddle::doctor

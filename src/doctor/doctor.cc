@@ -18,6 +18,8 @@ int count(const std::vector<Finding>& findings, State state) {
 
 std::vector<Finding> examine(const Patient& patient) {
   const System system;
+  const std::vector<Finding> model = check_machine_file(patient.machine_file);
+  const bool calibrated = count(model, State::works) > 0;
   std::vector<Finding> all;
   const auto add = [&all](std::vector<Finding> findings) {
     std::move(findings.begin(), findings.end(), std::back_inserter(all));
@@ -29,9 +31,9 @@ std::vector<Finding> examine(const Patient& patient) {
   add(check_cgroup(system));
   add(check_limits(system));
   add(check_kernel(system));
-  add(check_host(system));
+  add(check_host(system, calibrated));
   add(check_mpi(folders_of(patient.search_path)));
-  add(check_machine_file(patient.machine_file));
+  add(model);
   return all;
 }
 

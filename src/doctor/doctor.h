@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "doctor/finding.h"
+#include "doctor/machine_file.h"
 
 namespace huddle::doctor {
 
 struct Patient {
-  std::string machine_file;  // what --machine or HUDDLE_MACHINE named; may be empty
-  std::string search_path;   // PATH
+  NamedFile machine_file;
+  std::string search_path;  // PATH
 };
 
 // In the order in which people read it; findings of a group stand together.

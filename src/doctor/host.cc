@@ -48,13 +48,17 @@ std::string container(const System& system) {
   return {};
 }
 
-Finding check_hypervisor(const System& system) {
+Finding check_hypervisor(const System& system, bool calibrated) {
   Finding finding{.id = "hypervisor", .group = std::string(group), .what = "Machine"};
   const std::string name = hypervisor(system);
   const std::string box = container(system);
   finding.found = name.empty() ? "bare metal" : fmt::format("virtual ({})", name);
   if (!box.empty()) finding.found += fmt::format(", in a container ({})", box);
   if (name.empty()) return finding;
+  if (calibrated) {
+    finding.found += "; huddle decides by what was measured";
+    return finding;
+  }
   finding.state = State::limited;
   finding.cost =
       "A hypervisor may hide caches, packages and NUMA nodes, or share them with others: "
@@ -95,8 +99,8 @@ Finding check_steal(const System& system) {
 
 }  // namespace
 
-std::vector<Finding> check_host(const System& system) {
-  return {check_hypervisor(system), check_steal(system)};
+std::vector<Finding> check_host(const System& system, bool calibrated) {
+  return {check_hypervisor(system, calibrated), check_steal(system)};
 }
 
 }  // namespace huddle::doctor

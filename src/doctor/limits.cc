@@ -4,6 +4,8 @@
 // What this process itself may have: /proc/self/limits.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "doctor/checks.h"
 
@@ -14,6 +16,8 @@ constexpr std::string_view group = "Limits";
 
 // A launcher holds several descriptors a rank; 1,024, the usual limit, is enough for 256 ranks.
 constexpr long long least_open_files = 1024;
+// What to raise it to: the largest nodes have about 1,024 processors.
+constexpr long long enough_open_files = 4096;
 // A network card's buffers and queues for one rank; vendors ask for "unlimited".
 constexpr long long least_locked_bytes = 64LL * 1024 * 1024;
 
@@ -44,8 +48,17 @@ Finding check_files(const System& system) {
   if (!limit.soft || *limit.soft >= least_open_files) return finding;
   finding.state = State::limited;
   finding.cost = "Jobs of many ranks on this node fail to start, or to connect.";
-  finding.remedy = "For everybody: nofile in /etc/security/limits.conf. For this shell:";
-  finding.command = fmt::format("ulimit -n {}", limit.hard);
+  const long long hard = whole_number(limit.hard).value_or(enough_open_files);
+  const std::string for_everybody = fmt::format(
+      "as root '* - nofile {0}' in /etc/security/limits.conf (services: LimitNOFILE={0})",
+      enough_open_files);
+  if (hard < least_open_files) {
+    finding.remedy =
+        fmt::format("The hard limit is {} too: {}, then log in again.", hard, for_everybody);
+    return finding;
+  }
+  finding.remedy = fmt::format("For everybody: {}. For this shell:", for_everybody);
+  finding.command = fmt::format("ulimit -n {}", std::min(hard, enough_open_files));
   return finding;
 }
 

@@ -12,9 +12,36 @@ namespace {
 
 Finding blank() { return {.id = "machine-file", .group = "Machine model", .what = "Calibration"}; }
 
+// Calibrating helps only where the file that it writes is the one that is read.
+void add_remedy(const NamedFile& named, Finding& finding) {
+  if (named.path.empty()) {
+    finding.remedy = "About a minute, once for each kind of node:";
+    finding.command = "huddle calibrate";
+    return;
+  }
+  finding.remedy = fmt::format(
+      "Correct {}, which names that file, or unset it: huddle then takes this machine's own file, "
+      "which 'huddle calibrate' writes.",
+      named.by);
+}
+
+Finding judge_foreign(const machine::LoadedMachine& loaded, const std::string& theirs,
+                      const ThisMachine& here, const NamedFile& named) {
+  Finding finding = blank();
+  finding.state = State::limited;
+  finding.found =
+      fmt::format("{} describes {}, and this machine is {}", loaded.path, theirs, here.fingerprint);
+  finding.cost = "huddle decides by the figures of another machine.";
+  add_remedy(named, finding);
+  return finding;
+}
+
 }  // namespace
 
-Finding judge_machine(const machine::LoadedMachine& loaded, const std::string& expected) {
+Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& here,
+                      const NamedFile& named) {
+  const std::string theirs = fingerprint(loaded.machine.topology);
+  if (theirs != here.fingerprint) return judge_foreign(loaded, theirs, here, named);
   Finding finding = blank();
   if (calibrated(loaded.machine)) {
     const std::string& date = loaded.machine.provenance.date;
@@ -23,26 +50,26 @@ Finding judge_machine(const machine::LoadedMachine& loaded, const std::string& e
   }
   finding.state = State::limited;
   finding.found = loaded.path.empty()
-                      ? fmt::format("not yet: {} is not there", expected)
+                      ? fmt::format("not yet: {} is not there", here.user_file)
                       : fmt::format("not yet: nothing in {} was measured", loaded.path);
   finding.cost = "huddle decides by guesses for a machine of this shape.";
-  finding.remedy = "About a minute, once for each kind of node:";
-  finding.command = "huddle calibrate";
+  add_remedy(named, finding);
   return finding;
 }
 
-std::vector<Finding> check_machine_file(const std::string& named) {
+std::vector<Finding> check_machine_file(const NamedFile& named) {
   try {
     const machine::Topology topology = machine::discover_this_machine().topology;
-    return {judge_machine(machine::load_machine(named, topology),
-                          machine::machine_file_candidates(topology).front())};
+    return {judge_machine(machine::load_machine(named.path, topology),
+                          {fingerprint(topology), machine_file_candidates(topology).front()},
+                          named)};
   } catch (const Error& error) {
     Finding finding = blank();
     finding.state = State::fails;
     finding.found = error.what();
     finding.cost = "huddle does not know this machine and stops.";
-    finding.remedy = "Mend or remove the file, or write a new one:";
-    finding.command = "huddle calibrate";
+    add_remedy(named, finding);
+    if (named.path.empty()) finding.remedy = "Mend or remove the file, or write a new one:";
     return {finding};
   }
 }

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/cgroup_limits.h"
 #include "base/error.h"
-#include "doctor/cgroup.h"
 #include "doctor/checks.h"
 
 namespace huddle::doctor {

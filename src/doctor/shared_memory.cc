@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "doctor/checks.h"
+#include "doctor/siblings.h"
 
 namespace huddle::doctor {
 namespace {
@@ -35,6 +36,10 @@ Finding judge_memfd(const ShmFacts& facts) {
   } else {
     finding.state = State::fails;
     finding.cost = "Processes cannot share memory at all: huddle cannot work.";
+  }
+  if (facts.memfd_error == EMFILE || facts.memfd_error == ENFILE) {
+    finding.remedy = setup_remedy(facts.memfd_error);
+    return finding;
   }
   finding.remedy = "Use Linux 3.17 or newer, and a container profile that allows memfd_create.";
   return finding;

@@ -20,8 +20,6 @@
 #include <functional>
 #include <utility>
 
-#include "base/error.h"
-
 namespace huddle::doctor {
 namespace {
 
@@ -63,7 +61,7 @@ class Child {
  public:
   explicit Child(const std::function<void()>& body) : pid_(::fork()) {
     if (pid_ < 0) {
-      throw FailureError(fmt::format("cannot start a process: {}", std::strerror(errno)));
+      throw ProbeError("cannot start a process", errno);
     }
     if (pid_ > 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -227,12 +225,12 @@ SiblingResults probe_siblings(const SiblingOptions& options) {
   std::array<int, 2> between{};
   std::array<int, 2> answer{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, between.data()) != 0) {
-    throw FailureError(fmt::format("cannot make a socket pair: {}", std::strerror(errno)));
+    throw ProbeError("cannot make a socket pair", errno);
   }
   Fd owners_end(between[0]);
   Fd readers_end(between[1]);
   if (::pipe2(answer.data(), O_CLOEXEC) != 0) {
-    throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    throw ProbeError("cannot make a pipe", errno);
   }
   const Fd answer_out(answer[0]);
   Fd answer_in(answer[1]);

@@ -5,6 +5,11 @@
 // the kernel, Yama, seccomp filters, user namespaces and the processes' past: probe, never assume.
 #pragma once
 
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+
 namespace huddle::doctor {
 
 // How each attempt ended: an errno value, 0 for success.
@@ -24,8 +29,19 @@ struct SiblingOptions {
   void (*prepare)() = nullptr;
 };
 
+// The probe could not be set up; `number` is the errno value that says why.
+class ProbeError : public FailureError {
+ public:
+  ProbeError(const std::string& what, int number)
+      : FailureError(what + ": " + std::strerror(number)), number_(number) {}
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
 // Starts two processes, lets one try to reach into the other, and ends both.
-// Throws FailureError when it cannot start them or they do not answer.
+// Throws ProbeError when it cannot start them, FailureError when they do not answer.
 SiblingResults probe_siblings(const SiblingOptions& options = {});
 
 }  // namespace huddle::doctor

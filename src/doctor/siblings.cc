@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/error.h"
@@ -27,7 +28,10 @@ struct Attempts {
   }
 };
 
+bool out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
+
 std::string container_remedy(int error, std::string_view call) {
+  if (out_of_descriptors(error)) return setup_remedy(error);
   if (error == ENOSYS) {
     return fmt::format(
         "The kernel has no {} or a seccomp filter hides it: use a kernel with "
@@ -149,19 +153,38 @@ std::vector<Finding> judge_siblings(const SiblingFacts& facts) {
   return findings;
 }
 
+std::string setup_remedy(int error) {
+  if (error == EMFILE) {
+    return "Raise the limit on open files to 4096 (ulimit -n, or nofile in "
+           "/etc/security/limits.conf).";
+  }
+  if (error == ENFILE) return "Raise the limit on open files of the whole system (fs.file-max).";
+  return "Raise the limit on processes (ulimit -u, or pids.max of the cgroup).";
+}
+
+namespace {
+
+Finding cannot_start(const FailureError& error, const std::string& remedy) {
+  return {.id = "siblings",
+          .group = std::string(group),
+          .what = "Starting processes",
+          .state = State::fails,
+          .found = error.what(),
+          .cost = "No program of several processes runs here.",
+          .remedy = remedy};
+}
+
+}  // namespace
+
 std::vector<Finding> check_siblings(const System& system) {
   try {
     return judge_siblings({.plain = probe_siblings(),
                            .allowing = probe_siblings({.allow_tracers = true}),
                            .yama = system.number("/proc/sys/kernel/yama/ptrace_scope")});
+  } catch (const ProbeError& error) {
+    return {cannot_start(error, setup_remedy(error.number()))};
   } catch (const FailureError& error) {
-    return {{.id = "siblings",
-             .group = std::string(group),
-             .what = "Starting processes",
-             .state = State::fails,
-             .found = error.what(),
-             .cost = "No program of several processes runs here.",
-             .remedy = "Raise the limit on processes (ulimit -u, or pids.max of the cgroup)."}};
+    return {cannot_start(error, "Look for what ends processes here: a memory limit, a filter.")};
   }
 }
 

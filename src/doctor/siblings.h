@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "doctor/finding.h"
@@ -19,5 +20,8 @@ struct SiblingFacts {
 };
 
 std::vector<Finding> judge_siblings(const SiblingFacts& facts);
+
+// Where the probe could not be set up: which limit, by its errno value, has to be raised.
+std::string setup_remedy(int error);
 
 }  // namespace huddle::doctor

@@ -37,8 +37,13 @@ std::string in_parentheses(const std::string& text) {
   return text.empty() ? std::string() : " (" + text + ")";
 }
 
-std::string measured_line(const machine::Provenance& provenance) {
-  std::string text = "calibrated: measured";
+// A run that may use few of the processors cannot see every level.
+std::string measured_line(const Machine& machine) {
+  const machine::Provenance& provenance = machine.provenance;
+  const bool every_level = std::all_of(
+      machine.line.begin(), machine.line.end(),
+      [](const machine::LineCost& line) { return line.origin == machine::Origin::measured; });
+  std::string text = every_level ? "calibrated: measured" : "partly calibrated: measured";
   if (!provenance.date.empty()) text += " " + provenance.date.substr(0, 10);
   if (!provenance.tool.empty()) text += " by " + provenance.tool;
   return text;
@@ -60,13 +65,16 @@ std::string machine_line(const Machine& machine) {
                      plural(topology.pus.count(), "processor"), fingerprint(topology));
 }
 
-std::string calibration_line(const Machine& machine, const std::string& path) {
-  if (calibrated(machine)) return measured_line(machine.provenance) + in_parentheses(path);
+std::string calibration_line(const Subject& subject) {
+  const Machine& machine = subject.machine;
+  const std::string file = in_parentheses(subject.path);
+  if (calibrated(machine)) return measured_line(machine) + file;
   if (any_published(machine)) {
-    return "not measured by huddle: published figures, the rest estimated" + in_parentheses(path);
+    return "not measured by huddle: published figures, the rest estimated" + file;
   }
-  if (!path.empty()) return "uncalibrated: every figure is an estimate" + in_parentheses(path);
-  return "uncalibrated: generic constants; run 'huddle calibrate'";
+  if (!subject.path.empty()) return "uncalibrated: every figure is an estimate" + file;
+  return fmt::format("uncalibrated: generic constants{}",
+                     subject.measurable ? "; run 'huddle calibrate'" : "");
 }
 
 std::vector<LevelRow> level_rows(const Machine& machine) {

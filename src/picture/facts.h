@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "picture/picture.h"
 
 namespace huddle::picture {
 
@@ -19,9 +20,8 @@ std::string machine_title(const machine::Machine& machine);
 // "AMD EPYC 9554, 64 cores, 128 processors, fingerprint amd-...".
 std::string machine_line(const machine::Machine& machine);
 
-// "calibrated: measured 2026-11-20 by huddle 0.1.0 (FILE)", or how it is not. `path` is the machine
-// file; empty where there is none.
-std::string calibration_line(const machine::Machine& machine, const std::string& path);
+// "calibrated: measured 2026-11-20 by huddle 0.1.0 (FILE)", or how it is not.
+std::string calibration_line(const Subject& subject);
 
 // One row for each level that joins cores; the first row is the heading.
 using LevelRow = std::array<std::string, 5>;  // sharing, one way, shared line, spread, origin

@@ -18,6 +18,7 @@ struct Subject {
   machine::Machine machine;
   std::optional<machine::CpuSet> allowed;  // nothing: a machine that we are not on
   std::string path;                        // the machine file; empty where there is none
+  bool measurable = true;                  // 'huddle calibrate', run here, would measure it
 };
 
 // For a terminal: the tree, the heat map, the levels, and what is doubtful.

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "picture/ansi.h"
+#include "picture/clean.h"
 #include "picture/facts.h"
 #include "picture/matrix_text.h"
 #include "picture/picture.h"
@@ -73,12 +74,13 @@ std::string heading(const Subject& subject, const Style& style) {
     text += inked(line, bold, style.color) + "\n";
   }
   return text + paragraph("", machine_line(subject.machine), style.columns) +
-         paragraph("", calibration_line(subject.machine, subject.path), style.columns);
+         paragraph("", calibration_line(subject), style.columns);
 }
 
 }  // namespace
 
-std::string as_text(const Subject& subject, const Style& style) {
+std::string as_text(const Subject& raw, const Style& style) {
+  const Subject subject = cleaned(raw);
   const machine::Machine& machine = subject.machine;
   std::string text = tree_text(machine.topology, subject.allowed, style);
   text += "\n" + heading(subject, style);

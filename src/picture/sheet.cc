@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "picture/clean.h"
 #include "picture/words.h"
 
 namespace huddle::picture {
@@ -94,8 +95,7 @@ class Planner {
     text({margin, y_, text_width(title) * 2, title_line}, title,
          {title_points, {34, 36, 42}, true, Align::left});
     y_ += title_line;
-    for (const std::string& words :
-         {machine_line(subject_.machine), calibration_line(subject_.machine, subject_.path)}) {
+    for (const std::string& words : {machine_line(subject_.machine), calibration_line(subject_)}) {
       text({margin, y_, text_width(words), line}, words, quiet_look);
       y_ += line;
     }
@@ -266,8 +266,12 @@ Metrics sheet_metrics() {
 
 Sheet plan_sheet(const Subject& subject) { return Planner(subject).plan(); }
 
-std::string as_svg(const Subject& subject) { return draw(plan_sheet(subject), ImageFormat::svg); }
+std::string as_svg(const Subject& subject) {
+  return draw(plan_sheet(cleaned(subject)), ImageFormat::svg);
+}
 
-std::string as_png(const Subject& subject) { return draw(plan_sheet(subject), ImageFormat::png); }
+std::string as_png(const Subject& subject) {
+  return draw(plan_sheet(cleaned(subject)), ImageFormat::png);
+}
 
 }  // namespace huddle::picture

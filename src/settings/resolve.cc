@@ -38,22 +38,31 @@ std::vector<std::string> all_keys() {
   return keys;
 }
 
-std::vector<std::string> all_environment_names() {
-  std::vector<std::string> names;
-  for (const Setting& setting : table()) names.push_back(environment_name(setting.key));
-  return names;
+// The part of the names that tells settings apart: the prefix would make any two of them near.
+std::vector<std::string> all_environment_tails() {
+  std::vector<std::string> tails;
+  for (const Setting& setting : table()) {
+    tails.push_back(environment_name(setting.key).substr(environment_prefix.size()));
+  }
+  return tails;
 }
 
-// What a file says is meant from where the file lies.
-std::string from_folder_of(const std::string& file, const Setting& setting,
+struct FilePlace {
+  std::string file;
+  std::string home;  // of the user who reads it; may be empty
+};
+
+// What a file says is meant from where the file lies; no shell is there to replace a "~".
+std::string from_folder_of(const FilePlace& place, const Setting& setting,
                            const std::string& value) {
   if (setting.kind != Kind::path || value.empty() || value.front() == '/') return value;
-  return (std::filesystem::path(file).parent_path() / value).lexically_normal().string();
+  if (value.starts_with("~/") && !place.home.empty()) return place.home + value.substr(1);
+  return (std::filesystem::path(place.file).parent_path() / value).lexically_normal().string();
 }
 
-void apply_file(std::vector<Resolved>& settings, const std::string& file, Layer layer) {
-  for (const FileEntry& entry : read_settings_file(file)) {
-    const std::string place = fmt::format("{}:{}", file, entry.line);
+void apply_file(std::vector<Resolved>& settings, const FilePlace& from, Layer layer) {
+  for (const FileEntry& entry : read_settings_file(from.file)) {
+    const std::string place = fmt::format("{}:{}", from.file, entry.line);
     Resolved* known = find_key(settings, entry.key);
     if (known == nullptr) {
       throw InputError(fmt::format("{}: unknown setting '{}'{}", place, entry.key,
@@ -64,7 +73,7 @@ void apply_file(std::vector<Resolved>& settings, const std::string& file, Layer 
                                    entry.key, known->setting.placeholder));
     }
     check_value(known->setting, *entry.text, fmt::format("{}: {}", place, entry.key));
-    known->value = from_folder_of(file, known->setting, *entry.text);
+    known->value = from_folder_of(from, known->setting, *entry.text);
     known->layer = layer;
     known->where = place;
   }
@@ -74,10 +83,12 @@ Resolved& named_by_environment(std::vector<Resolved>& settings, const std::strin
   for (Resolved& resolved : settings) {
     if (environment_name(resolved.setting.key) == name) return resolved;
   }
-  const std::string guess = nearest(name, all_environment_names());
-  throw InputError(fmt::format("{} is not a setting{}", name,
-                               guess.empty() ? "; 'huddle config' lists those there are"
-                                             : fmt::format("; did you mean {}?", guess)));
+  const std::string guess =
+      nearest(name.substr(environment_prefix.size()), all_environment_tails());
+  throw InputError(
+      fmt::format("{} is not a setting{}", name,
+                  guess.empty() ? "; 'huddle config' lists those there are"
+                                : fmt::format("; did you mean {}{}?", environment_prefix, guess)));
 }
 
 void apply_environment(std::vector<Resolved>& settings, const std::vector<std::string>& lines) {
@@ -98,8 +109,9 @@ void apply_environment(std::vector<Resolved>& settings, const std::vector<std::s
 
 std::vector<Resolved> resolve(const Sources& sources) {
   std::vector<Resolved> settings = defaults();
-  if (!sources.site_file.empty()) apply_file(settings, sources.site_file, Layer::site_file);
-  if (!sources.user_file.empty()) apply_file(settings, sources.user_file, Layer::user_file);
+  const std::string home = value_of(sources.environment, "HOME");
+  if (!sources.site_file.empty()) apply_file(settings, {sources.site_file, home}, Layer::site_file);
+  if (!sources.user_file.empty()) apply_file(settings, {sources.user_file, home}, Layer::user_file);
   apply_environment(settings, sources.environment);
   return settings;
 }

@@ -18,7 +18,8 @@ namespace huddle::settings {
 
 // What a value may be.
 enum class Kind {
-  path,  // a file; in a configuration file a relative one counts from that file's folder
+  path,  // a file; in a configuration file a relative one counts from that file's
+         // folder, and ~/ is the home of whoever reads it
   word,  // one of the words that the placeholder lists
 };
 
@@ -55,13 +56,16 @@ struct Resolved {
 
 // Where each layer is read from; tests give their own.
 struct Sources {
-  std::vector<std::string> environment;  // "NAME=value" lines; only HUDDLE_* matter
+  std::vector<std::string> environment;  // "NAME=value" lines; only HUDDLE_* and HOME matter
   std::string user_file;                 // may not exist; empty: no place for one is known
   std::string site_file;
 };
 Sources process_sources();
 // From an environment of "NAME=value" lines: XDG_CONFIG_HOME and HOME say where the user's file is.
 Sources sources_from(std::vector<std::string> environment);
+
+// What an environment of "NAME=value" lines gives this variable; empty where it is not there.
+std::string value_of(const std::vector<std::string>& environment, std::string_view name);
 
 // The configuration files in the order in which they win, whether they are there or not.
 struct ConfigFile {

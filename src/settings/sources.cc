@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::string_view site_file = "/etc/huddle/config.toml";
 
-std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& line : environment) {
-    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=') {
-      return line.substr(name.size() + 1);
-    }
-  }
-  return {};
-}
-
 // XDG's rule: a relative XDG_CONFIG_HOME is as good as none.
 std::string user_file(const std::vector<std::string>& environment) {
   const std::string config_home = value_of(environment, "XDG_CONFIG_HOME");
@@ -31,6 +22,15 @@ std::string user_file(const std::vector<std::string>& environment) {
 }
 
 }  // namespace
+
+std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& line : environment) {
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=') {
+      return line.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
 
 Sources sources_from(std::vector<std::string> environment) {
   Sources sources;

@@ -38,6 +38,14 @@ TEST(TimeText, ChoosesTheUnit) {
   EXPECT_EQ(time_text(123456e9), "123456 s");
 }
 
+TEST(Printable, LeavesNoOrdersForATerminal) {
+  EXPECT_EQ(printable("\x1b[31mred\x7f\r\t"), "?[31mred???");
+  EXPECT_EQ(printable("a\xc2\x9b"
+                      "31m\xc2"),
+            "a?31m\xc2");
+  EXPECT_EQ(printable("Gödel ┌─┐\nµs\u00a0"), "Gödel ┌─┐ µs\u00a0");
+}
+
 TEST(DisplayWidth, CountsCharactersNotBytes) { EXPECT_EQ(display_width("a┌─┐"), 4U); }
 
 }  // namespace

@@ -9,8 +9,12 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "calibrate/step_run.h"
 #include "here.h"
+#include "machine/locate.h"
 #include "machine/machine_file.h"
+#include "memory/page_buffer.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -64,6 +68,97 @@ TEST(Calibrate, GivesASoundMachine) {
   EXPECT_THAT(machine.provenance.method, testing::HasSubstr("quick calibration"));
   // What is written can be read back.
   EXPECT_EQ(machine::parse_machine(machine::format_machine(machine), "test"), machine);
+}
+
+Step memory_step() {
+  Step step;
+  step.kind = StepKind::memory;
+  step.level = machine::whole_machine;
+  step.pus = {cores_here().front()};
+  step.sizes = {1 << 20};
+  step.numa_node = memory::PageBuffer::where_touched;
+  step.extent = few;
+  step.seconds = {1};
+  step.limit_seconds = 60;
+  return step;
+}
+
+Findings carry_out(const Step& step, const machine::Topology& topology) {
+  Findings findings;
+  findings.machine.topology = topology;
+  Crew crew(step.pus);
+  const StepRun::Advance ignore = [](double) {};
+  StepRun(step, crew, never_stop, ignore).carry_out(findings);
+  return findings;
+}
+
+MATCHER_P(DoubtsThat, why, "") {
+  const auto doubts = arg.doubts.doubts();
+  return std::any_of(doubts.begin(), doubts.end(), [&](const machine::Doubt& doubt) {
+    return doubt.why.find(why) != std::string::npos;
+  });
+}
+
+// A cache that no chase of this size leaves.
+TEST(IsFuller, KnowsAFullRunAndMoreProcessors) {
+  const machine::Discovery here = machine::discover_from_synthetic("pack:1 core:4 pu:1");
+  const machine::CpuSet two = machine::CpuSet::parse("0-1");
+  const Plan full = make_plan(here.topology, {here.allowed, false, little_memory});
+  const Plan quick = make_plan(here.topology, {here.allowed, true, little_memory});
+  const Plan narrow = make_plan(here.topology, {two, false, little_memory});
+  machine::Machine machine = machine::generic_machine(here.topology);
+  EXPECT_FALSE(is_fuller(machine, quick)) << "nothing in it was measured";
+  machine.line.front().origin = Origin::measured;
+  machine.pairs = machine::LinePairs{{0, 1, 2, 3}, std::vector<double>(16, 50), "every pair"};
+  machine.provenance.method = "full calibration: ...";
+  EXPECT_TRUE(is_fuller(machine, quick));
+  EXPECT_TRUE(is_fuller(machine, narrow));
+  EXPECT_FALSE(is_fuller(machine, full));
+  machine.provenance.method = "quick calibration: ...";
+  EXPECT_FALSE(is_fuller(machine, quick));
+}
+
+TEST(StepRun, DoubtsMemoryThatMayBeACache) {
+  auto topology = machine::discover_from_synthetic("l3:1 core:2 pu:1").topology;
+  for (auto& level : topology.levels) {
+    if (level.name == "l3") level.bytes.assign(1, std::uint64_t{1} << 20);
+  }
+  EXPECT_THAT(carry_out(memory_step(), topology), DoubtsThat("a cache"));
+  Step beyond = memory_step();
+  beyond.sizes = {2 << 20};
+  EXPECT_THAT(carry_out(beyond, topology), testing::Not(DoubtsThat("a cache")));
+}
+
+// Without its own node the far one must not be taken for near.
+TEST(StepRun, KeepsTheGenericFactorWhereTheOwnNodeIsNotMeasured) {
+  const auto topology = machine::discover_from_synthetic("pack:2 numa:1 core:2 pu:1").topology;
+  Step far = memory_step();
+  far.numa_node = 0;
+  far.seconds = {1, 1};
+  try {
+    const Findings findings = carry_out(far, topology);
+    ASSERT_EQ(findings.machine.memory.size(), 1U);
+    EXPECT_EQ(findings.machine.memory.front().copy_factor,
+              machine::generic_machine(topology).memory.back().copy_factor);
+    EXPECT_GT(findings.machine.memory.front().copy_factor, 1);
+    EXPECT_FALSE(findings.near_copy_ns);
+    EXPECT_THAT(findings, DoubtsThat("estimated"));
+  } catch (const FailureError& error) {
+    GTEST_SKIP() << error.what();  // no NUMA placement here
+  }
+}
+
+TEST(StepRun, HoldsFarNodesAgainstTheOwn) {
+  const auto topology = machine::discover_from_synthetic("pack:2 numa:1 core:2 pu:1").topology;
+  Step home = memory_step();
+  home.numa_node = 0;
+  home.home = true;
+  home.seconds = {1, 1};
+  try {
+    EXPECT_TRUE(carry_out(home, topology).near_copy_ns);
+  } catch (const FailureError& error) {
+    GTEST_SKIP() << error.what();
+  }
 }
 
 TEST(Calibrate, HasALineForEveryLevelThatJoins) {

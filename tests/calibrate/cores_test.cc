@@ -65,9 +65,35 @@ TEST(FullestGroup, HoldsTheMost) {
 }
 
 TEST(SpreadOver, ReachesAllParts) {
-  EXPECT_THAT(spread_over({0, 1, 2, 3, 4, 5, 6, 7}, 2), ElementsAre(0, 4));
-  EXPECT_THAT(spread_over({0, 1, 2, 3, 4, 5, 6, 7}, 4), ElementsAre(0, 2, 4, 6));
+  EXPECT_THAT(spread_over({0, 1, 2, 3, 4, 5, 6, 7}, 2), ElementsAre(2, 6));
+  EXPECT_THAT(spread_over({0, 1, 2, 3, 4, 5, 6, 7}, 4), ElementsAre(1, 3, 5, 7));
   EXPECT_THAT(spread_over({3, 9, 11}, 3), ElementsAre(3, 9, 11));
+}
+
+TEST(ReferencePu, IsNotTheFirstWhereThereIsAChoice) {
+  EXPECT_EQ(reference_pu({5}), 5);
+  EXPECT_EQ(reference_pu({0, 1}), 1);
+  EXPECT_NE(reference_pu(measured_pus(two_sockets, two_sockets.pus)), 0);
+}
+
+// A slope over readers of which the first are near ones would be made of distance.
+TEST(WriterAndReaders, AreAllEquallyFar) {
+  const auto pus = measured_pus(two_sockets, two_sockets.pus);
+  for (const std::string& level : joining_levels(two_sockets)) {
+    if (level == "core") continue;  // hardware threads: one of each core is measured
+    const auto chosen =
+        writer_and_readers(two_sockets, level, fullest_group(two_sockets, level, pus), 16);
+    ASSERT_GE(chosen.size(), 4U) << level;
+    for (std::size_t i = 1; i < chosen.size(); ++i) {
+      EXPECT_EQ(joining_level_name(two_sockets, chosen[0], chosen[i]), level);
+    }
+  }
+}
+
+TEST(WriterAndReaders, TakeTheWriterWithMostReaders) {
+  const auto pus = measured_pus(two_sockets, CpuSet({0, 2, 4, 6, 16}));
+  EXPECT_THAT(writer_and_readers(two_sockets, "machine", pus, 16), ElementsAre(16, 0, 2, 4, 6));
+  EXPECT_THAT(writer_and_readers(two_sockets, "machine", pus, 2), ElementsAre(16, 2, 6));
 }
 
 TEST(DoublingTo, EndsWithAll) {

@@ -27,6 +27,7 @@ inline constexpr Extent few{.least = 5, .most = 5, .seconds = 0};
 
 // No time of a test may be asserted narrowly: anything from a tenth of a nanosecond to a second.
 inline bool plausible(const std::vector<double>& ns) {
+  if (ns.empty()) return false;
   for (const double sample : ns) {
     if (!(sample > 0.1 && sample < 1e9)) return false;
   }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "../base/scratch.h"
 #include "base/error.h"
 #include "calibrate/sizes.h"
 #include "machine/discover.h"
@@ -149,8 +150,49 @@ TEST(Plan, KnowsTheOwnNodeOfACoreThatIsAloneInIt) {
   const Plan plan = plan_of("pack:4 numa:1 core:1 pu:1");
   const Step* first = find_step(plan, StepKind::memory);
   ASSERT_NE(first, nullptr);
-  EXPECT_EQ(first->numa_node, 0);  // the others are held against it
+  EXPECT_EQ(first->numa_node, first->pus.front());
+  EXPECT_TRUE(first->home);  // the others are held against it
   EXPECT_NE(first->level, "machine");
+}
+
+// A process and three buffers for each copier: on 256 cores that would be 256 forks and 3 GB.
+TEST(Plan, KeepsPathsSmall) {
+  const Topology topology = discover_from_synthetic("pack:8 core:32 pu:1").topology;
+  constexpr std::uint64_t little = std::uint64_t{1} << 30;
+  for (const Step& step : make_plan(topology, {topology.pus, false, little}).steps) {
+    if (step.kind != StepKind::path) continue;
+    EXPECT_LE(step.pus.size(), 64U);
+    EXPECT_LE(3 * step.sizes.back() * step.pus.size(), little / 4) << step.name;
+  }
+  const Plan quick = make_plan(topology, {topology.pus, true, plenty});
+  EXPECT_LE(quick.expected_seconds(), time_limit_seconds(256, true));
+}
+
+TEST(Plan, ReadsFromAnotherCoreWhereThereIsOne) {
+  for (const std::string& machine : machines) {
+    const Plan plan = plan_of(machine);
+    for (const Step& step : plan.steps) {
+      if (step.kind != StepKind::path) continue;
+      EXPECT_EQ(step.pairs.size(), step.pus.size());
+      for (const auto& [reader, peer] : step.pairs) EXPECT_EQ(reader == peer, plan.pus.size() == 1);
+    }
+  }
+}
+
+TEST(Plan, LeavesTheFirstProcessorAloneWhereThereIsAChoice) {
+  const Plan plan = plan_of("pack:2 numa:2 core:4 pu:1");
+  EXPECT_NE(find_step(plan, StepKind::copy)->pus.front(), 0);
+  EXPECT_NE(find_step(plan, StepKind::memory)->pus.front(), 0);
+  EXPECT_NE(find_step(plan, StepKind::system)->pus.front(), 0);
+}
+
+TEST(Plan, ChasesBeyondALargeCache) {
+  Topology topology = discover_from_synthetic("l3:1 core:4 pu:1").topology;
+  for (auto& level : topology.levels) {
+    if (level.name == "l3") level.bytes.assign(level.groups.size(), std::uint64_t{504} << 20);
+  }
+  const Plan plan = make_plan(topology, {topology.pus, false, plenty});
+  EXPECT_GE(find_step(plan, StepKind::memory)->sizes.front(), std::size_t{1008} << 20);
 }
 
 TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
@@ -167,6 +209,19 @@ TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
       EXPECT_LE(sizes[i], 8 * sizes[i - 1]) << machine;
     }
   }
+}
+
+// A job of 4 GB on a node of 512, as older batch systems make it: control groups of version 1.
+TEST(UsableMemory, KnowsTheLimitOfAnOlderControlGroup) {
+  const test::Scratch root;
+  root.write("proc/meminfo", "MemAvailable:   536870912 kB\n");
+  const System system(root.folder().string());
+  EXPECT_EQ(usable_memory_bytes(system), std::uint64_t{512} << 30);
+  root.write("proc/self/cgroup", "4:memory:/slurm/job_7\n");
+  root.write("proc/self/mountinfo",
+             "35 31 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+  root.write("sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "4294967296\n");
+  EXPECT_EQ(usable_memory_bytes(system), std::uint64_t{4} << 30);
 }
 
 TEST(UsableMemory, IsThereAndNotBoundless) {

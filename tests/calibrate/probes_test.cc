@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "base/error.h"
 #include "calibrate/cma_probe.h"
 #include "calibrate/copy_probe.h"
 #include "calibrate/handoff_probe.h"
@@ -100,14 +101,43 @@ TEST(CmaProbe, ReadsWhatTheOtherProcessHolds) {
   EXPECT_EQ(target, std::vector<std::byte>(target.size(), PeerProcess::fill));
 }
 
+TEST(CmaProbe, ReadsWhatWasWrittenAnew) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  const PeerProcess peer(crew, pus.front(), 1 << 16);
+  if (const auto refusal = why_no_cma(peer); !refusal.empty()) GTEST_SKIP() << refusal;
+  std::vector<std::byte> data(100, std::byte{7});
+  write_to_peer(peer, 5000, data);
+  std::vector<std::byte> target(data.size());
+  read_from_peer(peer, target.data(), target.size(), 5000);
+  EXPECT_EQ(target, data);
+  EXPECT_THROW(read_from_peer(peer, target.data(), 100, std::size_t{1} << 30), FailureError);
+}
+
+// It throws when what arrives is not the data of the round.
 TEST(CmaProbe, TimesAllAtOnce) {
   const auto pus = cores_here();
   Crew crew(pus);
-  CmaProbe probe(crew, pus, 1 << 16);
+  std::vector<Pair> ring;
+  for (std::size_t i = 0; i < pus.size(); ++i) ring.emplace_back(pus[i], pus[(i + 1) % pus.size()]);
+  CmaProbe probe(crew, ring, 1 << 20);
+  if (const auto refusal = probe.refusal(); !refusal.empty()) GTEST_SKIP() << refusal;
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{4096}, std::size_t{1} << 20}) {
+    const Samples samples = probe.time(bytes, few, ample());
+    expect_samples(samples, few.least, "cma");
+    EXPECT_EQ(samples.further_ns.size(), pus.size() - 1);
+  }
+}
+
+TEST(CmaProbe, HasAWriterBesideASingleReader) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  const std::array pairs = {Pair(pus.front(), pus.back())};
+  CmaProbe probe(crew, pairs, 1 << 16);
   if (const auto refusal = probe.refusal(); !refusal.empty()) GTEST_SKIP() << refusal;
   const Samples samples = probe.time(4096, few, ample());
-  EXPECT_LE(samples.ns.size(), few.most * pus.size());
-  EXPECT_TRUE(plausible(samples.ns));
+  expect_samples(samples, few.least, "cma");
+  EXPECT_TRUE(samples.further_ns.empty());
 }
 
 TEST(SystemProbe, TimesEveryCall) {

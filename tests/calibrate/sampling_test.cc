@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -14,9 +15,9 @@ constexpr double long_seconds = 3600;
 const std::atomic<bool> never{false};
 const Tolerance usual;
 
-Samples steady(double ns) { return {std::vector<double>(20, ns), {}}; }
+Samples steady(double ns) { return {std::vector<double>(20, ns), {}, {}}; }
 Samples unsteady(double ns, double share) {
-  return {std::vector<double>(20, ns), {ThreadUse{1, 100, 100 - 100 * share, 9}}};
+  return {std::vector<double>(20, ns), {}, {ThreadUse{1, 100, 100 - 100 * share, 9}}};
 }
 
 TEST(Measure, TakesASteadySeriesOnce) {
@@ -59,6 +60,25 @@ TEST(Measure, DoesNotRepeatWhenTheTimeIsOver) {
   EXPECT_TRUE(measured.usable());
 }
 
+// A hybrid processor: fast and slow cores, each of them steady.
+TEST(Measure, JudgesEachCoreOnItsOwn) {
+  const Measured measured = measure(usual, Budget(long_seconds, never), [](const Budget&) {
+    return Samples{std::vector<double>(20, 10), {std::vector<double>(20, 20)}, {}};
+  });
+  EXPECT_TRUE(measured.verdict.steady()) << measured.verdict.reasons.front();
+  EXPECT_EQ(measured.attempts, 1);
+  EXPECT_EQ(measured.summary.median, 20);
+}
+
+TEST(Measure, SeesOneCoreAmongMany) {
+  std::vector<double> drifting(20, 10);
+  std::fill(drifting.begin(), drifting.begin() + 7, 15);
+  const Measured measured = measure(usual, Budget(long_seconds, never), [&](const Budget&) {
+    return Samples{std::vector<double>(20, 10), {drifting, std::vector<double>(20, 10)}, {}};
+  });
+  EXPECT_FALSE(measured.verdict.steady());
+}
+
 TEST(Measure, OfNothingIsNotUsable) {
   EXPECT_FALSE(measure(usual, Budget(0, never), [](const Budget&) { return Samples{}; }).usable());
 }
@@ -85,6 +105,13 @@ TEST(Progress, EndsWithTheBudgetAfterAFewSamples) {
 TEST(Progress, EndsAtOnceWhenStopped) {
   const std::atomic<bool> stop{true};
   EXPECT_FALSE(Progress({}, Budget(long_seconds, stop)).wants_more(0));
+}
+
+// Whole nanoseconds, however long the machine has been up.
+TEST(Clock, CountsFromTheStartOfTheProgram) {
+  constexpr double ns_a_day = 24 * 3600 * ns_per_second;
+  EXPECT_GE(now_ns(), 0);
+  EXPECT_LT(now_ns(), ns_a_day);
 }
 
 TEST(Budget, HasSlicesThatEndWithIt) {

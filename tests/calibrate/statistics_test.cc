@@ -57,6 +57,24 @@ TEST(Summarize, DoesNotReadDriftOutOfAHandfulOfSamples) {
   EXPECT_EQ(summarize(std::vector<double>{1, 1, 1, 2, 2, 2, 3, 3, 3}).drift, 0);
 }
 
+TEST(SlowestAndWorst, LetsNoCoreHideAnother) {
+  const Summary fast = summarize(std::vector<double>(20, 10.0));
+  const Summary slow = summarize(std::vector<double>(12, 20.0));
+  const Summary both = slowest_and_worst(fast, slow);
+  EXPECT_EQ(both.count, 12U);
+  EXPECT_EQ(both.median, 20);
+  EXPECT_EQ(both.spread, 0);
+  EXPECT_EQ(slowest_and_worst(fast, summarize({})).count, 0U);
+}
+
+TEST(Slope, TakesTwoPoints) {
+  const std::vector<double> x = {1, 2, 4};
+  EXPECT_DOUBLE_EQ(*slope(x, std::vector<double>{15, 25, 45}), 10);
+  EXPECT_DOUBLE_EQ(*slope(x, std::vector<double>{9, 8, 6}), -1);
+  EXPECT_FALSE(slope(std::vector<double>{3}, std::vector<double>{70}));
+  EXPECT_FALSE(slope({}, {}));
+}
+
 RC_GTEST_PROP(Summarize, IsTheSameInEveryUnit, ()) {
   const auto raw =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 1000000)));

@@ -79,6 +79,18 @@ TEST(Calibrate, SaysBeforeMeasuringThatItCannotWrite) {
   EXPECT_THAT(nowhere.err, Not(HasSubstr("[1/")));
 }
 
+// Not what the C++ library calls it.
+TEST(Calibrate, SaysInPlainWordsWhereItMayNotLook) {
+  const Program program;
+  // A name that is too long cannot be looked up by anybody, root included.
+  const Ran ran =
+      program.run({"calibrate", "--output", "/tmp/" + std::string(300, 'x') + "/m.toml"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("cannot write to /tmp/xxx"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("filesystem error")));
+  EXPECT_THAT(ran.err, Not(HasSubstr("[1/")));
+}
+
 TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   const Program program;
   const Ran ran = program.run({"calibrate", "--quick", "--json", "--strict"});
@@ -96,6 +108,20 @@ TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   }
   // From now on it is this machine's file.
   EXPECT_THAT(program.run({"topo"}).err, Not(HasSubstr("uncalibrated")));
+}
+
+TEST(Calibrate, DoesNotReplaceAFullerFileUnasked) {
+  const Program program;
+  const json first = json::parse(program.run({"calibrate", "--quick", "--json"}).out);
+  const std::string file = first["machine_file"];
+  machine::Machine machine = machine::read_machine_file(file);
+  machine.provenance.method = "full calibration: as if";
+  write_machine_file(machine, file);
+  const Ran again = program.run({"calibrate", "--quick"});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("--force"));
+  EXPECT_EQ(machine::read_machine_file(file), machine);
+  EXPECT_EQ(program.run({"calibrate", "--quick", "--force"}).status, 0);
 }
 
 TEST(Calibrate, PrintsTheFileOnRequestAndNothingElse) {

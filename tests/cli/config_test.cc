@@ -58,6 +58,7 @@ TEST(SettingText, TeachesOneSetting) {
 TEST(ConfigJson, HoldsEverySetting) {
   const auto root = nlohmann::json::parse(config_json(resolved(), files));
   EXPECT_EQ(root["schema"], 1);
+  EXPECT_EQ(root["command"], "config");
   ASSERT_EQ(root["settings"].size(), settings::table().size());
   EXPECT_EQ(root["settings"][0]["key"], "machine");
   EXPECT_EQ(root["settings"][0]["layer"], "environment");

@@ -79,6 +79,14 @@ TEST(DoctorText, FitsEveryWidthButForCommands) {
   }
 }
 
+TEST(DoctorText, PassesNoOrdersOnToTheTerminal) {
+  std::vector<Finding> findings = three();
+  for (Finding& finding : findings) {
+    finding.found = finding.cost = finding.remedy = finding.command = "a\x1b[31mb";
+  }
+  EXPECT_THAT(doctor_text(findings, console_of(80)), ::testing::Not(HasSubstr("\x1b")));
+}
+
 TEST(DoctorText, ColorsTakeNoRoom) {
   const std::string plain = doctor_text(three(), console_of(60, true));
   std::string stripped = doctor_text(three(), console_of(60, true, true));
@@ -100,6 +108,7 @@ TEST(DoctorText, SaysHowItStandsAtTheEnd) {
 TEST(DoctorJson, HoldsEveryCheck) {
   const auto root = nlohmann::json::parse(doctor_json(three()));
   EXPECT_EQ(root["schema"], 1);
+  EXPECT_EQ(root["command"], "doctor");
   EXPECT_EQ(root["counts"]["works"], 1);
   EXPECT_EQ(root["counts"]["limited"], 1);
   EXPECT_EQ(root["counts"]["fails"], 1);

@@ -110,7 +110,8 @@ TEST_F(Topo, ShowsASyntheticMachine) {
   options_.give("--synthetic", "pack:2 core:2 pu:1");
   const std::string text = run();
   EXPECT_THAT(text, HasSubstr("package 1"));
-  EXPECT_THAT(text, HasSubstr("uncalibrated: generic constants; run 'huddle calibrate'"));
+  EXPECT_THAT(text, HasSubstr("uncalibrated: generic constants\n"))
+      << "calibrate measures this machine, not that one";
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
@@ -123,6 +124,18 @@ TEST_F(Topo, ShowsAMachineFileWithoutClaimingWhatIsAllowed) {
   EXPECT_THAT(text, HasSubstr("package 1"));
   EXPECT_THAT(text, HasSubstr(path));
   EXPECT_THAT(text, Not(HasSubstr("processors allowed")));
+  EXPECT_EQ(contents(err_.get()), "") << "it was asked for";
+}
+
+TEST_F(Topo, WarnsOfAnotherMachinesFileThatNobodyAskedForHere) {
+  const auto other = machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:2").topology;
+  machine::write_machine_file(machine::generic_machine(other), scratch_.path("other.toml"));
+  scratch_.write("config.toml", "machine = \"other.toml\"\n");
+  context_.settings = settings::resolve({{}, scratch_.path("config.toml"), ""});
+  run();
+  EXPECT_THAT(contents(err_.get()),
+              AllOf(HasSubstr("warning: " + scratch_.path("other.toml") + " describes"),
+                    HasSubstr(fingerprint(other))));
 }
 
 TEST_F(Topo, TheSettingNamesAMachineToo) {

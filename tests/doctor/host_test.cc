@@ -10,7 +10,7 @@ namespace huddle::doctor {
 namespace {
 
 Finding found(const FakeSystem& fake, std::string_view id) {
-  return named(check_host(fake.system()), id);
+  return named(check_host(fake.system(), false), id);
 }
 
 TEST(Host, IsBareMetalUnlessSomethingSaysOtherwise) {
@@ -26,6 +26,15 @@ TEST(Host, KnowsAHypervisorByItsFlag) {
   EXPECT_EQ(found(fake, "hypervisor").state, State::limited);
   EXPECT_EQ(found(fake, "hypervisor").found, "virtual (a hypervisor)");
   EXPECT_EQ(found(fake, "hypervisor").command, "huddle calibrate");
+}
+
+TEST(Host, AMeasuredVirtualMachineIsAFact) {
+  FakeSystem fake;
+  fake.file("/proc/cpuinfo", "flags\t\t: fpu hypervisor sse2\n");
+  const Finding finding = named(check_host(fake.system(), true), "hypervisor");
+  EXPECT_EQ(finding.state, State::works);
+  EXPECT_THAT(finding.found, ::testing::HasSubstr("virtual (a hypervisor)"));
+  EXPECT_EQ(finding.command, "");
 }
 
 TEST(Host, KnowsMakersOfVirtualMachines) {

@@ -9,13 +9,14 @@
 namespace huddle::doctor {
 namespace {
 
-FakeSystem limits(std::string_view files, std::string_view locked) {
+FakeSystem limits(std::string_view files, std::string_view locked,
+                  std::string_view hard_files = "4096") {
   FakeSystem fake;
   fake.file("/proc/self/limits",
             "Limit                     Soft Limit           Hard Limit           Units     \n"
             "Max open files            " +
-                std::string(files) +
-                "   4096   files     \n"
+                std::string(files) + "   " + std::string(hard_files) +
+                "   files     \n"
                 "Max locked memory         " +
                 std::string(locked) + "   unlimited   bytes     \n");
   return fake;
@@ -32,6 +33,17 @@ TEST(CheckLimits, FewDescriptorsAreLimited) {
   const Finding finding = named(check_limits(limits("256", "unlimited").system()), "nofile");
   EXPECT_EQ(finding.state, State::limited);
   EXPECT_EQ(finding.command, "ulimit -n 4096");
+}
+
+TEST(CheckLimits, ARemedyForDescriptorsHelps) {
+  const auto finding = [](std::string_view soft, std::string_view hard) {
+    return named(check_limits(limits(soft, "unlimited", hard).system()), "nofile");
+  };
+  EXPECT_EQ(finding("256", "2048").command, "ulimit -n 2048") << "no more than the hard limit";
+  EXPECT_EQ(finding("256", "1048576").command, "ulimit -n 4096");
+  EXPECT_EQ(finding("256", "unlimited").command, "ulimit -n 4096");
+  EXPECT_EQ(finding("8", "8").command, "") << "a shell cannot raise its hard limit";
+  EXPECT_THAT(finding("8", "8").remedy, ::testing::HasSubstr("nofile 4096"));
 }
 
 TEST(CheckLimits, ANetworkCardNeedsLockedMemory) {

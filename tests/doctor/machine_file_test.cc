@@ -14,35 +14,57 @@ namespace {
 
 using ::testing::HasSubstr;
 
+const ThisMachine here = {fingerprint(machine::Topology{}), "/home/ada/x.toml"};
+const NamedFile searched = {};
+
+machine::LoadedMachine measured() {
+  machine::LoadedMachine loaded;
+  loaded.path = "/x.toml";
+  loaded.machine.line = {{.level = "machine", .origin = machine::Origin::measured}};
+  loaded.machine.provenance.date = "2026-11-20T10:00:00Z";
+  return loaded;
+}
+
 TEST(JudgeMachine, GuessesAreLimited) {
-  const Finding finding = judge_machine({}, "/home/ada/.config/huddle/machines/x.toml");
+  const Finding finding = judge_machine({}, here, searched);
   EXPECT_EQ(finding.state, State::limited);
-  EXPECT_EQ(finding.found, "not yet: /home/ada/.config/huddle/machines/x.toml is not there");
+  EXPECT_EQ(finding.found, "not yet: /home/ada/x.toml is not there");
   EXPECT_EQ(finding.command, "huddle calibrate");
 }
 
 TEST(JudgeMachine, AFileOfEstimatesIsStillGuessing) {
   machine::LoadedMachine loaded;
   loaded.path = "/etc/huddle/machines/x.toml";
-  EXPECT_THAT(judge_machine(loaded, "").found, HasSubstr("nothing in /etc/huddle/machines/x.toml"));
+  EXPECT_THAT(judge_machine(loaded, here, searched).found,
+              HasSubstr("nothing in /etc/huddle/machines/x.toml"));
 }
 
 TEST(JudgeMachine, AMeasuredOneWorks) {
-  machine::LoadedMachine loaded;
-  loaded.path = "/x.toml";
-  loaded.machine.line = {{.level = "machine", .origin = machine::Origin::measured}};
-  loaded.machine.provenance.date = "2026-11-20T10:00:00Z";
-  EXPECT_EQ(judge_machine(loaded, "").state, State::works);
-  EXPECT_EQ(judge_machine(loaded, "").found, "/x.toml, measured 2026-11-20T10:00:00Z");
+  EXPECT_EQ(judge_machine(measured(), here, searched).state, State::works);
+  EXPECT_EQ(judge_machine(measured(), here, searched).found,
+            "/x.toml, measured 2026-11-20T10:00:00Z");
+}
+
+TEST(JudgeMachine, AnotherMachinesFileIsNotThisOnes) {
+  const ThisMachine other = {"other-2c-01234567", "/home/ada/x.toml"};
+  const Finding found = judge_machine(measured(), other, searched);
+  EXPECT_EQ(found.state, State::limited);
+  EXPECT_THAT(found.found, HasSubstr("this machine is other-2c-01234567"));
+  EXPECT_EQ(found.command, "huddle calibrate");
+  const Finding given = judge_machine(measured(), other, {"/x.toml", "HUDDLE_MACHINE"});
+  EXPECT_EQ(given.command, "") << "it would not write there";
+  EXPECT_THAT(given.remedy, HasSubstr("Correct HUDDLE_MACHINE"));
 }
 
 TEST(CheckMachineFile, ADamagedFileFailsAndIsNamed) {
   const test::Scratch scratch;
   const std::string path = scratch.write("machine.toml", "schema = \n");
-  const auto findings = check_machine_file(path);
+  const auto findings = check_machine_file({path, "--machine"});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].state, State::fails);
   EXPECT_THAT(findings[0].found, HasSubstr(path + ":1"));
+  EXPECT_THAT(findings[0].remedy, HasSubstr("Correct --machine"));
+  EXPECT_EQ(findings[0].command, "");
 }
 
 }  // namespace

@@ -45,6 +45,14 @@ TEST(JudgeSiblings, AMissingCallHasAnotherRemedy) {
   EXPECT_THAT(cma.remedy, HasSubstr("CONFIG_CROSS_MEMORY_ATTACH"));
 }
 
+TEST(JudgeSiblings, BlamesTheLimitThatWasReached) {
+  EXPECT_THAT(setup_remedy(EMFILE), HasSubstr("ulimit -n"));
+  EXPECT_THAT(setup_remedy(ENFILE), HasSubstr("fs.file-max"));
+  EXPECT_THAT(setup_remedy(EAGAIN), HasSubstr("ulimit -u"));
+  const auto findings = judge_siblings({.plain = all(EMFILE), .allowing = all(EMFILE)});
+  EXPECT_EQ(named(findings, "fd-pidfd").remedy, setup_remedy(EMFILE));
+}
+
 TEST(JudgeSiblings, OneWayForDescriptorsIsEnough) {
   SiblingResults refused = all(EPERM);
   refused.descriptor_by_socket = 0;

@@ -46,6 +46,36 @@ TEST_P(GoldenText, IsAsItWas) {
   EXPECT_EQ(drawn, contents(path)) << "look at the change, then run with HUDDLE_UPDATE_GOLDEN=1";
 }
 
+// A file that somebody else wrote, with an escape sequence in every word that people see.
+Subject hostile() {
+  Subject subject = synthetic("pack:2 core:2 pu:1");
+  const std::string order = "\x1b[31m";
+  subject.path = order;
+  subject.machine.name = order;
+  subject.machine.topology.cpu_model = order;
+  subject.machine.topology.kinds = {{order, 1, subject.machine.topology.pus}};
+  subject.machine.topology.numa = {
+      {.number = 0, .cpus = subject.machine.topology.pus, .kind = order}};
+  subject.machine.provenance.tool = order;
+  subject.machine.provenance.date = order;
+  subject.machine.line[0].origin = machine::Origin::measured;
+  subject.machine.doubts = {{order, order}};
+  return subject;
+}
+
+TEST(Pictures, AFileGivesNoOrdersToTheTerminal) {
+  EXPECT_THAT(as_text(hostile(), {80, false, true}),
+              AllOf(HasSubstr("?[31m"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(as_svg(hostile()), Not(HasSubstr("\x1b")));
+}
+
+TEST(Pictures, OnlyWhatCanBeMeasuredHereIsToBeCalibrated) {
+  Subject subject = synthetic("core:2 pu:1");
+  EXPECT_THAT(as_text(subject, {80, false, true}), HasSubstr("run 'huddle calibrate'"));
+  subject.measurable = false;
+  EXPECT_THAT(as_text(subject, {80, false, true}), Not(HasSubstr("calibrate'")));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Pictures, GoldenText,
     testing::Values(Golden{"one-core", "core:1 pu:1", {80, false, true}},

@@ -90,6 +90,13 @@ TEST(Resolve, TakesAPathInAFileFromThatFilesFolder) {
   EXPECT_EQ(find(resolve(layers.sources), "machine").value, "here.toml");
 }
 
+TEST(Resolve, TakesATildeInAFileAsTheReadersHome) {
+  Layers layers;
+  layers.user("machine = \"~/x.toml\"\n");
+  layers.sources.environment = {"HOME=/home/ada"};
+  EXPECT_EQ(find(resolve(layers.sources), "machine").value, "/home/ada/x.toml");
+}
+
 TEST(Resolve, CountsAnEmptyEnvironmentValueAsNotSet) {
   Sources sources;
   sources.environment = {"HUDDLE_COLOR="};
@@ -107,6 +114,9 @@ TEST(Resolve, NamesTheNearestEnvironmentName) {
   Sources sources;
   sources.environment = {"HUDDLE_MACHNE=x"};
   EXPECT_EQ(error_of(sources), "HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?");
+  sources.environment = {"HUDDLE_FOO=1"};
+  EXPECT_EQ(error_of(sources),
+            "HUDDLE_FOO is not a setting; 'huddle config' lists those there are");
   sources.environment = {"HUDDLE_BROADCAST_DEGREE=4"};
   EXPECT_EQ(error_of(sources),
             "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists those there are");

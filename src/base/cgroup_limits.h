@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "doctor/system.h"
+#include "base/system.h"
 
-namespace huddle::doctor {
+namespace huddle {
 
 // The tightest of each kind, from the process's own group up to the outermost that can be seen;
 // nothing where there is no limit.
@@ -23,4 +23,4 @@ struct CgroupLimits {
 
 CgroupLimits read_cgroup_limits(const System& system);
 
-}  // namespace huddle::doctor
+}  // namespace huddle

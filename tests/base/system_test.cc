@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "doctor/system.h"
+#include "base/system.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fake_system.h"
 
-namespace huddle::doctor {
+namespace huddle {
 namespace {
 
 using ::testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST(ChosenWord, IsTheOneInBrackets) {
 }
 
 }  // namespace
-}  // namespace huddle::doctor
+}  // namespace huddle

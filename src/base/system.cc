@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "doctor/system.h"
+#include "base/system.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <sstream>
 
-namespace huddle::doctor {
+namespace huddle {
 namespace {
 
 constexpr std::string_view white = " \t\r\n";
@@ -86,4 +86,4 @@ std::string chosen_word(std::string_view line) {
   return std::string(line.substr(open + 1, close - open - 1));
 }
 
-}  // namespace huddle::doctor
+}  // namespace huddle

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The operating system as files: everything that a check reads from /proc, /sys and /dev goes
+// The operating system as files: everything that huddle reads from /proc, /sys and /dev goes
 // through here, so that a test can show it another machine.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace huddle::doctor {
+namespace huddle {
 
 class System {
  public:
@@ -44,4 +44,4 @@ std::vector<std::string> words(std::string_view line);
 // "always [madvise] never" -> "madvise": how sysfs marks the choice in force.
 std::string chosen_word(std::string_view line);
 
-}  // namespace huddle::doctor
+}  // namespace huddle

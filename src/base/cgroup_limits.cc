@@ -6,9 +6,9 @@
 #include <functional>
 #include <limits>
 
-#include "doctor/cgroup.h"
+#include "base/cgroup_limits.h"
 
-namespace huddle::doctor {
+namespace huddle {
 namespace {
 
 // Version 1 writes "no limit" as the largest multiple of a page; no machine has this much.
@@ -142,4 +142,4 @@ CgroupLimits read_cgroup_limits(const System& system) {
   return limits;
 }
 
-}  // namespace huddle::doctor
+}  // namespace huddle

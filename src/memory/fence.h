@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Waiting for one's own stores.
+#pragma once
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace huddle::memory {
+
+// Returns when every earlier store of this thread can be seen by others. A release store does not
+// wait: it queues behind them. Timing a copy without this times the way into the store buffer.
+inline void wait_for_stores() {
+#if defined(__x86_64__)
+  _mm_mfence();
+#elif defined(__aarch64__)
+  asm volatile("dmb ish" ::: "memory");
+#endif
+}
+
+}  // namespace huddle::memory
