@@ -21,6 +21,9 @@ MAY_SEE = {
     "picture": {"base", "machine"},
     "doctor": {"base", "machine"},
     "calibrate": {"base", "memory", "machine"},
+    "world": {"base", "memory"},
+    "node": {"base", "memory", "machine", "world"},
+    "team": {"base", "memory", "machine", "world", "node"},
     "cli": {"base", "settings", "machine", "memory", "picture", "doctor", "calibrate"},
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a protocol may do: the seam between the protocols of src/node, each written once, and the
+// places where they run. `hardware` runs them, `checker` tries every order of events on them,
+// `counting` counts what they move; a simulated machine can take the same seam.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include "memory/copy.h"
+#include "memory/reduction.h"
+#include "world/place.h"
+#include "world/sequence.h"
+
+namespace huddle::world {
+
+// One rank's view. Flags are 4 bytes, aligned; everything else is plain memory that flags order.
+//
+//   load            what a flag holds; what its writer did before storing that is seen (acquire)
+//   store           everything done before is seen by whoever loads it (release), also what was
+//                   copied by non-temporal stores
+//   fetch_add/_sub  both at once, and atomic; returns what was there before. A last resort
+//   fence           stores before it are seen by all before loads after it are done
+//   wait            until a flag holds what is wanted; returns what was seen, acquired. Throws
+//                   PeerLost where a rank of the team has died
+//   wait_any        returns the index of one that holds; wait_all returns when all do
+//   prefetch_write  these bytes are written next
+//   copy            by this kernel, between two places of this rank's reach that do not overlap
+//   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
+template <class W>
+concept World = requires(W& w, const W& view, Place place, Sequence value, Until until,
+                         std::size_t n, std::span<const Place> places, memory::CopyKernel kernel,
+                         const memory::Reduction& reduction) {
+  { view.rank() } -> std::same_as<int>;
+  { view.ranks() } -> std::same_as<int>;
+  { w.load(place) } -> std::same_as<Sequence>;
+  { w.store(place, value) } -> std::same_as<void>;
+  { w.fetch_add(place, value) } -> std::same_as<Sequence>;
+  { w.fetch_sub(place, value) } -> std::same_as<Sequence>;
+  { w.fence() } -> std::same_as<void>;
+  { w.wait(place, until) } -> std::same_as<Sequence>;
+  { w.wait_any(places, until) } -> std::same_as<int>;
+  { w.wait_all(places, until) } -> std::same_as<void>;
+  { w.prefetch_write(place, n) } -> std::same_as<void>;
+  { w.copy(place, place, n, kernel) } -> std::same_as<void>;
+  { w.reduce(place, place, place, n, reduction) } -> std::same_as<void>;
+};
+
+// What only a sleeping protocol needs (bell.h). `sleep` returns at once where the flag no longer
+// holds the value, else when somebody wakes it or when a while has passed.
+template <class W>
+concept SleepingWorld = World<W> && requires(W& w, Place place, Sequence value) {
+  { w.sleep(place, value) } -> std::same_as<void>;
+  { w.wake(place) } -> std::same_as<void>;
+};
+
+}  // namespace huddle::world
