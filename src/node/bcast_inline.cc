@@ -6,7 +6,7 @@ namespace huddle::node {
 
 InlineBcast::InlineBcast(const Parameters& parameters, const Seats& seats, int rank,
                          world::Sequence start)
-    : roles_(parameters.shape, seats, rank),
+    : roles_(parameters.shapes, seats, rank),
       done_(carver_),
       done_guard_(done_, start),
       slots_(static_cast<world::Sequence>(parameters.slots)),

@@ -6,6 +6,8 @@
 // may be some broadcasts ahead of its slowest reader.
 #pragma once
 
+#include <vector>
+
 #include "node/counters.h"
 #include "node/lines.h"
 #include "node/seats.h"
@@ -16,7 +18,7 @@ namespace huddle::node {
 class InlineBcast {
  public:
   struct Parameters {
-    Shape shape;
+    std::vector<Shape> shapes;  // of the trees that calls may ask for
     std::size_t capacity_bytes = line_bytes - payload_offset;  // the most that one call moves
     int slots = 8;                                             // how far a root may run ahead
   };
@@ -27,10 +29,10 @@ class InlineBcast {
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
-  // pre: bytes is not over the capacity.
+  // pre: bytes is not over the capacity; shape is the number of one of the shapes.
   template <world::World W>
-  void run(W& w, std::size_t bytes, int root) {
-    const Roles::Role& role = roles_.of(root);
+  void run(W& w, std::size_t bytes, int root, int shape) {
+    const Roles::Role& role = roles_.of(shape, root);
     const world::Sequence call = ++call_;
     const bool is_root = w.rank() == root;
     if (role.has_children) {

@@ -6,15 +6,14 @@ namespace huddle::node {
 
 PipelinedBcast::PipelinedBcast(const Parameters& parameters, const Seats& seats, int rank,
                                world::Sequence start)
-    : roles_(parameters.shape, seats, rank),
-      fragment_bytes_(parameters.fragment_bytes),
-      buffers_(static_cast<world::Sequence>(parameters.buffers)),
-      set_(static_cast<world::Sequence>(parameters.buffers / parameters.sets)),
-      copy_in_(parameters.copy_in),
+    : roles_(parameters.shapes, seats, rank),
+      cell_bytes_(parameters.cell_bytes),
+      set_(static_cast<world::Sequence>(parameters.set_cells)),
+      queue_(set_ * static_cast<world::Sequence>(parameters.sets)),
       have_(carver_),
       done_(carver_),
       done_guard_(done_, start),
-      queue_offset_(carver_.take(buffers_ * fragment_bytes_, page_bytes)),
+      queue_offset_(carver_.take(queue_ * cell_bytes_, page_bytes)),
       count_(start) {}
 
 }  // namespace huddle::node

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "node/counters.h"
 #include "node/lines.h"
@@ -23,81 +24,90 @@ namespace huddle::node {
 class PipelinedBcast {
  public:
   struct Parameters {
-    Shape shape;                        // of the notifications
-    std::size_t fragment_bytes = 8192;  // f
-    int buffers = 32;                   // s
-    int sets = 2;                       // q: a set is waited for and given back as a whole
+    std::vector<Shape> shapes;            // of the trees that calls may ask for
+    std::size_t cell_bytes = page_bytes;  // queues are dealt out in cells
+    int set_cells = 16;                   // a set is waited for and given back as a whole
+    int sets = 4;                         // q: how many a queue has; s f bytes in all
+  };
+  // What may differ from call to call; equal on all ranks.
+  struct Plan {
+    int shape = 0;           // of the notifications: the number of one of the shapes
+    int fragment_cells = 2;  // f
     memory::CopyKernel copy_in = memory::CopyKernel::plain;
   };
 
-  // pre: shared memory holds `start` everywhere; buffers and sets are powers of two, sets not more
-  // than buffers.
+  // pre: shared memory holds `start` everywhere; set_cells and sets are powers of two, for counters
+  // wrap.
   PipelinedBcast(const Parameters& parameters, const Seats& seats, int rank, world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
+  // pre: fragment_cells is a power of two, not over set_cells.
   template <world::World W>
-  void run(W& w, std::size_t bytes, int root) {
-    const auto fragments =
-        static_cast<world::Sequence>((bytes + fragment_bytes_ - 1) / fragment_bytes_);
+  void run(W& w, std::size_t bytes, int root, const Plan& plan) {
+    const std::size_t fragment_bytes = static_cast<std::size_t>(plan.fragment_cells) * cell_bytes_;
+    const auto cells = static_cast<world::Sequence>(plan.fragment_cells);
+    const auto each_fragment = [&](auto move) {
+      world::Sequence end = count_;
+      for (std::size_t at = 0; at < bytes; at += fragment_bytes) {
+        end += cells;
+        move(Fragment{at, std::min(fragment_bytes, bytes - at), end - cells, end});
+      }
+      // The next call begins with a set of its own.
+      count_ = end + (set_ - end % set_) % set_;
+    };
     if (w.rank() == root) {
-      send(w, bytes, fragments);
+      each_fragment([&](const Fragment& fragment) { send(w, fragment, plan.copy_in); });
     } else {
-      receive(w, bytes, fragments, root);
+      const Roles::Role& role = roles_.of(plan.shape, root);
+      each_fragment([&](const Fragment& fragment) { receive(w, fragment, root, role); });
     }
-    count_ += fragments;
     done_.publish(w, count_);
   }
 
  private:
-  Place buffer_of(int owner, world::Sequence fragment) const {
-    return {Region::shared, owner, queue_offset_ + fragment % buffers_ * fragment_bytes_};
+  struct Fragment {
+    std::size_t at = 0;  // in the message
+    std::size_t bytes = 0;
+    world::Sequence first_cell = 0;  // among the cells of all calls
+    world::Sequence end_cell = 0;
+  };
+
+  Place buffer_of(int owner, const Fragment& fragment) const {
+    return {Region::shared, owner, queue_offset_ + fragment.first_cell % queue_ * cell_bytes_};
   }
 
   template <world::World W>
-  void send(W& w, std::size_t bytes, world::Sequence fragments) {
-    for (world::Sequence i = 0; i < fragments; ++i) {
-      const world::Sequence fragment = count_ + i;
-      if (i == 0 || fragment % set_ == 0) wait_for_set_of(w, fragment);
-      const std::size_t at = i * fragment_bytes_;
-      w.copy(buffer_of(w.rank(), fragment), {Region::input, w.rank(), at},
-             std::min(fragment_bytes_, bytes - at), copy_in_);
-      have_.publish(w, fragment + 1);
+  void send(W& w, const Fragment& fragment, memory::CopyKernel kernel) {
+    if (fragment.first_cell % set_ == 0) {
+      // All have read what this set held before.
+      done_guard_.wait_for_others(w, fragment.first_cell + set_ - queue_);
     }
-  }
-
-  // The set that holds this fragment's buffer has been read by all, as often as it was filled.
-  template <world::World W>
-  void wait_for_set_of(W& w, world::Sequence fragment) {
-    const world::Sequence end_of_set = fragment - fragment % set_ + set_;
-    done_guard_.wait_for_others(w, end_of_set - buffers_);
+    w.copy(buffer_of(w.rank(), fragment), {Region::input, w.rank(), fragment.at}, fragment.bytes,
+           kernel);
+    have_.publish(w, fragment.end_cell);
   }
 
   template <world::World W>
-  void receive(W& w, std::size_t bytes, world::Sequence fragments, int root) {
-    const Roles::Role& role = roles_.of(root);
-    for (world::Sequence i = 0; i < fragments; ++i) {
-      const world::Sequence fragment = count_ + i;
-      have_.wait_for(w, role.parent, fragment + 1);
-      if (role.has_children) have_.publish(w, fragment + 1);
-      const std::size_t at = i * fragment_bytes_;
-      w.copy({Region::output, w.rank(), at}, buffer_of(root, fragment),
-             std::min(fragment_bytes_, bytes - at), memory::CopyKernel::plain);
-      if ((fragment + 1) % set_ == 0) done_.publish(w, fragment + 1);
-    }
+  void receive(W& w, const Fragment& fragment, int root, const Roles::Role& role) {
+    have_.wait_for(w, role.parent, fragment.end_cell);
+    // Others first: they wait for it, and for nothing else of this rank.
+    if (role.has_children) have_.publish(w, fragment.end_cell);
+    w.copy({Region::output, w.rank(), fragment.at}, buffer_of(root, fragment), fragment.bytes,
+           memory::CopyKernel::plain);
+    if (fragment.end_cell % set_ == 0) done_.publish(w, fragment.end_cell);
   }
 
   Roles roles_;
-  std::size_t fragment_bytes_;
-  world::Sequence buffers_;
-  world::Sequence set_;  // buffers in a set
-  memory::CopyKernel copy_in_;
+  std::size_t cell_bytes_;
+  world::Sequence set_;    // cells of a set
+  world::Sequence queue_;  // cells of all sets
   Carver carver_;
   Counters have_;
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t queue_offset_;
-  world::Sequence count_;  // fragments of all calls so far
+  world::Sequence count_;  // cells of all calls so far
 };
 
 }  // namespace huddle::node

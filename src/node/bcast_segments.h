@@ -23,7 +23,6 @@ class SegmentedBcast {
   struct Parameters {
     int readers_at_once = 4;            // k: the most that draw on one segment at a time
     std::size_t segment_bytes = 65536;  // of one half
-    memory::CopyKernel copy_in = memory::CopyKernel::plain;
   };
 
   // pre: shared memory holds `start` everywhere; segment_bytes is a multiple of the page.
@@ -33,12 +32,12 @@ class SegmentedBcast {
   int segments() const { return static_cast<int>(homes_.size()); }
 
   template <world::World W>
-  void run(W& w, std::size_t bytes, int root) {
+  void run(W& w, std::size_t bytes, int root, memory::CopyKernel copy_in) {
     const std::size_t half_bytes = homes_.size() * segment_bytes_;
     for (std::size_t start = 0; start < bytes; start += half_bytes) {
       const std::size_t now = std::min(half_bytes, bytes - start);
       if (w.rank() == root) {
-        fill(w, start, now);
+        fill(w, start, now, copy_in);
       } else {
         drain(w, start, now, root);
       }
@@ -72,11 +71,11 @@ class SegmentedBcast {
   world::Sequence segment_count() const { return static_cast<world::Sequence>(homes_.size()); }
 
   template <world::World W>
-  void fill(W& w, std::size_t start, std::size_t bytes) {
+  void fill(W& w, std::size_t start, std::size_t bytes, memory::CopyKernel copy_in) {
     done_guard_.wait_for_others(w, turn_ - 1);
     for (std::size_t segment = 0; segment < homes_.size(); ++segment) {
       const std::size_t at = start + segment * segment_bytes_;
-      w.copy(place_of(segment), {Region::input, w.rank(), at}, bytes_in(segment, bytes), copy_in_);
+      w.copy(place_of(segment), {Region::input, w.rank(), at}, bytes_in(segment, bytes), copy_in);
       filled_.publish(w, filled_after(segment));
     }
   }
@@ -96,7 +95,6 @@ class SegmentedBcast {
   std::vector<Home> homes_;  // of each segment
   int readers_at_once_;
   std::size_t segment_bytes_;
-  memory::CopyKernel copy_in_;
   Carver carver_;
   Counters filled_;
   Counters done_;

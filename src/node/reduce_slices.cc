@@ -10,7 +10,6 @@ SlicedReduce::SlicedReduce(const Parameters& parameters, const Association& asso
       others_(static_cast<std::size_t>(ranks) - 1),
       slice_bytes_(parameters.slice_bytes),
       sets_(static_cast<world::Sequence>(parameters.sets)),
-      copy_in_(parameters.copy_in),
       shown_(carver_),
       joined_(carver_),
       fetched_(carver_),

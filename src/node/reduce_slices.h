@@ -24,8 +24,12 @@ namespace huddle::node {
 class SlicedReduce {
  public:
   struct Parameters {
-    std::size_t slice_bytes = 16384;  // the most that a rank joins of a chunk
+    std::size_t slice_bytes = 65536;  // the most that a rank joins of a chunk
     int sets = 4;                     // chunks that have room at once; a power of two, 2 or more
+  };
+  // What may differ from call to call; equal on all ranks.
+  struct Plan {
+    std::size_t slice_bytes = 16384;  // not over that of the parameters
     memory::CopyKernel copy_in = memory::CopyKernel::plain;
   };
 
@@ -37,14 +41,15 @@ class SlicedReduce {
   // For the result of a block (association.h).
   std::size_t scratch_bytes() const { return slice_bytes_; }
 
-  // Both: pre: an element is not over slice_bytes.
+  // Both: pre: an element is not over the plan's slice_bytes.
   template <world::World W>
-  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root) {
-    run(w, count, reduction, w.rank() == root);
+  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
+              const Plan& plan) {
+    run(w, count, reduction, plan, w.rank() == root);
   }
   template <world::World W>
-  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction) {
-    run(w, count, reduction, true);
+  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(w, count, reduction, plan, true);
   }
 
  private:
@@ -66,8 +71,9 @@ class SlicedReduce {
   };
 
   template <world::World W>
-  void run(W& w, std::size_t count, const memory::Reduction& reduction, bool wants_result) {
-    const std::size_t most = slice_bytes_ / reduction.element_bytes * ranks();
+  void run(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan,
+           bool wants_result) {
+    const std::size_t most = plan.slice_bytes / reduction.element_bytes * ranks();
     const std::size_t chunks = (count + most - 1) / most;
     const auto chunk = [&](std::size_t i) {
       return Chunk{count_ + static_cast<world::Sequence>(i), i * most,
@@ -75,7 +81,7 @@ class SlicedReduce {
     };
     if (chunks == 0) return;
     for (std::size_t step = 0; step < chunks + 2; ++step) {
-      if (step < chunks) bring_in(w, chunk(step));
+      if (step < chunks) bring_in(w, chunk(step), plan.copy_in);
       if (step >= 1 && step <= chunks) join(w, chunk(step - 1), reduction, wants_result);
       if (step >= 2) fetch(w, chunk(step - 2), wants_result);
     }
@@ -84,12 +90,12 @@ class SlicedReduce {
 
   // Shows the others their slices of this rank's data.
   template <world::World W>
-  void bring_in(W& w, const Chunk& chunk) {
+  void bring_in(W& w, const Chunk& chunk, memory::CopyKernel copy_in) {
     joined_guard_.wait_for_others(w, chunk.number + 1 - sets_);
     for (int step = 1; step < w.ranks(); ++step) {
       const int slice = (w.rank() + step) % w.ranks();
       w.copy(shown(w.rank(), slice, chunk), {Region::input, w.rank(), chunk.offset(slice)},
-             chunk.bytes(slice), copy_in_);
+             chunk.bytes(slice), copy_in);
     }
     shown_.publish(w, chunk.number + 1);
   }
@@ -140,7 +146,6 @@ class SlicedReduce {
   std::size_t others_;
   std::size_t slice_bytes_;
   world::Sequence sets_;
-  memory::CopyKernel copy_in_;
   Carver carver_;
   Counters shown_;
   Counters joined_;

@@ -7,10 +7,8 @@ namespace huddle::node {
 TreeReduce::TreeReduce(const Parameters& parameters, const Association& association,
                        world::Sequence start)
     : association_(association),
-      capacity_bytes_(parameters.capacity_bytes),
-      slot_stride_(round_up(payload_offset + capacity_bytes_, apart_bytes)),
+      slot_stride_(round_up(payload_offset + parameters.capacity_bytes, apart_bytes)),
       slots_(static_cast<world::Sequence>(parameters.slots)),
-      top_(parameters.top),
       done_(carver_),
       done_guard_(done_, start),
       shown_offset_(carver_.take(slots_ * slot_stride_)),

@@ -28,6 +28,10 @@ class TreeReduce {
   struct Parameters {
     std::size_t capacity_bytes = line_bytes - payload_offset;  // of a slot
     int slots = 4;                                             // in turn; a power of two
+  };
+  // What may differ from call to call; equal on all ranks.
+  struct Plan {
+    std::size_t round_bytes = line_bytes - payload_offset;  // not over the capacity
     Top top = Top::first_rank;
   };
 
@@ -36,32 +40,35 @@ class TreeReduce {
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
-  // Both: pre: an element is not over the capacity.
+  // Both: pre: an element is not over round_bytes.
   template <world::World W>
-  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root) {
-    in_rounds(count, reduction.element_bytes, [&](std::size_t from, std::size_t now) {
-      const Join join{now, reduction};
-      const std::size_t offset = from * reduction.element_bytes;
-      contribute(w, offset, join);
-      if (w.rank() == root) join_blocks(w, {Region::output, root, offset}, join);
-      done_.publish(w, round_);
-    });
+  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
+              const Plan& plan) {
+    in_rounds(count, plan.round_bytes / reduction.element_bytes,
+              [&](std::size_t from, std::size_t now) {
+                const Join join{now, reduction};
+                const std::size_t offset = from * reduction.element_bytes;
+                contribute(w, offset, join);
+                if (w.rank() == root) join_blocks(w, {Region::output, root, offset}, join);
+                done_.publish(w, round_);
+              });
   }
 
   template <world::World W>
-  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction) {
-    in_rounds(count, reduction.element_bytes, [&](std::size_t from, std::size_t now) {
-      const Join join{now, reduction};
-      const std::size_t offset = from * reduction.element_bytes;
-      const Place to = {Region::output, w.rank(), offset};
-      contribute(w, offset, join);
-      if (top_ == Top::everybody) {
-        join_blocks(w, to, join);
-      } else {
-        share_result(w, to, join);
-      }
-      done_.publish(w, round_);
-    });
+  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    in_rounds(count, plan.round_bytes / reduction.element_bytes,
+              [&](std::size_t from, std::size_t now) {
+                const Join join{now, reduction};
+                const std::size_t offset = from * reduction.element_bytes;
+                const Place to = {Region::output, w.rank(), offset};
+                contribute(w, offset, join);
+                if (plan.top == Top::everybody) {
+                  join_blocks(w, to, join);
+                } else {
+                  share_result(w, to, join);
+                }
+                done_.publish(w, round_);
+              });
   }
 
  private:
@@ -80,8 +87,7 @@ class TreeReduce {
   }
 
   template <class Round>
-  void in_rounds(std::size_t count, std::size_t element_bytes, Round round) {
-    const std::size_t most = capacity_bytes_ / element_bytes;
+  void in_rounds(std::size_t count, std::size_t most, Round round) {
     for (std::size_t from = 0; from < count; from += most) {
       ++round_;
       round(from, std::min(most, count - from));
@@ -123,10 +129,8 @@ class TreeReduce {
   }
 
   Association association_;
-  std::size_t capacity_bytes_;
   std::size_t slot_stride_;
   world::Sequence slots_;
-  Top top_;
   Carver carver_;
   Counters done_;
   ReuseGuard done_guard_;

@@ -122,11 +122,14 @@ Tree tree(const Shape& shape, const Seats& seats, int root) {
   return flat_tree(order);
 }
 
-Roles::Roles(const Shape& shape, const Seats& seats, int rank)
-    : shape_(shape), seats_(seats), rank_(rank), roles_(at(seats.ranks())) {}
+Roles::Roles(std::vector<Shape> shapes, const Seats& seats, int rank)
+    : shapes_(std::move(shapes)),
+      seats_(seats),
+      rank_(rank),
+      roles_(shapes_.size() * at(seats.ranks())) {}
 
-Roles::Role Roles::work_out(int root) const {
-  const Tree whole = tree(shape_, seats_, root);
+Roles::Role Roles::work_out(int shape, int root) const {
+  const Tree whole = tree(shapes_[at(shape)], seats_, root);
   return {whole.parent(rank_), !whole.children(rank_).empty()};
 }
 

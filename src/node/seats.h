@@ -41,28 +41,30 @@ struct Shape {
 std::string name(const Shape& shape);  // "flat", "4-ary", "2-nomial"
 Tree tree(const Shape& shape, const Seats& seats, int root);
 
-// What one rank does in the trees of all roots. Filled in as roots come up: memory in proportion to
-// the ranks, time too.
+// What one rank does in the trees of all shapes and roots. Filled in as roots come up: memory in
+// proportion to the ranks, time too.
 class Roles {
  public:
   struct Role {
     int parent = -1;  // -1: not known yet
     bool has_children = false;
   };
-  Roles(const Shape& shape, const Seats& seats, int rank);
-  const Role& of(int root) {
-    Role& role = roles_[static_cast<std::size_t>(root)];
-    if (role.parent < 0) role = work_out(root);
+  Roles(std::vector<Shape> shapes, const Seats& seats, int rank);
+
+  // pre: shape is the number of one of the shapes.
+  const Role& of(int shape, int root) {
+    Role& role = roles_[static_cast<std::size_t>(shape * seats_.ranks() + root)];
+    if (role.parent < 0) role = work_out(shape, root);
     return role;
   }
 
  private:
-  Role work_out(int root) const;
+  Role work_out(int shape, int root) const;
 
-  Shape shape_;
+  std::vector<Shape> shapes_;
   Seats seats_;
   int rank_;
-  std::vector<Role> roles_;
+  std::vector<Role> roles_;  // by shape, then by root
 };
 
 }  // namespace huddle::node

@@ -91,7 +91,7 @@ std::vector<unsigned char> message(std::size_t bytes, int call) {
 
 template <class Bcast>
 void expect_broadcast(int ranks, const std::vector<std::size_t>& sizes,
-                      const std::function<Bcast(int)>& make) {
+                      const std::function<Bcast(int)>& make, const auto& run) {
   Threads<Bcast> threads(ranks, make);
   threads.run([&](int rank, Bcast& bcast, const auto& world_for) {
     for (int call = 0; call < calls; ++call) {
@@ -100,7 +100,7 @@ void expect_broadcast(int ranks, const std::vector<std::size_t>& sizes,
       const auto wanted = message(bytes, call);
       auto buffer = rank == root ? wanted : std::vector<unsigned char>(bytes, 0);
       Hardware w = world_for(buffer.data(), buffer.data());
-      bcast.run(w, bytes, root);
+      run(bcast, w, bytes, root);
       ASSERT_EQ(buffer, wanted) << "rank " << rank << " call " << call;
     }
   });
@@ -113,26 +113,41 @@ const std::vector<Shape> shapes = {{Shape::Kind::flat},
                                    {Shape::Kind::levels}};
 
 TEST_P(OnThreads, InlineBroadcast) {
-  for (const Shape& shape : shapes) {
-    expect_broadcast<InlineBcast>(ranks(), {8, 1, 56, 0, 200}, [&](int rank) {
-      return InlineBcast({shape, 200, 4}, seats(), rank, first_sequence);
-    });
+  for (int shape = 0; shape < static_cast<int>(shapes.size()); ++shape) {
+    expect_broadcast<InlineBcast>(
+        ranks(), {8, 1, 56, 0, 200},
+        [&](int rank) {
+          return InlineBcast({shapes, 200, 4}, seats(), rank, first_sequence);
+        },
+        [shape](InlineBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+          bcast.run(w, bytes, root, shape);
+        });
   }
 }
 
 TEST_P(OnThreads, PipelinedBroadcast) {
-  for (const Shape& shape : shapes) {
-    expect_broadcast<PipelinedBcast>(ranks(), {100, 1, 64, 1000, 0, 513}, [&](int rank) {
-      return PipelinedBcast({shape, 64, 4, 2}, seats(), rank, first_sequence);
-    });
+  for (int shape = 0; shape < static_cast<int>(shapes.size()); ++shape) {
+    expect_broadcast<PipelinedBcast>(
+        ranks(), {100, 1, 64, 1000, 0, 513},
+        [&](int rank) {
+          return PipelinedBcast({shapes, 16, 4, 2}, seats(), rank, first_sequence);
+        },
+        [shape](PipelinedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+          const int fragment_cells = 1 << bytes % 3;
+          bcast.run(w, bytes, root, {shape, fragment_cells, memory::CopyKernel::plain});
+        });
   }
 }
 
 TEST_P(OnThreads, SegmentedBroadcast) {
-  expect_broadcast<SegmentedBcast>(ranks(), {100, 1, 4096, 50000, 0, 8193}, [&](int rank) {
-    return SegmentedBcast({2, 4096, memory::CopyKernel::nontemporal}, seats(), rank,
-                          first_sequence);
-  });
+  expect_broadcast<SegmentedBcast>(
+      ranks(), {100, 1, 4096, 50000, 0, 8193},
+      [&](int rank) {
+        return SegmentedBcast({2, 4096}, seats(), rank, first_sequence);
+      },
+      [](SegmentedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+        bcast.run(w, bytes, root, memory::CopyKernel::nontemporal);
+      });
 }
 
 Bracketed contribution(int rank, std::size_t i, int call) {
@@ -181,15 +196,6 @@ void expect_reduction(const Seats& seats, const std::vector<std::size_t>& counts
 
 const memory::Reduction bracketed = product_of<Bracketed>();
 
-template <class Reduce>
-void allreduce(Reduce& protocol, Hardware& w, std::size_t count, int) {
-  protocol.allreduce(w, count, bracketed);
-}
-template <class Reduce>
-void reduce(Reduce& protocol, Hardware& w, std::size_t count, int root) {
-  protocol.reduce(w, count, bracketed, root);
-}
-
 TEST_P(OnThreads, ExchangeAllreduce) {
   expect_reduction<ExchangeAllreduce>(
       seats(), {1, 7, 0, 20},
@@ -200,26 +206,38 @@ TEST_P(OnThreads, ExchangeAllreduce) {
       true);
 }
 
+// Both operations of a protocol that has both.
+template <class Reduce>
+void expect_reductions(const Seats& seats, const std::vector<std::size_t>& counts,
+                       const std::function<Reduce(int)>& make, const typename Reduce::Plan& plan) {
+  expect_reduction<Reduce>(
+      seats, counts, make,
+      [&](Reduce& protocol, Hardware& w, std::size_t count, int root) {
+        protocol.reduce(w, count, bracketed, root, plan);
+      },
+      false);
+  expect_reduction<Reduce>(
+      seats, counts, make,
+      [&](Reduce& protocol, Hardware& w, std::size_t count, int) {
+        protocol.allreduce(w, count, bracketed, plan);
+      },
+      true);
+}
+
 TEST_P(OnThreads, TreeReduce) {
+  const auto make = [&](int) { return TreeReduce({64, 4}, Association(seats()), first_sequence); };
   for (const auto top : {TreeReduce::Top::first_rank, TreeReduce::Top::everybody}) {
-    const auto make = [&](int) {
-      return TreeReduce({64, 4, top}, Association(seats()), first_sequence);
-    };
-    const std::vector<std::size_t> counts = {1, 8, 0, 9, 50};
-    expect_reduction<TreeReduce>(seats(), counts, make, allreduce<TreeReduce>, true);
-    expect_reduction<TreeReduce>(seats(), counts, make, reduce<TreeReduce>, false);
+    expect_reductions<TreeReduce>(seats(), {1, 8, 0, 9, 50}, make, {40, top});
   }
 }
 
 TEST_P(OnThreads, SlicedReduce) {
   for (const int sets : {2, 4}) {
     const auto make = [&](int) {
-      return SlicedReduce({64, sets, memory::CopyKernel::nontemporal}, Association(seats()),
-                          ranks(), first_sequence);
+      return SlicedReduce({128, sets}, Association(seats()), ranks(), first_sequence);
     };
-    const std::vector<std::size_t> counts = {1, 8, 0, 900, 133, 3};
-    expect_reduction<SlicedReduce>(seats(), counts, make, allreduce<SlicedReduce>, true);
-    expect_reduction<SlicedReduce>(seats(), counts, make, reduce<SlicedReduce>, false);
+    expect_reductions<SlicedReduce>(seats(), {1, 8, 0, 900, 133, 3}, make,
+                                    {64, memory::CopyKernel::nontemporal});
   }
 }
 
