@@ -22,7 +22,12 @@ class SegmentedBcast {
  public:
   struct Parameters {
     int readers_at_once = 4;            // k: the most that draw on one segment at a time
-    std::size_t segment_bytes = 65536;  // of one half
+    std::size_t segment_bytes = 65536;  // the most that one holds, in one half
+  };
+  // What may differ from call to call; equal on all ranks.
+  struct Plan {
+    std::size_t segment_bytes = 65536;  // not over that of the parameters
+    memory::CopyKernel copy_in = memory::CopyKernel::plain;
   };
 
   // pre: shared memory holds `start` everywhere; segment_bytes is a multiple of the page.
@@ -32,14 +37,14 @@ class SegmentedBcast {
   int segments() const { return static_cast<int>(homes_.size()); }
 
   template <world::World W>
-  void run(W& w, std::size_t bytes, int root, memory::CopyKernel copy_in) {
-    const std::size_t half_bytes = homes_.size() * segment_bytes_;
+  void run(W& w, std::size_t bytes, int root, const Plan& plan) {
+    const std::size_t half_bytes = homes_.size() * plan.segment_bytes;
     for (std::size_t start = 0; start < bytes; start += half_bytes) {
-      const std::size_t now = std::min(half_bytes, bytes - start);
+      const Half half{start, std::min(half_bytes, bytes - start), plan.segment_bytes};
       if (w.rank() == root) {
-        fill(w, start, now, copy_in);
+        fill(w, half, plan.copy_in);
       } else {
-        drain(w, start, now, root);
+        drain(w, half, root);
       }
       done_.publish(w, ++turn_);
     }
@@ -53,11 +58,20 @@ class SegmentedBcast {
   };
   static std::vector<Home> deal(const Parameters& parameters, const Seats& seats);
 
-  // How much of `bytes` lies in this segment.
-  std::size_t bytes_in(std::size_t segment, std::size_t bytes) const {
-    const std::size_t before = segment * segment_bytes_;
-    return bytes <= before ? 0 : std::min(segment_bytes_, bytes - before);
-  }
+  // What one turn moves.
+  struct Half {
+    std::size_t start = 0;  // in the message
+    std::size_t bytes = 0;
+    std::size_t segment_bytes = 0;
+
+    std::size_t at(std::size_t segment) const { return start + segment * segment_bytes; }
+    // How much of it lies in this segment.
+    std::size_t bytes_in(std::size_t segment) const {
+      const std::size_t before = segment * segment_bytes;
+      return bytes <= before ? 0 : std::min(segment_bytes, bytes - before);
+    }
+  };
+
   Place place_of(std::size_t segment) const {
     const Home& home = homes_[segment];
     const std::size_t half = turn_ % 2;
@@ -71,24 +85,25 @@ class SegmentedBcast {
   world::Sequence segment_count() const { return static_cast<world::Sequence>(homes_.size()); }
 
   template <world::World W>
-  void fill(W& w, std::size_t start, std::size_t bytes, memory::CopyKernel copy_in) {
+  void fill(W& w, const Half& half, memory::CopyKernel copy_in) {
+    // All have read what this half of the buffer held two turns ago.
     done_guard_.wait_for_others(w, turn_ - 1);
     for (std::size_t segment = 0; segment < homes_.size(); ++segment) {
-      const std::size_t at = start + segment * segment_bytes_;
-      w.copy(place_of(segment), {Region::input, w.rank(), at}, bytes_in(segment, bytes), copy_in);
+      w.copy(place_of(segment), {Region::input, w.rank(), half.at(segment)}, half.bytes_in(segment),
+             copy_in);
       filled_.publish(w, filled_after(segment));
     }
   }
 
   template <world::World W>
-  void drain(W& w, std::size_t start, std::size_t bytes, int root) {
+  void drain(W& w, const Half& half, int root) {
     const int place_among_readers = (w.rank() - root + w.ranks()) % w.ranks() - 1;
     const auto group = static_cast<std::size_t>(place_among_readers / readers_at_once_);
     for (std::size_t step = 0; step < homes_.size(); ++step) {
       const std::size_t segment = (group + step) % homes_.size();
       filled_.wait_for(w, root, filled_after(segment));
-      w.copy({Region::output, w.rank(), start + segment * segment_bytes_}, place_of(segment),
-             bytes_in(segment, bytes), memory::CopyKernel::plain);
+      w.copy({Region::output, w.rank(), half.at(segment)}, place_of(segment),
+             half.bytes_in(segment), memory::CopyKernel::plain);
     }
   }
 

@@ -146,7 +146,7 @@ TEST_P(OnThreads, SegmentedBroadcast) {
         return SegmentedBcast({2, 4096}, seats(), rank, first_sequence);
       },
       [](SegmentedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
-        bcast.run(w, bytes, root, memory::CopyKernel::nontemporal);
+        bcast.run(w, bytes, root, {2048, memory::CopyKernel::nontemporal});
       });
 }
 
