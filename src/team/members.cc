@@ -16,13 +16,13 @@ bool Member::is_gone() const {
 }
 
 Members::Members(Peers& peers, int rank, std::vector<Member> by_rank)
-    : peers_(peers), rank_(rank), by_rank_(std::move(by_rank)) {
+    : peers_(peers), rank_(rank), by_rank_(std::move(by_rank)), pieces_{member(rank).piece} {
   for (const Member& member : by_rank_) {
     processes_.push_back({member.peer->process(), POLLIN, 0});
   }
 }
 
-Members::~Members() { peers_.leave(rank_, std::move(by_rank_)); }
+Members::~Members() { peers_.leave(rank_, std::move(by_rank_), std::move(pieces_)); }
 
 void Members::check() {
   if (poll(processes_.data(), processes_.size(), 0) <= 0) return;

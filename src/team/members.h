@@ -45,6 +45,10 @@ class Members {
   // Where this process sees the rank's arena.
   std::byte* arena_base(int rank) const { return member(rank).peer->base(); }
 
+  // One more piece of this rank's arena that belongs to the team: it is freed when all have left,
+  // like the first.
+  void keep(memory::Piece piece) { pieces_.push_back(piece); }
+
   // One system call for all of them. Throws world::PeerLost with the lowest rank that has died
   // without leaving the team. What it did before it died can be seen after this, so whoever waits
   // for a flag looks at it once more before it gives up.
@@ -56,7 +60,8 @@ class Members {
   Peers& peers_;
   int rank_;
   std::vector<Member> by_rank_;
-  std::vector<pollfd> processes_;  // by rank; -1 where there is nothing to watch
+  std::vector<memory::Piece> pieces_;  // of this rank, that the team keeps
+  std::vector<pollfd> processes_;      // by rank; -1 where there is nothing to watch
 };
 
 }  // namespace huddle::team

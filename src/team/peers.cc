@@ -3,6 +3,7 @@
 #include "team/peers.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "team/joining.h"
@@ -24,6 +25,14 @@ Peers::~Peers() = default;
 std::unique_ptr<Members> Peers::join(const Bootstrap& bootstrap, const Bring& bring) {
   free_departed();
   return Joining(*this, bootstrap).run(bring);
+}
+
+std::unique_ptr<Members> Peers::join(const Bootstrap& bootstrap, std::size_t piece_bytes) {
+  return join(bootstrap, [piece_bytes](memory::Arena& arena) {
+    const memory::Piece piece = arena.allocate(piece_bytes);
+    std::memset(arena.data(piece), 0, piece.bytes);
+    return piece;
+  });
 }
 
 std::size_t Peers::departed_teams() const {
@@ -48,14 +57,14 @@ std::shared_ptr<Peer> Peers::keep(const memory::ArenaId& id, std::shared_ptr<Pee
   return peer;
 }
 
-// The others may still read this rank's piece, and so it stays until they have left as well.
-void Peers::leave(int rank, std::vector<Member> by_rank) {
+// The others may still read this rank's pieces, and so they stay until all have left.
+void Peers::leave(int rank, std::vector<Member> by_rank, std::vector<memory::Piece> pieces) {
   const Member mine = std::move(by_rank[static_cast<std::size_t>(rank)]);
   by_rank.erase(by_rank.begin() + rank);
   presence_.leave(mine.presence);
   {
     const std::scoped_lock lock(mutex_);
-    departed_.push_back({mine.piece, std::move(by_rank)});
+    departed_.push_back({std::move(pieces), std::move(by_rank)});
   }
   free_departed();
 }
@@ -67,7 +76,7 @@ void Peers::free_departed() {
     departed_.pop_front();
     std::erase_if(team.others, [](const Member& member) { return member.is_gone(); });
     if (team.others.empty()) {
-      arena_->free(team.piece);
+      for (const memory::Piece piece : team.pieces) arena_->free(piece);
     } else {
       departed_.push_back(std::move(team));
     }

@@ -45,6 +45,8 @@ class Peers {
   // then all have a team, or all throw FailureError with the lowest rank that failed and its
   // reason. The piece is freed when all have left the team.
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, const Bring& bring);
+  // The same with a piece of so many bytes, zeroed; each rank may choose its own number.
+  std::unique_ptr<Members> join(const Bootstrap& bootstrap, std::size_t piece_bytes);
 
   memory::Arena& arena() { return *arena_; }
   // Teams that this rank has left while others are still in them, so that their pieces are kept.
@@ -56,11 +58,11 @@ class Peers {
 
   std::shared_ptr<Peer> find(const memory::ArenaId& id);
   std::shared_ptr<Peer> keep(const memory::ArenaId& id, std::shared_ptr<Peer> peer);
-  void leave(int rank, std::vector<Member> by_rank);
+  void leave(int rank, std::vector<Member> by_rank, std::vector<memory::Piece> pieces);
   void free_departed();
 
   struct Departed {
-    memory::Piece piece;
+    std::vector<memory::Piece> pieces;
     std::vector<Member> others;
   };
 
