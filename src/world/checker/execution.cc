@@ -126,6 +126,7 @@ int Execution::next_rank(int current) {
 void Execution::list_alternatives(int current) {
   alternatives_.clear();
   const bool goes_on = current != Fibers::host && can_go_on(current);
+  turn_ = goes_on ? current : Fibers::host;
   if (goes_on) alternatives_.push_back({Alternative::Kind::run, current, 0, 0});
   bool somebody_lives = goes_on;
   for (int rank = 0; rank < job_.ranks; ++rank) {
@@ -188,11 +189,13 @@ std::size_t Execution::ask_chooser() {
 }
 
 bool Execution::chooses_to_hold(int rank) {
+  turn_ = rank;
   alternatives_ = {{Alternative::Kind::at_once, rank, 0, 0}, {Alternative::Kind::hold, rank, 0, 1}};
   return choose().kind == Alternative::Kind::hold;
 }
 
 std::size_t Execution::chosen_flag(int rank, std::span<const std::size_t> holding) {
+  turn_ = rank;
   alternatives_.clear();
   for (const std::size_t index : holding) {
     alternatives_.push_back({Alternative::Kind::flag, rank, index, 0});
@@ -208,7 +211,7 @@ std::uint64_t Execution::state() const {
   const Alternative& first = alternatives_.front();
   std::uint64_t digest =
       mixed(static_cast<std::uint64_t>(first.kind), static_cast<std::uint64_t>(first.rank));
-  digest = mixed(digest, static_cast<std::uint64_t>(alternatives_[1].cost));
+  digest = mixed(digest, static_cast<std::uint64_t>(turn_));
   for (int rank = 0; rank < job_.ranks; ++rank) {
     digest = mixed(digest, of(rank).history);
     digest = mixed(digest, static_cast<std::uint64_t>(of(rank).state));

@@ -119,6 +119,7 @@ class Execution : private Judge {
   std::vector<SiteFaults> sites_;
   Trace trace_;
   Chooser* chooser_ = nullptr;
+  int turn_ = Fibers::host;  // the rank that goes on unless somebody takes its turn
   std::string choices_;
   std::size_t choice_count_ = 0;
   std::size_t steps_ = 0;
