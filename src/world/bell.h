@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Sleeping until a flag is raised, where the ranks outnumber the cores. Who waits says that it
-// sleeps and looks once more; who raises the flag asks afterwards whether anyone sleeps. Each
-// stores before it looks, with a fence between: so at least one of them sees the other, and no
+// Sleeping until a flag is raised, where the ranks outnumber the cores. Who sleeps is counted first
+// and looks at the flag once more; who raises the flag looks afterwards whether anyone is counted.
+// Each stores before it looks, with a fence between: so at least one of them sees the other, and no
 // wake-up is lost.
 #pragma once
 
@@ -26,17 +26,15 @@ struct Bell {
 // first is the caller's business.
 template <SleepingWorld W>
 Sequence sleep_until(W& world, const Bell& bell, Until until) {
-  Sequence seen = world.load(bell.flag);
-  while (!until.holds(seen)) {
+  for (;;) {
+    const Sequence seen = world.load(bell.flag);
+    if (until.holds(seen)) return seen;
     world.fetch_add(bell.sleepers, 1);
     world.fence();
-    seen = world.load(bell.flag);
-    // Returns at once where the flag has moved on since that load.
-    if (!until.holds(seen)) world.sleep(bell.flag, seen);
+    // The second look: it returns at once where the flag has moved on since the first.
+    world.sleep(bell.flag, seen);
     world.fetch_sub(bell.sleepers, 1);
-    seen = world.load(bell.flag);
   }
-  return seen;
 }
 
 // Raises the flag and wakes whoever sleeps until it moves. As ever, one rank stores a flag.

@@ -4,32 +4,47 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "litmus.h"
 
 namespace huddle::world::checker {
 namespace {
 
-constexpr Bell bell_of(int owner) { return {line(owner, 0), line(owner, 1), just_below_wrap}; }
+Bell bell_of(int owner) { return {line(owner, 0), line(owner, 1), just_below_wrap}; }
 
-// Rank 0 rings, the others sleep until then, for some rounds; in each a payload is handed on, and
-// given back by flags that are waited for.
-Job ringing(int ranks, Sequence rounds) {
+// Rank 0 hands a payload on and rings, the others sleep until then, for some rounds; that they are
+// done with it they say by flags that it waits for.
+Job ringing(int ranks, std::size_t rounds) {
   Job job = litmus(ranks, [rounds](CheckerWorld& w) {
-    for (Sequence round = just_below_wrap + 1; round != just_below_wrap + 1 + rounds; ++round) {
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const Sequence round = just_below_wrap + 1 + static_cast<Sequence>(i);
       if (w.rank() == 0) {
-        w.copy(line(0, 2), input_of(0), 8, plain);
+        w.copy(line(0, 2), input_of(0) + 8 * i, 8, plain);
         ring(w, bell_of(0), round);
         for (int other = 1; other < w.ranks(); ++other) {
           w.wait(line(other, 3), until_reached(round));
         }
       } else {
         sleep_until(w, bell_of(0), until_reached(round));
-        w.copy(output_of(w.rank()), line(0, 2), 8, plain);
+        w.copy(output_of(w.rank()) + 8 * i, line(0, 2), 8, plain);
         w.store(line(w.rank(), 3), round);
       }
     }
   });
   job.first = just_below_wrap;
+  job.sizes.input = job.sizes.output = 8 * rounds;
+  job.prepare = [](Memory& memory) { fill_inputs(memory); };
+  job.verify = [](const Memory& memory) {
+    const auto sent = memory.bytes(Region::input, 0);
+    for (int rank = 1; rank < memory.ranks(); ++rank) {
+      const auto got = memory.bytes(Region::output, rank);
+      if (!std::equal(sent.begin(), sent.end(), got.begin())) return "the payload";
+    }
+    return "";
+  };
   return job;
 }
 
@@ -54,12 +69,18 @@ TEST(Bell, WorksBothWays) {
 }
 
 TEST(Bell, NeedsEveryPartOfIt) {
-  const std::vector<Job> jobs = {ringing(2, 2), ringing(3, 1)};
+  const std::vector<Job> jobs = {ringing(2, 3), ringing(3, 1)};
+  const std::string too_many = "one wake-up too many, never one too few";
+  const std::string order = "the count orders nothing: the fences do";
   SurveyOptions options;
   options.excuses = {
-      {Fault::relaxed, "world.fetch_add(bell.sleepers", "the count orders nothing: fences do"},
-      {Fault::relaxed, "world.fetch_sub(bell.sleepers", "the count orders nothing: fences do"},
-      {Fault::relaxed, "world.load(bell.sleepers)", "the count orders nothing: fences do"},
+      {Fault::one_more, "world.fetch_add(bell.sleepers", too_many},
+      {Fault::dropped, "world.fetch_sub(bell.sleepers", too_many},
+      {Fault::one_more, "world.fetch_sub(bell.sleepers", too_many},
+      {Fault::wrong_owner, "world.fetch_sub(bell.sleepers", too_many},
+      {Fault::relaxed, "world.fetch_add(bell.sleepers", order},
+      {Fault::relaxed, "world.fetch_sub(bell.sleepers", order},
+      {Fault::relaxed, "world.load(bell.sleepers)", order},
   };
   const Survey found = survey(jobs, options);
   EXPECT_TRUE(found.passed()) << text_of(found);

@@ -36,6 +36,16 @@ inline Job litmus(int ranks, std::function<void(CheckerWorld&)> body) {
   return job;
 }
 
+// Every byte of every rank's input another, as far as bytes go.
+inline void fill_inputs(Memory& memory) {
+  for (int rank = 0; rank < memory.ranks(); ++rank) {
+    const auto input = memory.bytes(Region::input, rank);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      input[i] = static_cast<std::byte>(1 + 37 * static_cast<std::size_t>(rank) + i);
+    }
+  }
+}
+
 // What the ranks saw, for litmus tests about values: kept apart from the world's memory.
 struct Seen2 {
   Sequence first = 0;

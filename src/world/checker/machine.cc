@@ -194,8 +194,11 @@ void Machine::commit(const PendingStore& store) {
 
 // Nothing comes between the two halves of a read-modify-write.
 void Machine::finish_updates(std::size_t byte) {
-  for (Core& core : cores_) {
-    if (const auto store = core.buffer.take_update(byte)) commit(*store);
+  for (int rank = 0; rank < memory_.ranks(); ++rank) {
+    const auto store = core(rank).buffer.take_update(byte);
+    if (!store) continue;
+    commit(*store);
+    settle(rank);
   }
 }
 
