@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <source_location>
 #include <span>
 
 #include "memory/copy.h"

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 #include <string_view>
+
+#include "world/checker/where.h"
 
 namespace huddle::world::checker {
 
@@ -26,11 +27,9 @@ enum class Operation : std::uint8_t {
   wake,
 };
 
-using Where = std::source_location;
-
 struct Site {
   Operation operation = Operation::load;
-  std::string_view file;  // of a source_location: it stays
+  std::string_view file;  // of a Where: it stays
   unsigned line = 0;
   unsigned column = 0;
   std::string_view function;
