@@ -23,7 +23,8 @@ MAY_SEE = {
     "calibrate": {"base", "memory", "machine"},
     "world": {"base", "memory"},
     "node": {"base", "memory", "machine", "world"},
-    "team": {"base", "memory", "machine", "world", "node"},
+    "select": {"base", "memory", "machine", "world", "node"},
+    "team": {"base", "memory", "machine", "world", "node", "select"},
     "cli": {"base", "settings", "machine", "memory", "picture", "doctor", "calibrate"},
 }
 

@@ -48,7 +48,8 @@ std::int64_t involuntary_switches() {
 
 Patience::Patience(const Waiting& waiting)
     : waiting_(waiting),
-      crowded_(waiting.settings.crowded),
+      // Where the awaited rank may need this very core, every look more keeps it waiting.
+      way_(waiting.settings.crowded ? Way::yield : Way::spin),
       start_ns_(now_ns()),
       next_progress_ns_(start_ns_ + between_progress_ns),
       next_check_ns_(start_ns_ + between_checks_ns),
@@ -75,8 +76,6 @@ void Patience::spin() {
   const std::int64_t now = now_ns();
   call_others(now);
   notice_company(now);
-  const auto long_enough = static_cast<std::int64_t>(waiting_.settings.yield_ns);
-  if (crowded_ && now - start_ns_ >= long_enough) way_ = Way::yield;
 }
 
 void Patience::yield() {
@@ -108,10 +107,10 @@ void Patience::call_others(std::int64_t now_ns) {
 
 // Whatever was thought when the team was made: who loses the core while spinning shares it.
 void Patience::notice_company(std::int64_t now_ns) {
-  if (crowded_ || now_ns < next_notice_ns_) return;
+  if (now_ns < next_notice_ns_) return;
   next_notice_ns_ = now_ns + between_notices_ns;
   const std::int64_t switches = involuntary_switches();
-  if (switches_ >= 0 && switches > switches_) crowded_ = true;
+  if (switches_ >= 0 && switches > switches_) way_ = Way::yield;
   switches_ = switches;
 }
 

@@ -15,9 +15,6 @@ struct WaitingSettings {
   // More processes than processors where this one runs: spinning keeps the awaited one from
   // working.
   bool crowded = false;
-  // Giving the core away and getting it back at once. Spinning longer than that before the first
-  // yield could cost more than it saves.
-  double yield_ns = 500;
   // Falling asleep and being woken.
   double wake_ns = 5000;
 };
@@ -52,13 +49,12 @@ class Patience {
   void notice_company(std::int64_t now_ns);
 
   const Waiting& waiting_;
-  Way way_ = Way::spin;
-  bool crowded_;
+  Way way_;
   std::int64_t start_ns_;
   std::int64_t next_progress_ns_;
   std::int64_t next_check_ns_;
   std::int64_t next_notice_ns_;
-  std::int64_t switches_;  // times that this thread lost its core since it began to wait
+  std::int64_t switches_;  // times that this thread has lost its core so far; -1: not looked yet
   std::int64_t sleep_ns_;
 };
 

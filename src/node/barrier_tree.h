@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A barrier over a tree: everybody reports to the parent once all children have reported; then the
+// word that all are there comes back down. The tree makes it flat, k-ary, or the three levels of
+// Zhang, Meng and Huo (cores to chip leader, chip leaders to node leader).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "node/lines.h"
+#include "node/shape.h"
+#include "world/world.h"
+
+namespace huddle::node {
+
+// Where the word down lies.
+enum class Release : std::uint8_t {
+  same_line,  // one queue: beside the child's report, in the same line
+  own_queue,  // a second queue of flags: twice the lines
+  announced,  // one flag of the parent that all its children watch
+};
+
+class TreeBarrier {
+ public:
+  struct Parameters {
+    // How many children's flags share a line. Each flag keeps its one writer.
+    int flags_per_line = 1;
+    Release release = Release::announced;
+
+    bool operator==(const Parameters&) const = default;
+  };
+
+  // pre: shared memory holds `start` everywhere.
+  TreeBarrier(const Tree& tree, const Parameters& parameters, int rank, world::Sequence start);
+
+  // Shared memory that this rank brings in.
+  std::size_t shared_bytes() const { return shared_bytes_; }
+
+  template <world::World W>
+  void run(W& w) {
+    const auto here = world::until_reached(++round_);
+    w.wait_all(reports_of_children_, here);
+    if (has_parent_) {
+      w.store(report_, round_);
+      w.wait(release_, here);
+    }
+    for (const Place& child : releases_) w.store(child, round_);
+  }
+
+ private:
+  std::vector<Place> reports_of_children_;
+  std::vector<Place> releases_;  // what this rank stores to let its children go
+  Place report_;
+  Place release_;
+  bool has_parent_ = false;
+  std::size_t shared_bytes_ = 0;
+  world::Sequence round_;
+};
+
+}  // namespace huddle::node

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Broadcast of a few bytes that ride behind the flag that announces them: one line moves, and that
+// is all. Every rank writes for its children in the tree; each has a ring of slots, so that a root
+// may be some broadcasts ahead of its slowest reader.
+#pragma once
+
+#include <vector>
+
+#include "node/counters.h"
+#include "node/lines.h"
+#include "node/seats.h"
+#include "world/world.h"
+
+namespace huddle::node {
+
+class InlineBcast {
+ public:
+  struct Parameters {
+    std::vector<Shape> shapes;  // of the trees that calls may ask for
+    std::size_t capacity_bytes = line_bytes - payload_offset;  // the most that one call moves
+    int slots = 8;                                             // how far a root may run ahead
+  };
+
+  // pre: shared memory holds `start` everywhere; slots is a power of two: counters
+  // wrap.
+  InlineBcast(const Parameters& parameters, const Seats& seats, int rank, world::Sequence start);
+
+  std::size_t shared_bytes() const { return carver_.size(); }
+
+  // pre: bytes is not over the capacity; shape is the number of one of the shapes.
+  template <world::World W>
+  void run(W& w, std::size_t bytes, int root, int shape) {
+    const Roles::Role& role = roles_.of(shape, root);
+    const world::Sequence call = ++call_;
+    const bool is_root = w.rank() == root;
+    if (role.has_children) {
+      // Whoever read this slot last has to be through with it.
+      done_guard_.wait_for_others(w, call - slots_);
+    }
+    if (!is_root) {
+      const Place slot = slot_of(role.parent, call);
+      w.wait(slot, world::until_reached(call));
+      if (role.has_children) pass_on(w, slot + payload_offset, bytes);
+      w.copy({Region::output, w.rank(), 0}, slot + payload_offset, bytes,
+             memory::CopyKernel::plain);
+    } else if (role.has_children) {
+      pass_on(w, {Region::input, w.rank(), 0}, bytes);
+    }
+    done_.publish(w, call);
+  }
+
+ private:
+  Place slot_of(int owner, world::Sequence call) const {
+    return {Region::shared, owner, slots_offset_ + call % slots_ * slot_stride_};
+  }
+  template <world::World W>
+  void pass_on(W& w, Place from, std::size_t bytes) {
+    const Place slot = slot_of(w.rank(), call_);
+    w.copy(slot + payload_offset, from, bytes, memory::CopyKernel::plain);
+    w.store(slot, call_);
+  }
+
+  Roles roles_;
+  Carver carver_;
+  Counters done_;
+  ReuseGuard done_guard_;
+  world::Sequence slots_;
+  std::size_t slot_stride_;
+  std::size_t slots_offset_;
+  world::Sequence call_;
+};
+
+}  // namespace huddle::node

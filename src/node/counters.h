@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Numbers that only rise, one of each rank, each in a line of its owner's memory that only the
+// owner writes. Most of what protocols tell each other is "I am this far".
+#pragma once
+
+#include <vector>
+
+#include "node/lines.h"
+#include "world/world.h"
+
+namespace huddle::node {
+
+class Counters {
+ public:
+  Counters() = default;
+  explicit Counters(Carver& carver) : offset_(carver.take(apart_bytes)) {}
+
+  Place of(int owner) const { return {Region::shared, owner, offset_}; }
+
+  template <world::World W>
+  void publish(W& w, world::Sequence value) const {
+    w.store(of(w.rank()), value);
+  }
+  // Returns how far it is.
+  template <world::World W>
+  world::Sequence wait_for(W& w, int owner, world::Sequence value) const {
+    return w.wait(of(owner), world::until_reached(value));
+  }
+  // Until everybody else is as far. Returns how far the last of them is; alone in the team, as far
+  // as was asked for.
+  template <world::World W>
+  world::Sequence wait_for_others(W& w, world::Sequence value) const {
+    world::Sequence last = value;
+    // Begun with the next rank, so that not all ask the same one first.
+    for (int step = 1; step < w.ranks(); ++step) {
+      const world::Sequence seen = wait_for(w, (w.rank() + step) % w.ranks(), value);
+      if (step == 1 || world::reached(last, seen)) last = seen;
+    }
+    return last;
+  }
+
+ private:
+  std::size_t offset_ = 0;
+};
+
+// Buffers that are written again after so many uses: keeps whoever fills them from overtaking those
+// who still read. The readers' counters are looked at only when the last look no longer allows it.
+class ReuseGuard {
+ public:
+  ReuseGuard(Counters done, world::Sequence start) : done_(done), known_(start) {}
+
+  // Until everybody else has done all up to `value`.
+  template <world::World W>
+  void wait_for_others(W& w, world::Sequence value) {
+    if (world::reached(known_, value)) return;
+    known_ = done_.wait_for_others(w, value);
+  }
+
+ private:
+  Counters done_;
+  world::Sequence known_;
+};
+
+}  // namespace huddle::node

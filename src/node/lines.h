@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Where flags and payloads of a protocol lie in its piece of shared memory.
+#pragma once
+
+#include <cstddef>
+
+#include "world/place.h"
+
+namespace huddle::node {
+
+using world::Place;
+using world::Region;
+
+inline constexpr std::size_t line_bytes = 64;
+// Things of different writers lie so far apart: many processors fetch lines in pairs.
+inline constexpr std::size_t apart_bytes = 128;
+inline constexpr std::size_t flag_bytes = 4;
+// A payload behind its flag begins here, so that numbers of 8 bytes in it are aligned.
+inline constexpr std::size_t payload_offset = 8;
+inline constexpr std::size_t page_bytes = 4096;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// Deals out a protocol's shared memory, piece by piece; the same on every rank.
+class Carver {
+ public:
+  std::size_t take(std::size_t bytes, std::size_t alignment = apart_bytes) {
+    const std::size_t start = round_up(size_, alignment);
+    size_ = start + bytes;
+    return start;
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_ = 0;
+};
+
+}  // namespace huddle::node

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Reduction of small data in two steps that follow the team's order: the first rank of each block
+// joins its block, then the blocks' results are joined, by the root for a reduce, and for an
+// allreduce by the first rank, whose result all read, or by everybody.
+//
+// Data ride behind their flags, in slots that are used in turn; what is larger than a slot goes in
+// several rounds.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "node/association.h"
+#include "node/counters.h"
+#include "node/fold.h"
+#include "node/lines.h"
+#include "world/world.h"
+
+namespace huddle::node {
+
+class TreeReduce {
+ public:
+  // Who joins the blocks' results of an allreduce.
+  enum class Top : std::uint8_t { first_rank, everybody };
+  struct Parameters {
+    std::size_t capacity_bytes = line_bytes - payload_offset;  // of a slot
+    int slots = 4;                                             // in turn; a power of two
+  };
+  // What may differ from call to call; equal on all ranks.
+  struct Plan {
+    std::size_t round_bytes = line_bytes - payload_offset;  // not over the capacity
+    Top top = Top::first_rank;
+  };
+
+  // pre: shared memory holds `start` everywhere.
+  TreeReduce(const Parameters& parameters, const Association& association, world::Sequence start);
+
+  std::size_t shared_bytes() const { return carver_.size(); }
+
+  // Both: pre: an element is not over round_bytes.
+  template <world::World W>
+  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
+              const Plan& plan) {
+    in_rounds(count, plan.round_bytes / reduction.element_bytes,
+              [&](std::size_t from, std::size_t now) {
+                const Join join{now, reduction};
+                const std::size_t offset = from * reduction.element_bytes;
+                contribute(w, offset, join);
+                if (w.rank() == root) join_blocks(w, {Region::output, root, offset}, join);
+                done_.publish(w, round_);
+              });
+  }
+
+  template <world::World W>
+  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    in_rounds(count, plan.round_bytes / reduction.element_bytes,
+              [&](std::size_t from, std::size_t now) {
+                const Join join{now, reduction};
+                const std::size_t offset = from * reduction.element_bytes;
+                const Place to = {Region::output, w.rank(), offset};
+                contribute(w, offset, join);
+                if (plan.top == Top::everybody) {
+                  join_blocks(w, to, join);
+                } else {
+                  share_result(w, to, join);
+                }
+                done_.publish(w, round_);
+              });
+  }
+
+ private:
+  static constexpr int top_rank = 0;
+
+  // In `shown` the first rank of a block has what the block came to, everybody else its own
+  // contribution; in `results` the top rank has what all came to.
+  Place slot_of(int owner, std::size_t queue_offset) const {
+    return {Region::shared, owner, queue_offset + round_ % slots_ * slot_stride_};
+  }
+  // The payload of a slot, once it is there.
+  template <world::World W>
+  Place arrived(W& w, Place slot) const {
+    w.wait(slot, world::until_reached(round_));
+    return slot + payload_offset;
+  }
+
+  template <class Round>
+  void in_rounds(std::size_t count, std::size_t most, Round round) {
+    for (std::size_t from = 0; from < count; from += most) {
+      ++round_;
+      round(from, std::min(most, count - from));
+    }
+  }
+
+  template <world::World W>
+  void contribute(W& w, std::size_t offset, const Join& join) {
+    // Whoever read this slot last has to be through with it.
+    done_guard_.wait_for_others(w, round_ - slots_);
+    const Place mine = slot_of(w.rank(), shown_offset_);
+    const int block = association_.block_of(w.rank());
+    const bool leads = w.rank() == association_.first(block);
+    const int last = leads ? association_.first(block + 1) : w.rank() + 1;
+    const auto contribution = [&](int rank) {
+      if (rank == w.rank()) return Place{Region::input, rank, offset};
+      return arrived(w, slot_of(rank, shown_offset_));
+    };
+    fold_row(w, mine + payload_offset, w.rank(), last, contribution, join);
+    w.store(mine, round_);
+  }
+
+  template <world::World W>
+  void join_blocks(W& w, Place to, const Join& join) {
+    const auto block_result = [&](int block) {
+      return arrived(w, slot_of(association_.first(block), shown_offset_));
+    };
+    fold_row(w, to, 0, association_.blocks(), block_result, join);
+  }
+
+  template <world::World W>
+  void share_result(W& w, Place to, const Join& join) {
+    const Place result = slot_of(top_rank, results_offset_);
+    if (w.rank() == top_rank) {
+      join_blocks(w, result + payload_offset, join);
+      w.store(result, round_);
+    }
+    w.copy(to, arrived(w, result), join.bytes(), memory::CopyKernel::plain);
+  }
+
+  Association association_;
+  std::size_t slot_stride_;
+  world::Sequence slots_;
+  Carver carver_;
+  Counters done_;
+  ReuseGuard done_guard_;
+  std::size_t shown_offset_;
+  std::size_t results_offset_;
+  world::Sequence round_;
+};
+
+}  // namespace huddle::node

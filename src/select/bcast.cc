@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The broadcasts, as they describe themselves. The root is taken to be the first rank.
+#include "select/bcast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.h"
+
+namespace huddle::select {
+namespace {
+
+constexpr int root = 0;
+
+std::vector<int> everybody_but(int rank, int ranks) {
+  std::vector<int> others(static_cast<std::size_t>(ranks));
+  std::iota(others.begin(), others.end(), 0);
+  others.erase(others.begin() + rank);
+  return others;
+}
+
+// Looking at everybody's counter before buffers are used again.
+double reuse_ns(const Prices& prices) {
+  return prices.flags_ns(everybody_but(root, prices.ranks()), root, 1);
+}
+
+double ceil_div(std::size_t a, std::size_t b) { return static_cast<double>((a + b - 1) / b); }
+
+constexpr std::array<memory::CopyKernel, 2> priced_kernels = {memory::CopyKernel::plain,
+                                                              memory::CopyKernel::nontemporal};
+
+void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                std::size_t bytes) {
+  if (bytes > provision.inline_bcast.capacity_bytes) return;
+  for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
+    const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
+    list.push_back({InlineBcastPlan{static_cast<int>(shape)}, node::name(provision.shapes[shape]),
+                    inline_bcast_ns(prices, tree, provision.inline_bcast.slots, bytes)});
+  }
+}
+
+void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                   std::size_t bytes) {
+  const auto& parameters = provision.pipelined_bcast;
+  for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
+    const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
+    for (int cells = 1; cells <= parameters.set_cells; cells *= 2) {
+      const std::size_t fragment = static_cast<std::size_t>(cells) * parameters.cell_bytes;
+      for (const memory::CopyKernel kernel : priced_kernels) {
+        list.push_back({node::PipelinedBcast::Plan{static_cast<int>(shape), cells, kernel},
+                        fmt::format("{}, fragments of {}, {}", node::name(provision.shapes[shape]),
+                                    size_text(static_cast<double>(fragment)), memory::name(kernel)),
+                        pipelined_bcast_ns(prices, tree, bytes, fragment, kernel)});
+      }
+      if (fragment >= bytes) break;
+    }
+  }
+}
+
+void add_segmented(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                   std::size_t bytes) {
+  const auto& parameters = provision.segmented_bcast;
+  const node::SegmentedBcast layout(parameters, prices.seats(), root, 0);
+  for (std::size_t segment = node::page_bytes; segment <= parameters.segment_bytes; segment *= 2) {
+    for (const memory::CopyKernel kernel : priced_kernels) {
+      const node::SegmentedBcast::Plan plan{segment, kernel};
+      list.push_back(
+          {plan,
+           fmt::format("{} segments of {}, {} readers at once, {}", layout.segments(),
+                       size_text(static_cast<double>(segment)), parameters.readers_at_once,
+                       memory::name(kernel)),
+           segmented_bcast_ns(prices, layout.segments(), parameters.readers_at_once, bytes, plan)});
+    }
+    if (segment * static_cast<std::size_t>(layout.segments()) >= bytes) break;
+  }
+}
+
+}  // namespace
+
+double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, std::size_t bytes) {
+  const int farthest = prices.farthest_from(root);
+  return last(times_down(prices, tree)) + tree.depth() * prices.rest_ns(bytes, root, farthest) +
+         reuse_ns(prices) / slots;
+}
+
+// One fragment is copied in, word of it goes down, it is copied out; meanwhile the next ones are
+// under way at the pace of the slower side, and each costs its flag besides.
+double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t bytes,
+                          std::size_t fragment_bytes, memory::CopyKernel kernel) {
+  const int farthest = prices.farthest_from(root);
+  const std::size_t fragment = std::min(fragment_bytes, bytes);
+  const double first_ns = prices.write_ns(fragment, root, farthest, kernel);
+  const double last_ns = prices.read_ns(fragment, root, farthest, prices.ranks() - 2);
+  const double pace_ns = std::max(prices.stream_ns(bytes, root, farthest, kernel),
+                                  prices.read_ns(bytes, root, farthest, prices.ranks() - 2));
+  const double fragments = ceil_div(bytes, fragment_bytes);
+  const double share =
+      static_cast<double>(fragment) / static_cast<double>(std::max<std::size_t>(bytes, 1));
+  const double flag_ns = prices.line_to_ns(root, tree.children(root));
+  return std::max(first_ns + last_ns, pace_ns * (1 - share) + std::max(first_ns, last_ns)) +
+         last(times_down(prices, tree)) + (fragments - 1) * flag_ns;
+}
+
+// Each segment is drawn upon by few readers; all are read at once.
+double segmented_bcast_ns(const Prices& prices, int segments, int readers_at_once,
+                          std::size_t bytes, const node::SegmentedBcast::Plan& plan) {
+  const int farthest = prices.farthest_from(root);
+  const std::size_t segment = std::min(plan.segment_bytes, bytes);
+  const int others = std::min(prices.ranks() - 2, readers_at_once - 1);
+  const double first_ns = prices.write_ns(segment, root, farthest, plan.copy_in);
+  const double last_ns = prices.read_ns(segment, root, farthest, others);
+  const double pace_ns = std::max(prices.stream_ns(bytes, root, farthest, plan.copy_in),
+                                  prices.read_ns(bytes, root, farthest, others));
+  const auto half = static_cast<std::size_t>(segments) * plan.segment_bytes;
+  const double flag_ns = prices.line_to_ns(root, everybody_but(root, prices.ranks()));
+  const double turns = ceil_div(bytes, half);
+  // A reader waits for a whole half only at its ends: a group that begins with the last segment
+  // waits until it is full.
+  const double skew_ns = first_ns * std::min<double>(segments - 1, ceil_div(bytes, segment) - 1);
+  return pace_ns + first_ns + last_ns + skew_ns / std::max(1.0, turns) +
+         ceil_div(bytes, segment) * flag_ns + turns * reuse_ns(prices);
+}
+
+std::vector<Candidate> bcast_candidates(const Prices& prices, const Provision& provision,
+                                        std::size_t bytes) {
+  std::vector<Candidate> list;
+  add_inline(list, prices, provision, bytes);
+  add_pipelined(list, prices, provision, bytes);
+  add_segmented(list, prices, provision, bytes);
+  return list;
+}
+
+}  // namespace huddle::select

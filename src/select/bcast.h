@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#pragma once
+
+#include <vector>
+
+#include "select/candidate.h"
+#include "select/prices.h"
+
+namespace huddle::select {
+
+std::vector<Candidate> bcast_candidates(const Prices& prices, const Provision& provision,
+                                        std::size_t bytes);
+
+double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, std::size_t bytes);
+// After Kurnosov and Tokmasheva's t(m, s), with the copies in and out each at their own price.
+double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t bytes,
+                          std::size_t fragment_bytes, memory::CopyKernel kernel);
+double segmented_bcast_ns(const Prices& prices, int segments, int readers_at_once,
+                          std::size_t bytes, const node::SegmentedBcast::Plan& plan);
+
+}  // namespace huddle::select

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "select/prices.h"
+
+#include <algorithm>
+
+#include "machine/machine.h"
+#include "node/lines.h"
+
+namespace huddle::select {
+namespace {
+
+using machine::HandoffKind;
+
+// Kernels other than the non-temporal one write into the caches.
+bool past_the_caches(memory::CopyKernel kernel) {
+  return kernel == memory::CopyKernel::nontemporal;
+}
+
+}  // namespace
+
+std::vector<int> Prices::pus(std::span<const int> ranks) const {
+  std::vector<int> pus;
+  for (const int rank : ranks) pus.push_back(pu(rank));
+  return pus;
+}
+
+double Prices::line_to_ns(int from, std::span<const int> readers) const {
+  return model_.line_to_readers_ns(pu(from), pus(readers));
+}
+
+double Prices::flags_ns(std::span<const int> writers, int reader, int flags_a_line) const {
+  return model_.flags_ns(pus(writers), pu(reader), flags_a_line);
+}
+
+double Prices::rest_ns(std::size_t bytes, int from, int to) const {
+  const std::size_t all = bytes + node::payload_offset;
+  if (all <= node::line_bytes || pu(from) == pu(to)) return 0;
+  const auto read = [&](std::size_t size) {
+    return model_.handoff_ns(static_cast<double>(size), pu(from), pu(to), HandoffKind::read_dirty);
+  };
+  return read(all) - read(node::line_bytes);
+}
+
+double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
+  return model_.copy_ns({.bytes = static_cast<double>(bytes),
+                         .copier = pu(to),
+                         .peer = pu(from),
+                         .source = machine::Source::peer_wrote,
+                         .target = machine::Target::own_cache,
+                         .others = others});
+}
+
+double Prices::write_ns(std::size_t bytes, int rank, int reader, memory::CopyKernel kernel) const {
+  const auto kind =
+      past_the_caches(kernel) ? HandoffKind::write_cached_nontemporal : HandoffKind::write_cached;
+  return model_.handoff_ns(static_cast<double>(bytes), pu(rank), pu(reader), kind);
+}
+
+double Prices::stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const {
+  const auto kind = past_the_caches(kernel) ? HandoffKind::ring_nontemporal : HandoffKind::ring;
+  return model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to), kind);
+}
+
+double Prices::join_ns(std::size_t bytes, int rank) const {
+  return model_.copy_ns(
+      {.bytes = static_cast<double>(bytes), .copier = pu(rank), .peer = pu(rank)});
+}
+
+int Prices::farthest_from(int rank) const {
+  int farthest = rank == 0 ? 1 : 0;
+  for (int other = 0; other < ranks(); ++other) {
+    if (other != rank && line_ns(rank, other) > line_ns(rank, farthest)) farthest = other;
+  }
+  return farthest;
+}
+
+std::vector<double> times_down(const Prices& prices, const node::Tree& tree) {
+  std::vector<double> times(static_cast<std::size_t>(tree.ranks()), 0);
+  std::vector<int> ready = {tree.root()};
+  for (std::size_t next = 0; next < ready.size(); ++next) {
+    const int parent = ready[next];
+    const auto children = tree.children(parent);
+    const double step_ns = prices.line_to_ns(parent, children);
+    for (const int child : children) {
+      times[static_cast<std::size_t>(child)] = times[static_cast<std::size_t>(parent)] + step_ns;
+      ready.push_back(child);
+    }
+  }
+  return times;
+}
+
+double last(const std::vector<double>& times) {
+  return *std::max_element(times.begin(), times.end());
+}
+
+}  // namespace huddle::select

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The machine's prices, asked by rank: what the closed forms of the algorithms are made of.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "machine/cost.h"
+#include "memory/copy.h"
+#include "node/seats.h"
+#include "node/shape.h"
+
+namespace huddle::select {
+
+class Prices {
+ public:
+  Prices(const machine::CostModel& model, const node::Seats& seats)
+      : model_(model), seats_(seats) {}
+
+  int ranks() const { return seats_.ranks(); }
+  const node::Seats& seats() const { return seats_; }
+
+  double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)); }
+  double shared_line_ns(int a, int b) const { return model_.shared_line_ns(pu(a), pu(b)); }
+  // Until the last of the readers has a line that `from` wrote.
+  double line_to_ns(int from, std::span<const int> readers) const;
+  // Until `reader` has seen the flags of all these.
+  double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
+
+  // Data behind a flag that arrives anyway: what the lines after the first add.
+  double rest_ns(std::size_t bytes, int from, int to) const;
+  // A block that `from` has just written, read while `others` read as well.
+  double read_ns(std::size_t bytes, int from, int to, int others) const;
+  // A block written where others have read before.
+  double write_ns(std::size_t bytes, int rank, int reader, memory::CopyKernel kernel) const;
+  // A block that goes through memory shared with `to` while it is still being written.
+  double stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const;
+  // A block of one's own joined to another.
+  double join_ns(std::size_t bytes, int rank) const;
+
+  // The rank that is farthest from this one.
+  int farthest_from(int rank) const;
+
+ private:
+  int pu(int rank) const { return seats_.pus[static_cast<std::size_t>(rank)]; }
+  std::vector<int> pus(std::span<const int> ranks) const;
+
+  const machine::CostModel& model_;
+  const node::Seats& seats_;
+};
+
+// When each rank has a word that goes down the tree: each parent tells all its children at once.
+std::vector<double> times_down(const Prices& prices, const node::Tree& tree);
+double last(const std::vector<double>& times);
+
+}  // namespace huddle::select

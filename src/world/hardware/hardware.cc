@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "world/hardware/hardware.h"
+
+#include "world/world.h"
+
+namespace huddle::world::hardware {
+
+static_assert(World<Hardware>);
+
+Sequence Hardware::wait_longer(Flag word, Until until) {
+  Patience patience(*surroundings_.waiting);
+  for (;;) {
+    patience.spend();
+    const Sequence seen = word.load(std::memory_order_acquire);
+    if (until.holds(seen)) return seen;
+  }
+}
+
+int Hardware::wait_any(std::span<const Place> places, Until until) {
+  Patience patience(*surroundings_.waiting);
+  for (;;) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (until.holds(load(places[i]))) return static_cast<int>(i);
+    }
+    patience.spend();
+  }
+}
+
+void Hardware::prefetch_write(Place place, std::size_t bytes) {
+  constexpr std::size_t line_bytes = 64;
+  for (std::size_t at = 0; at < bytes; at += line_bytes) {
+    __builtin_prefetch(address(place) + at, 1);
+  }
+}
+
+}  // namespace huddle::world::hardware

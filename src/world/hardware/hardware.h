@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The world in which protocols work for somebody: flags are atomics in memory that the ranks share,
+// copies are copies. Everything on the fast way is inline; only waiting that takes long is not.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+#include "memory/copy.h"
+#include "memory/reduction.h"
+#include "memory/spin.h"
+#include "world/hardware/patience.h"
+#include "world/place.h"
+#include "world/sequence.h"
+
+namespace huddle::world::hardware {
+
+// Where a protocol's shared memory lies in this process, and how this rank waits. Lives as long as
+// the protocol does.
+struct Surroundings {
+  int rank = 0;
+  int ranks = 1;
+  std::byte* const* shared = nullptr;  // by owner
+  std::byte* scratch = nullptr;
+  const Waiting* waiting = nullptr;
+};
+
+// What the caller of one collective handed in.
+struct Buffers {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+};
+
+class Hardware {
+ public:
+  Hardware(const Surroundings& surroundings, const Buffers& buffers)
+      : surroundings_(surroundings), buffers_(buffers) {}
+
+  int rank() const { return surroundings_.rank; }
+  int ranks() const { return surroundings_.ranks; }
+
+  Sequence load(Place place) { return flag(place).load(std::memory_order_acquire); }
+  void store(Place place, Sequence value) { flag(place).store(value, std::memory_order_release); }
+  Sequence fetch_add(Place place, Sequence value) { return flag(place).fetch_add(value); }
+  Sequence fetch_sub(Place place, Sequence value) { return flag(place).fetch_sub(value); }
+  void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+  Sequence wait(Place place, Until until) {
+    const auto word = flag(place);
+    for (int look = 0; look < quick_looks; ++look) {
+      const Sequence seen = word.load(std::memory_order_acquire);
+      if (until.holds(seen)) return seen;
+    }
+    return wait_longer(word, until);
+  }
+  int wait_any(std::span<const Place> places, Until until);
+  void wait_all(std::span<const Place> places, Until until) {
+    for (const Place& place : places) wait(place, until);
+  }
+
+  void prefetch_write(Place place, std::size_t bytes);
+  void copy(Place to, Place from, std::size_t bytes, memory::CopyKernel kernel) {
+    memory::copy_bytes(kernel, address(to), address(from), bytes);
+  }
+  void reduce(Place to, Place left, Place right, std::size_t count,
+              const memory::Reduction& reduction) {
+    reduction(address(to), address(left), address(right), count);
+  }
+
+ private:
+  using Flag = std::atomic_ref<Sequence>;
+
+  // A flag that its writer has just raised arrives within so many looks, whatever the machine: the
+  // first ones, all of the same old value, cost a nanosecond each. Then the clock is looked at.
+  static constexpr int quick_looks = 64;
+
+  std::byte* address(Place place) const {
+    switch (place.region) {
+      case Region::shared:
+        return surroundings_.shared[place.owner] + place.offset;
+      case Region::input:
+        // Protocols only read there; one type of address keeps copy() one function.
+        return const_cast<std::byte*>(buffers_.input) + place.offset;
+      case Region::output:
+        return buffers_.output + place.offset;
+      case Region::scratch:
+        return surroundings_.scratch + place.offset;
+    }
+    return nullptr;
+  }
+  Flag flag(Place place) const { return Flag(*reinterpret_cast<Sequence*>(address(place))); }
+
+  Sequence wait_longer(Flag word, Until until);
+
+  const Surroundings& surroundings_;
+  Buffers buffers_;
+};
+
+}  // namespace huddle::world::hardware

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Every protocol on real threads, against a serial reference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "node/allreduce_exchange.h"
+#include "node/barrier_dissemination.h"
+#include "node/barrier_tree.h"
+#include "node/bcast_inline.h"
+#include "node/bcast_pipelined.h"
+#include "node/bcast_segments.h"
+#include "node/reduce_slices.h"
+#include "node/reduce_tree.h"
+#include "operators.h"
+#include "threads.h"
+
+namespace huddle::node::test {
+namespace {
+
+using world::first_sequence;
+
+constexpr int calls = 150;  // more than counters have left before they wrap
+
+// Two L3s of neighbours, the second smaller.
+Seats uneven_seats(int ranks) {
+  Seats seats = flat_seats(ranks);
+  if (ranks < 3) return seats;
+  std::vector<int> group(static_cast<std::size_t>(ranks), 0);
+  for (int rank = ranks / 2 + 1; rank < ranks; ++rank) group[static_cast<std::size_t>(rank)] = 1;
+  seats.levels = {"l3"};
+  seats.group_of = {group};
+  seats.memory_of = group;
+  return seats;
+}
+
+class OnThreads : public testing::TestWithParam<int> {
+ protected:
+  int ranks() const { return GetParam(); }
+  Seats seats() const { return uneven_seats(GetParam()); }
+};
+
+template <class Barrier>
+void expect_nobody_leaves_early(int ranks, const std::function<Barrier(int)>& make) {
+  std::vector<std::atomic<int>> entered(static_cast<std::size_t>(ranks));
+  Threads<Barrier> threads(ranks, make);
+  threads.run([&](int rank, Barrier& barrier, const auto& world_for) {
+    Hardware w = world_for(nullptr, nullptr);
+    for (int call = 1; call <= calls; ++call) {
+      entered[static_cast<std::size_t>(rank)].store(call, std::memory_order_relaxed);
+      barrier.run(w);
+      for (const auto& other : entered) {
+        ASSERT_GE(other.load(std::memory_order_relaxed), call);
+      }
+    }
+  });
+}
+
+TEST_P(OnThreads, TreeBarriers) {
+  for (const Release release : {Release::same_line, Release::own_queue, Release::announced}) {
+    for (const Shape& shape : {Shape{Shape::Kind::flat}, Shape{Shape::Kind::kary, 2},
+                               Shape{Shape::Kind::levels}, Shape{Shape::Kind::knomial, 1}}) {
+      for (const int per_line : {1, 2, 16}) {
+        expect_nobody_leaves_early<TreeBarrier>(ranks(), [&](int rank) {
+          return TreeBarrier(tree(shape, seats(), 0), {per_line, release}, rank, first_sequence);
+        });
+      }
+    }
+  }
+}
+
+TEST_P(OnThreads, DisseminationBarriers) {
+  for (const int per_line : {1, 2, 16}) {
+    expect_nobody_leaves_early<DisseminationBarrier>(ranks(), [&](int rank) {
+      return DisseminationBarrier({per_line}, rank, ranks(), first_sequence);
+    });
+  }
+}
+
+std::vector<unsigned char> message(std::size_t bytes, int call) {
+  std::vector<unsigned char> data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    data[i] = static_cast<unsigned char>(i * 7 + i / 251 + static_cast<std::size_t>(call));
+  }
+  return data;
+}
+
+template <class Bcast>
+void expect_broadcast(int ranks, const std::vector<std::size_t>& sizes,
+                      const std::function<Bcast(int)>& make, const auto& run) {
+  Threads<Bcast> threads(ranks, make);
+  threads.run([&](int rank, Bcast& bcast, const auto& world_for) {
+    for (int call = 0; call < calls; ++call) {
+      const std::size_t bytes = sizes[static_cast<std::size_t>(call) % sizes.size()];
+      const int root = call * 5 % ranks;
+      const auto wanted = message(bytes, call);
+      auto buffer = rank == root ? wanted : std::vector<unsigned char>(bytes, 0);
+      Hardware w = world_for(buffer.data(), buffer.data());
+      run(bcast, w, bytes, root);
+      ASSERT_EQ(buffer, wanted) << "rank " << rank << " call " << call;
+    }
+  });
+}
+
+const std::vector<Shape> shapes = {{Shape::Kind::flat},
+                                   {Shape::Kind::chain},
+                                   {Shape::Kind::kary, 2},
+                                   {Shape::Kind::knomial, 2},
+                                   {Shape::Kind::levels}};
+
+TEST_P(OnThreads, InlineBroadcast) {
+  for (int shape = 0; shape < static_cast<int>(shapes.size()); ++shape) {
+    expect_broadcast<InlineBcast>(
+        ranks(), {8, 1, 56, 0, 200},
+        [&](int rank) {
+          return InlineBcast({shapes, 200, 4}, seats(), rank, first_sequence);
+        },
+        [shape](InlineBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+          bcast.run(w, bytes, root, shape);
+        });
+  }
+}
+
+TEST_P(OnThreads, PipelinedBroadcast) {
+  for (int shape = 0; shape < static_cast<int>(shapes.size()); ++shape) {
+    expect_broadcast<PipelinedBcast>(
+        ranks(), {100, 1, 64, 1000, 0, 513},
+        [&](int rank) {
+          return PipelinedBcast({shapes, 16, 4, 2}, seats(), rank, first_sequence);
+        },
+        [shape](PipelinedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+          const int fragment_cells = 1 << bytes % 3;
+          bcast.run(w, bytes, root, {shape, fragment_cells, memory::CopyKernel::plain});
+        });
+  }
+}
+
+TEST_P(OnThreads, SegmentedBroadcast) {
+  expect_broadcast<SegmentedBcast>(
+      ranks(), {100, 1, 4096, 50000, 0, 8193},
+      [&](int rank) {
+        return SegmentedBcast({2, 4096}, seats(), rank, first_sequence);
+      },
+      [](SegmentedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+        bcast.run(w, bytes, root, {2048, memory::CopyKernel::nontemporal});
+      });
+}
+
+Bracketed contribution(int rank, std::size_t i, int call) {
+  return {static_cast<std::uint64_t>(rank) * 1000003 + i * 17 + static_cast<std::uint64_t>(call)};
+}
+
+// The association, written down once more.
+Bracketed joined(const Association& association, std::size_t i, int call) {
+  Bracketed total;
+  for (int block = 0; block < association.blocks(); ++block) {
+    Bracketed part = contribution(association.first(block), i, call);
+    for (int rank = association.first(block) + 1; rank < association.first(block + 1); ++rank) {
+      part = part * contribution(rank, i, call);
+    }
+    total = block == 0 ? part : total * part;
+  }
+  return total;
+}
+
+template <class Reduce>
+void expect_reduction(const Seats& seats, const std::vector<std::size_t>& counts,
+                      const std::function<Reduce(int)>& make,
+                      const std::function<void(Reduce&, Hardware&, std::size_t, int root)>& reduce,
+                      bool to_all) {
+  const Association association(seats);
+  Threads<Reduce> threads(seats.ranks(), make);
+  threads.run([&](int rank, Reduce& protocol, const auto& world_for) {
+    for (int call = 0; call < calls; ++call) {
+      const std::size_t count = counts[static_cast<std::size_t>(call) % counts.size()];
+      const int root = call * 3 % seats.ranks();
+      std::vector<Bracketed> mine(count);
+      for (std::size_t i = 0; i < count; ++i) mine[i] = contribution(rank, i, call);
+      std::vector<Bracketed> result(count);
+      const bool in_place = call % 2 == 0;
+      std::vector<Bracketed>& out = in_place ? mine : result;
+      Hardware w = world_for(mine.data(), out.data());
+      reduce(protocol, w, count, root);
+      if (!to_all && rank != root) continue;
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(out[i].value, joined(association, i, call).value)
+            << "rank " << rank << " call " << call << " element " << i;
+      }
+    }
+  });
+}
+
+const memory::Reduction bracketed = product_of<Bracketed>();
+
+TEST_P(OnThreads, ExchangeAllreduce) {
+  expect_reduction<ExchangeAllreduce>(
+      seats(), {1, 7, 0, 20},
+      [&](int) { return ExchangeAllreduce({160}, Association(seats()), first_sequence); },
+      [](ExchangeAllreduce& protocol, Hardware& w, std::size_t count, int) {
+        protocol.run(w, count, bracketed);
+      },
+      true);
+}
+
+// Both operations of a protocol that has both.
+template <class Reduce>
+void expect_reductions(const Seats& seats, const std::vector<std::size_t>& counts,
+                       const std::function<Reduce(int)>& make, const typename Reduce::Plan& plan) {
+  expect_reduction<Reduce>(
+      seats, counts, make,
+      [&](Reduce& protocol, Hardware& w, std::size_t count, int root) {
+        protocol.reduce(w, count, bracketed, root, plan);
+      },
+      false);
+  expect_reduction<Reduce>(
+      seats, counts, make,
+      [&](Reduce& protocol, Hardware& w, std::size_t count, int) {
+        protocol.allreduce(w, count, bracketed, plan);
+      },
+      true);
+}
+
+TEST_P(OnThreads, TreeReduce) {
+  const auto make = [&](int) { return TreeReduce({64, 4}, Association(seats()), first_sequence); };
+  for (const auto top : {TreeReduce::Top::first_rank, TreeReduce::Top::everybody}) {
+    expect_reductions<TreeReduce>(seats(), {1, 8, 0, 9, 50}, make, {40, top});
+  }
+}
+
+TEST_P(OnThreads, SlicedReduce) {
+  for (const int sets : {2, 4}) {
+    const auto make = [&](int) {
+      return SlicedReduce({128, sets}, Association(seats()), ranks(), first_sequence);
+    };
+    expect_reductions<SlicedReduce>(seats(), {1, 8, 0, 900, 133, 3}, make,
+                                    {64, memory::CopyKernel::nontemporal});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, OnThreads, testing::Values(1, 2, 3, 4, 5, 7),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace huddle::node::test
