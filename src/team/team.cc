@@ -119,13 +119,7 @@ Ready Team::choose(const select::Request& request) {
 }
 
 select::Explanation Team::explain(const select::Request& request) const {
-  select::Request rounded = request;
-  rounded.bytes = select::largest_in(select::size_class_of(request.bytes));
-  select::Explanation explanation{request, ranks_, machine::calibrated(settlement_.machine), {}};
-  if (ranks_ > 1) {
-    explanation.candidates = select::candidates(rounded, seats_, model_, provision_);
-  }
-  return explanation;
+  return select::explain(request, seats_, model_, provision_);
 }
 
 }  // namespace huddle::team
