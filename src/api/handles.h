@@ -34,7 +34,7 @@ struct huddle_team {
 
 namespace huddle::api {
 
-// The caller's callback as we call it. Throws FailureError where it fails.
+// The caller's callback as we call it; throws FailureError where it fails.
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap);
 
 }  // namespace huddle::api

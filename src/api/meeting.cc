@@ -25,6 +25,10 @@ int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
 }  // namespace
 
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
+  // A meeting knows why it failed, and the callback can only say that it did.
+  if (bootstrap.allgather == allgather_of) {
+    return *static_cast<huddle_meeting*>(bootstrap.arg)->bootstrap;
+  }
   const auto gather = [bootstrap](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (bootstrap.allgather(bootstrap.arg, mine.data(), mine.size(), all.data()) != 0) {
       throw FailureError(
