@@ -3,40 +3,18 @@
 #include "memory/page_buffer.h"
 
 #include <fmt/format.h>
-#include <linux/mempolicy.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "memory/numa.h"
 
 namespace huddle::memory {
-namespace {
-
-// The system call itself: libnuma would be one more library for one line.
-void place_on_node(std::byte* data, std::size_t size, int node) {
-  constexpr int bits_a_word = sizeof(unsigned long) * CHAR_BIT;
-  std::vector<unsigned long> mask(static_cast<std::size_t>(node / bits_a_word) + 1, 0);
-  mask.back() = 1UL << (node % bits_a_word);
-  // The kernel takes one bit less than it is told, so it is told one more.
-  const unsigned long bits = mask.size() * bits_a_word + 1;
-  if (syscall(SYS_mbind, data, size, MPOL_BIND, mask.data(), bits, 0) != 0) {
-    // A kernel built without NUMA has no such call, and no node but this one. So has qemu-user.
-    if (errno == ENOSYS && node == 0) return;
-    throw FailureError(
-        fmt::format("cannot place memory on NUMA node {}: {}", node, std::strerror(errno)));
-  }
-}
-
-}  // namespace
-
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 PageBuffer::PageBuffer(std::size_t bytes, int numa_node) {
@@ -51,7 +29,7 @@ PageBuffer::PageBuffer(std::size_t bytes, int numa_node) {
   data_ = static_cast<std::byte*>(mapped);
   if (numa_node == where_touched) return;
   try {
-    place_on_node(data_, size_, numa_node);
+    bind_to_node({data_, size_}, numa_node);
   } catch (...) {
     munmap(data_, size_);
     throw;

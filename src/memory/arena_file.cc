@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "memory/arena_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace huddle::memory {
+namespace {
+
+// A signal interrupts the kernel's work and undoes what the call has done so far: calls of this
+// size (a few milliseconds) get through between the ticks of a profiler.
+constexpr std::size_t step_bytes = std::size_t{8} << 20;
+
+#ifndef MFD_NOEXEC_SEAL
+constexpr unsigned int MFD_NOEXEC_SEAL = 8;
+#endif
+
+// Systems may insist that such files are never executable (vm.memfd_noexec); kernels before 6.3 do
+// not know the flag that says so.
+Descriptor make_memfd() {
+  Descriptor file(memfd_create("huddle", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
+  if (!file.is_open() && errno == EINVAL) file = Descriptor(memfd_create("huddle", MFD_CLOEXEC));
+  return file;
+}
+
+// Beyond this size the kernel would not return an error but kill us with SIGXFSZ.
+bool fits_file_size_limit(std::size_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
+
+int reserve_uninterrupted(int file, Piece pages) {
+  int error = EINTR;
+  while (error == EINTR) {
+    error =
+        posix_fallocate(file, static_cast<off_t>(pages.offset), static_cast<off_t>(pages.bytes));
+  }
+  return error;
+}
+
+}  // namespace
+
+ArenaFile::ArenaFile(Kind kind, const std::string& folder) : place_("the machine") {
+  if (kind == Kind::memfd_first) descriptor_ = make_memfd();
+  if (descriptor_.is_open()) return;
+  place_ = folder;
+  descriptor_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (descriptor_.is_open()) return;
+  throw FailureError(
+      fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
+}
+
+void ArenaFile::reserve(Piece pages) const {
+  const std::string size = size_text(static_cast<double>(pages.bytes));
+  if (!fits_file_size_limit(pages.end())) {
+    throw FailureError(
+        fmt::format("{} of shared memory exceed the limit on file sizes; raise `ulimit -f`", size));
+  }
+  for (std::size_t done = 0; done < pages.bytes; done += step_bytes) {
+    const Piece step{pages.offset + done, std::min(step_bytes, pages.bytes - done)};
+    const int error = reserve_uninterrupted(descriptor(), step);
+    if (error == 0) continue;
+    give_back({pages.offset, done});
+    throw FailureError(
+        fmt::format("{} has no {} of shared memory left: {}", place_, size, std::strerror(error)));
+  }
+}
+
+void ArenaFile::give_back(Piece pages) const {
+  if (pages.bytes == 0) return;
+  fallocate(descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            static_cast<off_t>(pages.offset), static_cast<off_t>(pages.bytes));
+}
+
+}  // namespace huddle::memory

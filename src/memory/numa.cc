@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "memory/numa.h"
+
+#include <fmt/format.h>
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "base/error.h"
+#include "memory/page_buffer.h"
+
+namespace huddle::memory {
+namespace {
+
+using NodeMask = std::vector<unsigned long>;
+constexpr int bits_a_word = sizeof(unsigned long) * CHAR_BIT;
+// The kernel refuses a mask with less room than it has nodes; none is built for more than 1024.
+constexpr std::size_t mask_words = 1024 / bits_a_word;
+
+NodeMask mask_of(int node) {
+  NodeMask mask(std::max(mask_words, static_cast<std::size_t>(node / bits_a_word) + 1), 0);
+  mask[static_cast<std::size_t>(node / bits_a_word)] = 1UL << (node % bits_a_word);
+  return mask;
+}
+
+// The kernel takes one bit less than it is told, so it is told one more.
+unsigned long bits_of(const NodeMask& mask) { return mask.size() * bits_a_word + 1; }
+
+void require(long result, int node) {
+  if (result == 0 || (errno == ENOSYS && node == 0)) return;
+  throw FailureError(
+      fmt::format("cannot place memory on NUMA node {}: {}", node, std::strerror(errno)));
+}
+
+}  // namespace
+
+int current_numa_node() {
+  unsigned int node = 0;
+  return syscall(SYS_getcpu, nullptr, &node, nullptr) == 0 ? static_cast<int>(node) : 0;
+}
+
+std::vector<int> allowed_numa_nodes() {
+  NodeMask mask(mask_words, 0);
+  if (syscall(SYS_get_mempolicy, nullptr, mask.data(), mask_words * bits_a_word, nullptr,
+              MPOL_F_MEMS_ALLOWED) != 0) {
+    return {0};
+  }
+  std::vector<int> nodes;
+  for (std::size_t bit = 0; bit < mask_words * bits_a_word; ++bit) {
+    if ((mask[bit / bits_a_word] >> (bit % bits_a_word) & 1) != 0) {
+      nodes.push_back(static_cast<int>(bit));
+    }
+  }
+  return nodes;
+}
+
+std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages) {
+  std::vector<const void*> addresses;
+  for (std::size_t at = 0; at < pages.size(); at += page_bytes()) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(&pages[at]));
+    addresses.push_back(&pages[at]);
+  }
+  std::vector<int> nodes(addresses.size(), unknown_node);
+  const long result =
+      syscall(SYS_move_pages, 0, addresses.size(), addresses.data(), nullptr, nodes.data(), 0);
+  for (int& node : nodes) {
+    if (result != 0 || node < 0) node = unknown_node;
+  }
+  return nodes;
+}
+
+Placement check_placement(std::span<const std::byte> pages, int wanted_node) {
+  Placement placement;
+  for (const int node : numa_nodes_of_pages(pages)) {
+    ++placement.pages;
+    if (node == unknown_node) {
+      ++placement.unknown;
+    } else if (node != wanted_node) {
+      ++placement.elsewhere;
+    }
+  }
+  return placement;
+}
+
+void bind_to_node(std::span<std::byte> pages, int node) {
+  const NodeMask mask = mask_of(node);
+  require(syscall(SYS_mbind, pages.data(), pages.size(), MPOL_BIND, mask.data(), bits_of(mask), 0),
+          node);
+}
+
+PreferredNode::PreferredNode(int node) : nodes_before_(mask_words, 0) {
+  const NodeMask mask = mask_of(node);
+  require(syscall(SYS_get_mempolicy, &mode_before_, nodes_before_.data(), mask_words * bits_a_word,
+                  nullptr, 0),
+          node);
+  require(syscall(SYS_set_mempolicy, MPOL_PREFERRED, mask.data(), bits_of(mask)), node);
+}
+
+PreferredNode::~PreferredNode() {
+  syscall(SYS_set_mempolicy, mode_before_, nodes_before_.data(), bits_of(nodes_before_));
+}
+
+}  // namespace huddle::memory

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/descriptor_exchange.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "team/peer.h"
+
+namespace huddle::team {
+namespace {
+
+// While something is still to be sent, a full queue is tried again so often; while something is
+// only awaited, its sender's health is looked at so often.
+constexpr int send_again_ms = 1;
+constexpr int look_again_ms = 20;
+
+struct Label {
+  memory::ArenaId arena;
+  std::int32_t rank = 0;
+};
+
+// The room that the control messages take, aligned as the kernel wants it.
+template <std::size_t bytes>
+struct alignas(cmsghdr) ControlRoom {
+  std::array<std::byte, bytes> data{};
+};
+constexpr std::size_t parcel_descriptors = 2;
+constexpr std::size_t rights_bytes = parcel_descriptors * sizeof(int);
+
+using Outgoing = std::array<int, parcel_descriptors>;  // the arena's and the process's
+
+enum class Sent { yes, not_now, never };
+
+Sent send_parcel(const DescriptorSocket& door, const Outgoing& numbers, Label label,
+                 const DescriptorSocket::Name& to) {
+  AbstractAddress address({to.data(), to.size()});
+  iovec part{&label, sizeof label};
+  ControlRoom<CMSG_SPACE(rights_bytes)> control;
+  msghdr message{};
+  message.msg_name = address.generic();
+  message.msg_namelen = address.length;
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data.data();
+  message.msg_controllen = control.data.size();
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(rights_bytes);
+  std::memcpy(CMSG_DATA(rights), numbers.data(), rights_bytes);
+  if (sendmsg(door.socket().number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
+    return Sent::yes;
+  }
+  // Too many descriptors of this user are on their way: they arrive as the others read on.
+  const bool is_full = errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS;
+  return is_full || errno == EINTR ? Sent::not_now : Sent::never;
+}
+
+struct Received {
+  Label label;
+  bool is_from_same_user = false;
+  bool is_whole = false;
+  Parcel parcel;
+};
+
+void read_control(msghdr& message, Received& received) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET) continue;
+    if (part->cmsg_type == SCM_CREDENTIALS) {
+      ucred sender{};
+      std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
+      received.is_from_same_user = sender.uid == geteuid();
+    } else if (part->cmsg_type == SCM_RIGHTS) {
+      std::array<int, parcel_descriptors> numbers{-1, -1};
+      std::memcpy(numbers.data(), CMSG_DATA(part),
+                  std::min(part->cmsg_len - CMSG_LEN(0), rights_bytes));
+      received.parcel = {Descriptor(numbers[0]), Descriptor(numbers[1])};
+    }
+  }
+}
+
+// Nothing where nothing has come.
+std::optional<Received> receive_parcel(const DescriptorSocket& door) {
+  Received received;
+  iovec part{&received.label, sizeof received.label};
+  ControlRoom<CMSG_SPACE(rights_bytes) + CMSG_SPACE(sizeof(ucred))> control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data.data();
+  message.msg_controllen = control.data.size();
+  const ssize_t came = recvmsg(door.socket().number(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (came < 0) return std::nullopt;
+  read_control(message, received);
+  received.is_whole = came == sizeof received.label && received.parcel.process.is_open();
+  return received;
+}
+
+class Exchange {
+ public:
+  Exchange(const DescriptorSocket& door, ExchangeTask task, Deadline deadline)
+      : door_(door), task_(std::move(task)), deadline_(deadline) {}
+
+  void run(const std::function<void(int, Parcel)>& received) {
+    while (!task_.send_to.empty() || !task_.receive_from.empty()) {
+      const bool has_sent = send_what_goes();
+      const bool has_received = receive_what_came(received);
+      if (!has_sent && !has_received) wait();
+    }
+    if (trouble_.is_any()) throw FailureError(std::string(trouble_.text()));
+  }
+
+ private:
+  bool send_what_goes() {
+    const Label label{card(task_.rank).arena, task_.rank};
+    return std::erase_if(task_.send_to, [&](int rank) {
+             const auto& name = task_.names[static_cast<std::size_t>(rank)];
+             const Sent sent =
+                 send_parcel(door_, {task_.arena, door_.process().number()}, label, name);
+             if (sent == Sent::never) {
+               note(fmt::format("cannot send descriptors to rank {}: {}", rank,
+                                std::strerror(errno)));
+             }
+             return sent != Sent::not_now;
+           }) != 0;
+  }
+
+  bool receive_what_came(const std::function<void(int, Parcel)>& hand_over) {
+    auto received = receive_parcel(door_);
+    if (!received) return false;
+    const auto from =
+        std::find(task_.receive_from.begin(), task_.receive_from.end(), received->label.rank);
+    const bool is_ours = received->is_from_same_user && from != task_.receive_from.end() &&
+                         card(*from).arena == received->label.arena;
+    if (!is_ours) return true;
+    const int rank = *from;
+    task_.receive_from.erase(from);
+    const Trouble trouble = Trouble::of([&] {
+      if (!received->is_whole) {
+        throw FailureError("no file descriptor for a peer's; raise `ulimit -n`");
+      }
+      hand_over(rank, std::move(received->parcel));
+    });
+    if (trouble.is_any()) trouble_ = trouble;
+    return true;
+  }
+
+  void wait() {
+    pollfd watched{door_.socket().number(), POLLIN, 0};
+    const int left_ms = poll_timeout_ms(deadline_);
+    if (left_ms == 0) throw FailureError("descriptors did not come in time from another rank");
+    if (!task_.send_to.empty()) {
+      poll(&watched, 1, std::min(send_again_ms, left_ms));
+    } else if (poll(&watched, 1, std::min(look_again_ms, left_ms)) == 0) {
+      give_up_the_dead();
+    }
+  }
+
+  void give_up_the_dead() {
+    const ProcessIdentity& me = card(task_.rank).process;
+    for (const int rank : task_.receive_from) {
+      if (share_process_ids(me, card(rank).process) && has_died(card(rank).process)) {
+        throw FailureError(fmt::format("rank {} has died", rank));
+      }
+    }
+  }
+
+  void note(const std::string& text) {
+    if (!trouble_.is_any()) trouble_ = Trouble(text);
+  }
+  const Card& card(int rank) const { return task_.cards[static_cast<std::size_t>(rank)]; }
+
+  const DescriptorSocket& door_;
+  ExchangeTask task_;
+  Deadline deadline_;
+  Trouble trouble_;
+};
+
+}  // namespace
+
+DescriptorSocket::DescriptorSocket()
+    : process_(own_process()),
+      socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  const auto random = memory::ArenaId::random().words;
+  const std::string text = fmt::format("huddle-{:016x}{:016x}", random[0], random[1]);
+  std::copy_n(text.begin(), std::min(text.size(), name_.size()), name_.begin());
+  AbstractAddress address({name_.data(), name_.size()});
+  const int yes = 1;
+  if (socket_.is_open() &&
+      setsockopt(socket_.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
+      bind(socket_.number(), address.generic(), address.length) == 0) {
+    return;
+  }
+  throw FailureError(fmt::format("cannot make a socket for descriptors: {}", std::strerror(errno)));
+}
+
+void exchange_descriptors(const DescriptorSocket& door, ExchangeTask task, Deadline deadline,
+                          const std::function<void(int, Parcel)>& received) {
+  Exchange(door, std::move(task), deadline).run(received);
+}
+
+}  // namespace huddle::team

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/members.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "team/peers.h"
+#include "world/peer_lost.h"
+
+namespace huddle::team {
+
+bool Member::is_gone() const {
+  return !is_present(peer->base(), presence) || is_dead(peer->process());
+}
+
+Members::Members(Peers& peers, int rank, std::vector<Member> by_rank)
+    : peers_(peers), rank_(rank), by_rank_(std::move(by_rank)), pieces_{member(rank).piece} {
+  for (const Member& member : by_rank_) {
+    processes_.push_back({member.peer->process(), POLLIN, 0});
+  }
+}
+
+Members::~Members() { peers_.leave(rank_, std::move(by_rank_), std::move(pieces_)); }
+
+void Members::check() {
+  if (poll(processes_.data(), processes_.size(), 0) <= 0) return;
+  for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+    if (processes_[rank].revents == 0) continue;
+    const Member& dead = by_rank_[rank];
+    if (is_present(dead.peer->base(), dead.presence)) {
+      throw world::PeerLost(fmt::format("rank {} of the team has died", rank));
+    }
+    processes_[rank].fd = -1;  // it had left before; it need not be looked at again
+  }
+}
+
+}  // namespace huddle::team

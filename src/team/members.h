@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The members of one team as one of them sees them: where everybody's piece of shared memory is,
+// and whether everybody is still alive.
+#pragma once
+
+#include <poll.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "team/card.h"
+#include "team/peer.h"
+#include "team/presence.h"
+
+namespace huddle::team {
+
+class Peers;
+
+struct Member {
+  std::shared_ptr<Peer> peer;
+  memory::Piece piece;
+  PresenceBook::Entry presence;
+
+  // Left in good order, or dead: it will never touch the team's memory again.
+  bool is_gone() const;
+};
+
+// For one thread at a time. Its own rank leaves the team when this goes.
+class Members {
+ public:
+  Members(Peers& peers, int rank, std::vector<Member> by_rank);
+  ~Members();
+  Members(const Members&) = delete;
+  Members& operator=(const Members&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return static_cast<int>(by_rank_.size()); }
+
+  // The piece that the rank brought to the team, where this process sees it.
+  std::byte* piece(int rank) const { return member(rank).peer->base() + member(rank).piece.offset; }
+  std::size_t piece_bytes(int rank) const { return member(rank).piece.bytes; }
+  // Where this process sees the rank's arena.
+  std::byte* arena_base(int rank) const { return member(rank).peer->base(); }
+
+  // One more piece of this rank's arena that belongs to the team: it is freed when all have left,
+  // like the first.
+  void keep(memory::Piece piece) { pieces_.push_back(piece); }
+
+  // One system call for all of them. Throws world::PeerLost with the lowest rank that has died
+  // without leaving the team. What it did before it died can be seen after this, so whoever waits
+  // for a flag looks at it once more before it gives up.
+  void check();
+
+ private:
+  const Member& member(int rank) const { return by_rank_[static_cast<std::size_t>(rank)]; }
+
+  Peers& peers_;
+  int rank_;
+  std::vector<Member> by_rank_;
+  std::vector<memory::Piece> pieces_;  // of this rank, that the team keeps
+  std::vector<pollfd> processes_;      // by rank; -1 where there is nothing to watch
+};
+
+}  // namespace huddle::team

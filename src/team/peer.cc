@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/peer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace huddle::team {
+namespace {
+
+using memory::Descriptor;
+
+// There are no more, of descriptors or of memory: sent ones would need them just as well.
+bool is_exhaustion(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
+FailureError no_descriptor(int error) {
+  return FailureError(
+      fmt::format("no file descriptor for a peer: {}; raise `ulimit -n`", std::strerror(error)));
+}
+
+Descriptor open_process(pid_t pid) {
+  // Closed on exec from the beginning.
+  return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+FailureError no_pidfd(int error) {
+  if (error == ESRCH) return FailureError("a peer has died");
+  return FailureError(fmt::format("cannot watch a process: {} (pidfd needs Linux 5.3 or later)",
+                                  std::strerror(error)));
+}
+
+}  // namespace
+
+Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
+
+Peer::Peer(const Descriptor& arena, Descriptor process, const Card& card)
+    : view_(arena.number(), card.cap_bytes), process_(std::move(process)) {}
+
+// The order matters: the process is held first. A process id may be given to another process, but
+// then that one does not have this arena open.
+std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const Card& card) {
+  if (!share_process_ids(me, card.process)) return nullptr;
+  Descriptor process = open_process(static_cast<pid_t>(card.process.pid));
+  if (!process.is_open()) {
+    if (is_exhaustion(errno)) throw no_descriptor(errno);
+    throw no_pidfd(errno);
+  }
+  const std::string path = fmt::format("/proc/{}/fd/{}", card.process.pid, card.descriptor);
+  const Descriptor arena(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!arena.is_open()) {
+    if (is_exhaustion(errno)) throw no_descriptor(errno);
+    return nullptr;
+  }
+  if (!memory::is_arena(arena.number(), card.arena, card.cap_bytes)) return nullptr;
+  return std::make_shared<Peer>(arena, std::move(process), card);
+}
+
+Descriptor own_process() {
+  Descriptor process = open_process(getpid());
+  if (process.is_open()) return process;
+  throw is_exhaustion(errno) ? no_descriptor(errno) : no_pidfd(errno);
+}
+
+bool has_died(const ProcessIdentity& process) {
+  const Descriptor held = open_process(static_cast<pid_t>(process.pid));
+  return held.is_open() ? is_dead(held.number()) : errno == ESRCH;
+}
+
+bool is_dead(int process) {
+  pollfd watched{process, POLLIN, 0};
+  return process >= 0 && poll(&watched, 1, 0) == 1;
+}
+
+}  // namespace huddle::team

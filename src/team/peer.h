@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Another member's arena, mapped, and a hold on its process that tells when it dies.
+#pragma once
+
+#include <memory>
+
+#include "memory/arena.h"
+#include "memory/arena_view.h"
+#include "memory/descriptor.h"
+#include "team/card.h"
+
+namespace huddle::team {
+
+class Peer {
+ public:
+  // A rank of this very process: its arena at the owner's own address. It cannot die alone.
+  explicit Peer(std::shared_ptr<memory::Arena> arena);
+  // A rank of another process: what it sent, or what was opened. Throws FailureError.
+  Peer(const memory::Descriptor& arena, memory::Descriptor process, const Card& card);
+
+  std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
+  // A pidfd, readable once the process is dead; -1 for this very process.
+  int process() const { return process_.number(); }
+
+ private:
+  std::shared_ptr<memory::Arena> arena_;
+  memory::ArenaView view_;
+  memory::Descriptor process_;
+};
+
+// Opens the arena of another process by /proc. Nothing where the system does not let us, so that
+// its owner has to send it. Throws FailureError where it would fail for a sent one, too.
+std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const Card& card);
+
+// A pidfd of the calling process. Throws FailureError.
+memory::Descriptor own_process();
+
+// Whether that process, whose id means the same to us, is dead: a look, nothing is held.
+bool has_died(const ProcessIdentity& process);
+
+// Whether the process behind a pidfd is dead. -1 never is.
+bool is_dead(int process);
+
+}  // namespace huddle::team

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/presence.h"
+
+#include <atomic>
+#include <utility>
+
+namespace huddle::team {
+namespace {
+
+constexpr std::size_t page_of_words_bytes = 4096;
+constexpr std::uint64_t absent = 0;
+
+std::atomic_ref<std::uint64_t> word_at(std::byte* base, std::size_t offset) {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(base + offset));
+}
+
+}  // namespace
+
+PresenceBook::PresenceBook(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
+
+PresenceBook::Entry PresenceBook::enter() {
+  const std::scoped_lock lock(mutex_);
+  if (free_words_.empty()) add_page();
+  const Entry entry{free_words_.back(), ++last_ticket_};
+  free_words_.pop_back();
+  word_at(arena_->base(), entry.offset).store(entry.ticket, std::memory_order_release);
+  return entry;
+}
+
+void PresenceBook::leave(Entry entry) {
+  const std::scoped_lock lock(mutex_);
+  word_at(arena_->base(), entry.offset).store(absent, std::memory_order_release);
+  free_words_.push_back(entry.offset);
+}
+
+void PresenceBook::add_page() {
+  const memory::Piece page = arena_->allocate(page_of_words_bytes);
+  // Room for every word at once: to leave never needs memory.
+  free_words_.reserve(free_words_.capacity() + page.bytes / sizeof(std::uint64_t));
+  for (std::size_t at = page.end(); at > page.offset;) {
+    at -= sizeof(std::uint64_t);
+    word_at(arena_->base(), at).store(absent, std::memory_order_relaxed);
+    free_words_.push_back(at);
+  }
+}
+
+bool is_present(std::byte* arena_base, PresenceBook::Entry entry) {
+  return word_at(arena_base, entry.offset).load(std::memory_order_acquire) == entry.ticket;
+}
+
+}  // namespace huddle::team

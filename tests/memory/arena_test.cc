@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "memory/arena.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "memory/page_buffer.h"
+
+namespace huddle::memory {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+std::size_t file_memory_bytes(const Arena& arena) {
+  struct stat info {};
+  fstat(arena.descriptor(), &info);
+  return static_cast<std::size_t>(info.st_blocks) * 512;
+}
+
+TEST(Arena, GivesPiecesThatHoldAndDoNotOverlap) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  std::vector<Piece> pieces;
+  for (std::size_t i = 1; i < 100; ++i) {
+    pieces.push_back(arena.allocate(100 * i));
+    EXPECT_EQ(pieces.back().offset % Arena::least_alignment, 0U);
+    EXPECT_GE(pieces.back().bytes, 100 * i);
+    std::memset(arena.data(pieces.back()), static_cast<int>(i), pieces.back().bytes);
+  }
+  for (std::size_t i = 1; i < 100; ++i) {
+    const Piece piece = pieces[i - 1];
+    EXPECT_EQ(arena.data(piece)[0], std::byte(i));
+    EXPECT_EQ(arena.data(piece)[piece.bytes - 1], std::byte(i));
+  }
+}
+
+TEST(Arena, AlignsAsAsked) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  for (const std::size_t alignment : {std::size_t{1}, page_bytes(), 2 * mebibyte}) {
+    EXPECT_EQ(arena.allocate(5000, alignment).offset % alignment, 0U);
+  }
+}
+
+TEST(Arena, SmallPiecesShareAPage) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  for (int i = 0; i < 15; ++i) arena.allocate(4096 - 1);
+  EXPECT_LE(arena.reserved_bytes(), 2 * (std::size_t{64} << 10));
+}
+
+TEST(Arena, ReservesWhatItGives) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  const Piece piece = arena.allocate(10 * mebibyte);
+  EXPECT_EQ(arena.used_bytes(), piece.bytes);
+  EXPECT_GE(arena.reserved_bytes(), 10 * mebibyte);
+  EXPECT_GE(file_memory_bytes(arena), arena.reserved_bytes());
+}
+
+TEST(Arena, GivesBigFreePartsBack) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  const std::size_t before = file_memory_bytes(arena);
+  const Piece first = arena.allocate(8 * mebibyte);
+  const Piece between = arena.allocate(1);
+  const Piece last = arena.allocate(8 * mebibyte);
+  arena.free(last);
+  arena.free(first);
+  EXPECT_LE(file_memory_bytes(arena), before + 5 * mebibyte);
+  EXPECT_EQ(arena.used_bytes(), between.bytes);
+  EXPECT_LE(file_memory_bytes(arena), arena.reserved_bytes() + page_bytes());
+}
+
+TEST(Arena, ReusesWhatIsFreed) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  for (int i = 0; i < 100'000; ++i) arena.free(arena.allocate(3000));
+  EXPECT_LE(arena.reserved_bytes(), 2 * (std::size_t{64} << 10));
+}
+
+TEST(Arena, SaysWhenTheCapIsReached) {
+  Arena arena({.cap_bytes = mebibyte});
+  EXPECT_THAT([&] { arena.allocate(mebibyte); },
+              ThrowsMessage<FailureError>(HasSubstr("the cap of the shared memory, 1M,")));
+  EXPECT_THROW(arena.allocate(~std::size_t{0}), FailureError);
+  EXPECT_THROW(Arena({.cap_bytes = 1}), InputError);
+}
+
+TEST(Arena, CanBeUsedUpToTheCapHoweverItWasCut) {
+  const std::size_t most = 32 * mebibyte - page_bytes();
+  Arena arena({.cap_bytes = 32 * mebibyte});
+  arena.free(arena.allocate(most));
+  std::mt19937 random(20261120);
+  std::vector<Piece> pieces;
+  for (int i = 0; i < 300; ++i) pieces.push_back(arena.allocate(random() % 90'000 + 1));
+  std::shuffle(pieces.begin(), pieces.end(), random);
+  for (const Piece piece : pieces) arena.free(piece);
+  const Piece all = arena.allocate(most);
+  std::memset(arena.data(all), 1, all.bytes);
+}
+
+TEST(Arena, SaysWhenTheFileSizeLimitIsReachedInsteadOfDying) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{mebibyte, mebibyte};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Arena arena({.cap_bytes = 64 * mebibyte});
+    try {
+      arena.allocate(2 * mebibyte);
+    } catch (const FailureError& error) {
+      arena.allocate(1000);
+      _exit(std::string(error.what()).find("ulimit -f") != std::string::npos ? 0 : 1);
+    }
+    _exit(2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Arena, LivesInAFolderWhereTheKernelHasNoMemfd) {
+  Arena arena({.cap_bytes = mebibyte, .kind = ArenaFile::Kind::in_folder});
+  const Piece piece = arena.allocate(10'000);
+  std::memset(arena.data(piece), 1, piece.bytes);
+  EXPECT_THAT(
+      [] {
+        Arena({.cap_bytes = mebibyte,
+               .kind = ArenaFile::Kind::in_folder,
+               .folder = "/no/such/folder"});
+      },
+      ThrowsMessage<FailureError>(HasSubstr("/no/such/folder")));
+}
+
+TEST(Arena, IsRecognisedByItsId) {
+  const Arena arena({.cap_bytes = mebibyte});
+  const Arena other({.cap_bytes = mebibyte});
+  EXPECT_NE(arena.id(), other.id());
+  EXPECT_TRUE(is_arena(arena.descriptor(), arena.id(), arena.cap_bytes()));
+  EXPECT_FALSE(is_arena(arena.descriptor(), other.id(), arena.cap_bytes()));
+  EXPECT_FALSE(is_arena(arena.descriptor(), arena.id(), 2 * mebibyte));
+  EXPECT_FALSE(is_arena(STDIN_FILENO, arena.id(), arena.cap_bytes()));
+}
+
+TEST(Arena, IsSeenByWhoeverMapsIt) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  const ArenaView view(arena.descriptor(), arena.cap_bytes());
+  const Piece piece = arena.allocate(4 * mebibyte);  // after it was mapped
+  std::memset(arena.data(piece), 42, piece.bytes);
+  EXPECT_EQ(view.base()[piece.end() - 1], std::byte{42});
+}
+
+TEST(Arena, IsNotInherited) {
+  Arena arena({.cap_bytes = mebibyte});
+  const Piece piece = arena.allocate(1);
+  const pid_t child = fork();
+  if (child == 0) {
+    // A child that has something of its own at that address keeps it when its copy of us goes.
+    ArenaView mine(arena.descriptor(), mebibyte);
+    arena.~Arena();
+    _exit(mine.base()[piece.offset] == std::byte{0} ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  arena.data(piece)[0] = std::byte{1};
+}
+
+TEST(Arena, ServesSeveralThreads) {
+  Arena arena({.cap_bytes = 64 * mebibyte});
+  std::vector<std::thread> threads;
+  for (unsigned int seed = 1; seed <= 4; ++seed) {
+    threads.emplace_back([&arena, seed] {
+      std::mt19937 random(seed);
+      std::vector<Piece> mine;
+      for (int i = 0; i < 2000; ++i) {
+        mine.push_back(arena.allocate(random() % 20'000 + 1));
+        std::memset(arena.data(mine.back()), static_cast<int>(seed), mine.back().bytes);
+        if (mine.size() < 20) continue;
+        const std::size_t which = random() % mine.size();
+        EXPECT_EQ(arena.data(mine[which])[mine[which].bytes - 1], std::byte(seed));
+        arena.free(mine[which]);
+        mine.erase(mine.begin() + static_cast<std::ptrdiff_t>(which));
+      }
+      for (const Piece piece : mine) arena.free(piece);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(arena.used_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace huddle::memory
