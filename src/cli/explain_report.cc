@@ -31,8 +31,11 @@ std::string question(const select::Explanation& explanation) {
                      explanation.ranks, explanation.ranks == 1 ? "" : "s");
 }
 
-std::string bold(std::string_view text, const Console& console) {
-  return console.color ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+// One or more whole lines.
+std::string bold(std::string lines, const Console& console) {
+  if (!console.color) return lines;
+  lines.pop_back();
+  return fmt::format("\033[1m{}\033[0m\n", lines);
 }
 
 // Whose machine the figures are of, and what they do not know.
