@@ -52,10 +52,16 @@ double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
                          .others = others});
 }
 
-double Prices::write_ns(std::size_t bytes, int rank, int reader, memory::CopyKernel kernel) const {
+double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                        memory::CopyKernel kernel) const {
   const auto kind =
       past_the_caches(kernel) ? HandoffKind::write_cached_nontemporal : HandoffKind::write_cached;
-  return model_.handoff_ns(static_cast<double>(bytes), pu(rank), pu(reader), kind);
+  const auto write = [&](double size) {
+    return model_.handoff_ns(size, pu(rank), pu(reader), kind);
+  };
+  const auto block = static_cast<double>(bytes);
+  const double all = std::max(block, static_cast<double>(buffers_bytes));
+  return std::max(write(block), write(all) * block / all);
 }
 
 double Prices::stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const {

@@ -34,8 +34,10 @@ class Prices {
   double rest_ns(std::size_t bytes, int from, int to) const;
   // A block that `from` has just written, read while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const;
-  // A block written where others have read before.
-  double write_ns(std::size_t bytes, int rank, int reader, memory::CopyKernel kernel) const;
+  // A block written where others have read before, into buffers of so much memory in all: the more
+  // there are, the longer ago its lines were last used.
+  double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                  memory::CopyKernel kernel) const;
   // A block that goes through memory shared with `to` while it is still being written.
   double stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const;
   // A block of one's own joined to another.
