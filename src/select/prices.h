@@ -17,14 +17,17 @@ namespace huddle::select {
 
 class Prices {
  public:
-  Prices(const machine::CostModel& model, const node::Seats& seats)
-      : model_(model), seats_(seats) {}
+  Prices(const machine::CostModel& model, const node::Seats& seats);
 
   int ranks() const { return seats_.ranks(); }
   const node::Seats& seats() const { return seats_; }
 
-  double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)); }
-  double shared_line_ns(int a, int b) const { return model_.shared_line_ns(pu(a), pu(b)); }
+  // All that a rank waits for it has to be awake for: where ranks share a processor, it waits for
+  // its turn as well.
+  double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)) + turn_ns(to); }
+  double shared_line_ns(int a, int b) const {
+    return model_.shared_line_ns(pu(a), pu(b)) + turn_ns(b);
+  }
   // Until the last of the readers has a line that `from` wrote.
   double line_to_ns(int from, std::span<const int> readers) const;
   // Until `reader` has seen the flags of all these.
@@ -50,11 +53,14 @@ class Prices {
   int farthest_from(int rank) const;
 
  private:
+  // Until everybody else of its processor has had it once.
+  double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
   int pu(int rank) const { return seats_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
 
   const machine::CostModel& model_;
   const node::Seats& seats_;
+  std::vector<double> turn_ns_;  // by rank
 };
 
 // When each rank has a word that goes down the tree: each parent tells all its children at once.
