@@ -17,6 +17,8 @@ class DisseminationBarrier {
   struct Parameters {
     // How many neighbours' flags of a round share a line: with two, two ranks need one line.
     int flags_per_line = 1;
+
+    bool operator==(const Parameters&) const = default;
   };
 
   // pre: shared memory holds `start` everywhere.

@@ -28,6 +28,8 @@ class TreeBarrier {
     // How many children's flags share a line. Each flag keeps its one writer.
     int flags_per_line = 1;
     Release release = Release::announced;
+
+    bool operator==(const Parameters&) const = default;
   };
 
   // pre: shared memory holds `start` everywhere.

@@ -27,9 +27,13 @@ namespace huddle::select {
 struct TreeBarrierPlan {
   node::Shape shape;
   node::TreeBarrier::Parameters parameters;
+
+  bool operator==(const TreeBarrierPlan&) const = default;
 };
 struct DisseminationPlan {
   node::DisseminationBarrier::Parameters parameters;
+
+  bool operator==(const DisseminationPlan&) const = default;
 };
 struct InlineBcastPlan {
   int shape = 0;
@@ -48,7 +52,8 @@ struct Candidate {
   double ns = 0;           // predicted, from the first rank's call until the last one returns
 };
 
-// Everything that can serve the request, in a fixed order. Never empty. pre: two ranks or more.
+// Everything that can serve the request, in a fixed order. Empty only for elements larger than any
+// slot. pre: two ranks or more.
 std::vector<Candidate> candidates(const Request& request, const node::Seats& seats,
                                   const machine::CostModel& model, const Provision& provision);
 // The cheapest; the first of several.

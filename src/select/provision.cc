@@ -10,8 +10,8 @@ namespace {
 
 // Data that ride behind a flag: a few lines, fetched together with it.
 constexpr std::size_t inline_bytes = 4 * node::line_bytes - node::payload_offset;
-// A root that runs ahead looks at its readers' counters once in so many calls.
-constexpr int inline_slots = 16;
+// A rank that runs ahead looks at the others' counters once in so many calls.
+constexpr int slots_in_turn = 16;
 // One is filled, one is read, two are on their way between.
 constexpr int queue_sets = 4;
 
@@ -45,12 +45,12 @@ Provision provision(const node::Seats& seats, std::size_t queue_bytes) {
   const std::size_t queue = std::bit_floor(std::max(queue_bytes, queue_sets * node::page_bytes));
   Provision provision;
   provision.shapes = shapes_for(seats);
-  provision.inline_bcast = {provision.shapes, inline_bytes, inline_slots};
+  provision.inline_bcast = {provision.shapes, inline_bytes, slots_in_turn};
   provision.pipelined_bcast = {provision.shapes, node::page_bytes,
                                static_cast<int>(queue / queue_sets / node::page_bytes), queue_sets};
   provision.segmented_bcast = {copies_at_full_rate, queue / 4};
   provision.exchange = {inline_bytes};
-  provision.tree_reduce = {queue / 64 - node::payload_offset, queue_sets};
+  provision.tree_reduce = {queue / slots_in_turn / 4 - node::payload_offset, slots_in_turn};
   provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(queue / queue_sets / ranks)),
                              queue_sets};
   return provision;

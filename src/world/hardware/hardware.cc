@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include "world/hardware/hardware.h"
 
+#include "world/peer_lost.h"
 #include "world/world.h"
 
 namespace huddle::world::hardware {
@@ -11,7 +12,14 @@ static_assert(World<Hardware>);
 Sequence Hardware::wait_longer(Flag word, Until until) {
   Patience patience(*surroundings_.waiting);
   for (;;) {
-    patience.spend();
+    try {
+      patience.spend();
+    } catch (const PeerLost&) {
+      // What the lost one did before it died counts.
+      const Sequence seen = word.load(std::memory_order_acquire);
+      if (until.holds(seen)) return seen;
+      throw;
+    }
     const Sequence seen = word.load(std::memory_order_acquire);
     if (until.holds(seen)) return seen;
   }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <chrono>
+#include <memory>
+
+#include "api/guard.h"
+#include "api/handles.h"
+#include "base/error.h"
+#include "team/path_bootstrap.h"
+
+namespace huddle::api {
+namespace {
+
+// The one argument of the C callback is the meeting.
+int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
+  const auto& bootstrap = *static_cast<huddle_meeting*>(arg)->bootstrap;
+  const auto gather = [&] {
+    bootstrap.allgather(
+        {static_cast<const std::byte*>(mine), bytes},
+        {static_cast<std::byte*>(all), bytes * static_cast<std::size_t>(bootstrap.ranks)});
+  };
+  return guarded(nullptr, gather) == HUDDLE_OK ? 0 : 1;
+}
+
+}  // namespace
+
+team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
+  const auto gather = [bootstrap](std::span<const std::byte> mine, std::span<std::byte> all) {
+    if (bootstrap.allgather(bootstrap.arg, mine.data(), mine.size(), all.data()) != 0) {
+      throw FailureError(
+          "the ranks cannot reach each other: the allgather of the bootstrap failed");
+    }
+  };
+  return {bootstrap.rank, bootstrap.ranks, gather};
+}
+
+}  // namespace huddle::api
+
+using namespace huddle::api;
+
+huddle_status huddle_meeting_before_fork(int ranks, huddle_meeting** meeting,
+                                         huddle_message* message) {
+  return guarded(message, [&] {
+    require(meeting != nullptr, "huddle_meeting_before_fork: nowhere to put the meeting");
+    require(ranks >= 1, "huddle_meeting_before_fork: a team has one rank at least");
+    auto made = std::make_unique<huddle_meeting>();
+    made->before_fork.emplace(ranks);
+    *meeting = made.release();
+  });
+}
+
+huddle_status huddle_meeting_take_place(huddle_meeting* meeting, int rank,
+                                        huddle_message* message) {
+  return guarded(message, [&] {
+    require(meeting != nullptr && meeting->before_fork.has_value(),
+            "huddle_meeting_take_place: not a meeting made before a fork");
+    require(!meeting->bootstrap.has_value(),
+            "huddle_meeting_take_place: this process has its place already");
+    meeting->bootstrap = meeting->before_fork->join(rank);
+  });
+}
+
+huddle_status huddle_meeting_at_path(const char* path, int rank, int ranks, int timeout_ms,
+                                     huddle_meeting** meeting, huddle_message* message) {
+  return guarded(message, [&] {
+    require(meeting != nullptr && path != nullptr,
+            "huddle_meeting_at_path: no path, or nowhere to put the meeting");
+    auto made = std::make_unique<huddle_meeting>();
+    made->bootstrap =
+        huddle::team::path_bootstrap(path, rank, ranks, std::chrono::milliseconds(timeout_ms));
+    *meeting = made.release();
+  });
+}
+
+huddle_bootstrap huddle_meeting_bootstrap(huddle_meeting* meeting) {
+  if (meeting == nullptr || !meeting->bootstrap) return {0, 0, nullptr, nullptr};
+  return {meeting->bootstrap->rank, meeting->bootstrap->ranks, allgather_of, meeting};
+}
+
+void huddle_meeting_free(huddle_meeting* meeting) { delete meeting; }

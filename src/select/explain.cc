@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "select/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace huddle::select {
+
+std::vector<Candidate> by_cost(std::vector<Candidate> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.ns < b.ns; });
+  return candidates;
+}
+
+std::string explanation_text(const Explanation& explanation) {
+  const Request& request = explanation.request;
+  std::string text = std::string(name(request.operation));
+  if (request.operation != Operation::barrier) {
+    text += " of " + size_text(static_cast<double>(request.bytes));
+  }
+  text += fmt::format(" on {} rank{}{}\n", explanation.ranks, explanation.ranks == 1 ? "" : "s",
+                      explanation.calibrated ? "" : ", uncalibrated machine");
+  if (explanation.candidates.empty()) return text + "  nothing to do: a rank alone\n";
+  const char* mark = "->";
+  for (const Candidate& candidate : by_cost(explanation.candidates)) {
+    text += fmt::format("{:>2} {:>9}  {:<13}  {}\n", mark, time_text(candidate.ns),
+                        algorithm_name(candidate.plan), candidate.parameters);
+    mark = "";
+  }
+  return text;
+}
+
+}  // namespace huddle::select

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Why a team does what it does: the request, everything that could have served it, and the choice.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "select/candidate.h"
+#include "select/operation.h"
+
+namespace huddle::select {
+
+struct Explanation {
+  Request request;
+  int ranks = 1;
+  bool calibrated = false;
+  std::vector<Candidate> candidates;  // none where a rank is alone
+};
+
+// The candidates, cheapest first.
+std::vector<Candidate> by_cost(std::vector<Candidate> candidates);
+
+std::string explanation_text(const Explanation& explanation);
+// One object, schema version 1.
+std::string explanation_json(const Explanation& explanation);
+
+}  // namespace huddle::select

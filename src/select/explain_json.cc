@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <nlohmann/json.hpp>
+
+#include "select/explain.h"
+
+namespace huddle::select {
+
+std::string explanation_json(const Explanation& explanation) {
+  using Json = nlohmann::ordered_json;
+  Json candidates = Json::array();
+  for (const Candidate& candidate : by_cost(explanation.candidates)) {
+    candidates.push_back({{"algorithm", algorithm_name(candidate.plan)},
+                          {"parameters", candidate.parameters},
+                          {"predicted_ns", candidate.ns}});
+  }
+  const Json object = {{"schema", 1},
+                       {"operation", name(explanation.request.operation)},
+                       {"bytes", explanation.request.bytes},
+                       {"ranks", explanation.ranks},
+                       {"calibrated", explanation.calibrated},
+                       {"chosen", candidates.empty() ? Json() : candidates.front()},
+                       {"candidates", candidates}};
+  return object.dump(2);
+}
+
+}  // namespace huddle::select

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/context.h"
+
+#include <utility>
+
+#include "machine/machine_file.h"
+
+namespace huddle::team {
+
+Context::Context(ContextOptions options)
+    : options_(std::move(options)),
+      machine_text_(machine::format_machine(options_.machine)),
+      peers_(std::make_shared<memory::Arena>(options_.arena)) {}
+
+}  // namespace huddle::team

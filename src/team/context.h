@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the teams of a process have in common: the machine model, the arena, the peers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "machine/cost.h"
+#include "machine/machine.h"
+#include "memory/arena.h"
+#include "team/peers.h"
+#include "world/hardware/patience.h"
+
+namespace huddle::team {
+
+struct ContextOptions {
+  machine::Machine machine;
+  memory::ArenaOptions arena;
+  std::size_t queue_bytes = 1 << 20;  // what a team's rank gives to each algorithm that moves much
+  world::hardware::ProgressCallback progress;
+};
+
+// Outlives its teams. May be used by several threads at once.
+class Context {
+ public:
+  // Throws FailureError where there is no memory to share.
+  explicit Context(ContextOptions options);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const machine::Machine& machine() const { return options_.machine; }
+  // The machine as text: equal texts, equal decisions.
+  const std::string& machine_text() const { return machine_text_; }
+  std::size_t queue_bytes() const { return options_.queue_bytes; }
+  const world::hardware::ProgressCallback& progress() const { return options_.progress; }
+  Peers& peers() { return peers_; }
+
+ private:
+  ContextOptions options_;
+  std::string machine_text_;
+  Peers peers_;
+};
+
+}  // namespace huddle::team

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The protocols of one team, each set up when it is first used, and what makes a plan run.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "node/allreduce_exchange.h"
+#include "node/association.h"
+#include "node/bcast_inline.h"
+#include "select/candidate.h"
+#include "team/call.h"
+#include "team/ground.h"
+#include "world/hardware/hardware.h"
+
+namespace huddle::team {
+
+// A protocol and the memory that it works in.
+template <class Protocol>
+struct Instance {
+  Instance(Protocol made, std::vector<std::byte*> memory, std::size_t scratch_bytes)
+      : protocol(std::move(made)), shared(std::move(memory)), scratch(scratch_bytes) {}
+
+  Protocol protocol;
+  std::vector<std::byte*> shared;
+  std::vector<std::byte> scratch;
+  world::hardware::Surroundings surroundings;
+};
+
+// A plan whose protocol is set up: all that is left is to run it.
+class Ready {
+ public:
+  using Run = void(void* instance, const select::Plan& plan, const Call& call);
+  Ready(Run* run, void* instance, const select::Plan& plan)
+      : run_(run), instance_(instance), plan_(plan) {}
+
+  void operator()(const Call& call) const { run_(instance_, plan_, call); }
+  const select::Plan& plan() const { return plan_; }
+
+ private:
+  Run* run_;
+  void* instance_;
+  select::Plan plan_;
+};
+
+class Engine {
+ public:
+  // Keeps references.
+  Engine(Ground& ground, const node::Seats& seats, const select::Provision& provision,
+         const world::hardware::Waiting& waiting);
+
+  // Sets the plan's protocol up where it is used for the first time: then all ranks do, and all
+  // throw the same FailureError or none does.
+  Ready ready(const select::Plan& plan);
+
+ private:
+  template <class Protocol>
+  using Slot = std::unique_ptr<Instance<Protocol>>;
+  template <class Plan, class Protocol>
+  struct Planned {
+    Plan plan;
+    Slot<Protocol> instance;
+  };
+
+  Ready ready(const select::TreeBarrierPlan& plan);
+  Ready ready(const select::DisseminationPlan& plan);
+  Ready ready(const select::InlineBcastPlan& plan);
+  Ready ready(const node::PipelinedBcast::Plan& plan);
+  Ready ready(const node::SegmentedBcast::Plan& plan);
+  Ready ready(const select::ExchangePlan& plan);
+  Ready ready(const node::TreeReduce::Plan& plan);
+  Ready ready(const node::SlicedReduce::Plan& plan);
+
+  template <class Protocol>
+  Slot<Protocol> set_up(Protocol protocol, std::size_t scratch_bytes = 0);
+
+  Ground& ground_;
+  const node::Seats& seats_;
+  const select::Provision& provision_;
+  const world::hardware::Waiting& waiting_;
+  node::Association association_;
+
+  std::deque<Planned<select::TreeBarrierPlan, node::TreeBarrier>> tree_barriers_;
+  std::deque<Planned<select::DisseminationPlan, node::DisseminationBarrier>> disseminations_;
+  Slot<node::InlineBcast> inline_bcast_;
+  Slot<node::PipelinedBcast> pipelined_bcast_;
+  Slot<node::SegmentedBcast> segmented_bcast_;
+  Slot<node::ExchangeAllreduce> exchange_;
+  Slot<node::TreeReduce> tree_reduce_;
+  Slot<node::SlicedReduce> sliced_reduce_;
+};
+
+}  // namespace huddle::team

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The memory that a team's protocols share. It grows when a protocol is used for the first time:
+// all ranks come to that call together, so they can agree there on whether there was memory for
+// all.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "node/notice_board.h"
+#include "team/bootstrap.h"
+#include "team/members.h"
+#include "team/peers.h"
+#include "world/hardware/hardware.h"
+
+namespace huddle::team {
+
+class Ground {
+ public:
+  // All ranks throw the same FailureError or none does.
+  Ground(Peers& peers, const Bootstrap& bootstrap);
+  Ground(const Ground&) = delete;
+  Ground& operator=(const Ground&) = delete;
+
+  int rank() const { return members_->rank(); }
+  int ranks() const { return members_->ranks(); }
+
+  // How waits are to be spent from now on. Kept by reference.
+  void set_waiting(const world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }
+  // Throws PeerLost.
+  void check_members() { members_->check(); }
+
+  // A way to agree on something without the bootstrap.
+  const Bootstrap& agreement() const { return agreement_; }
+
+  // Each rank brings a piece of as many bytes as it likes, filled with the first sequence number.
+  // Returns where everybody's piece is, by rank. All ranks throw the same FailureError or none
+  // does.
+  std::vector<std::byte*> lay_out(std::size_t bytes);
+
+ private:
+  void show_and_read(std::span<const std::byte> mine, std::span<std::byte> all);
+
+  Peers& peers_;
+  std::unique_ptr<Members> members_;
+  std::vector<std::byte*> board_memory_;
+  node::NoticeBoard board_;
+  world::hardware::Surroundings surroundings_;
+  Bootstrap agreement_;
+};
+
+}  // namespace huddle::team

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Where the members of a team sit and how many want the same processors, worked out alike on all
+// ranks from what each says of itself.
+#pragma once
+
+#include <sched.h>
+
+#include <span>
+#include <vector>
+
+#include "machine/topology.h"
+
+namespace huddle::team {
+
+// Where the kernel lets a rank run. Goes from process to process as it is.
+struct Whereabouts {
+  cpu_set_t allowed;
+  double processors = 0;  // of time that its control group has; 0: no limit
+};
+Whereabouts whereabouts_of_this_thread();
+
+// The processor that each rank is counted for: its own where it is bound to one; otherwise ranks
+// with the same choice are dealt over it in rank order. A processor that the topology does not have
+// is replaced by one that it has.
+std::vector<int> seats_of(std::span<const Whereabouts> by_rank, const machine::Topology& topology);
+
+// Whether `rank` shares its processors with more ranks than there are.
+bool is_crowded(std::span<const Whereabouts> by_rank, int rank);
+
+}  // namespace huddle::team

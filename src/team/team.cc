@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/team.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "select/size_class.h"
+#include "world/peer_lost.h"
+
+namespace huddle::team {
+namespace {
+
+using select::Operation;
+
+// Of the types that huddle knows: any algorithm takes them, so that the choice depends on the size
+// alone.
+constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
+
+}  // namespace
+
+Team::Team(Context& context, const Bootstrap& bootstrap)
+    : rank_(bootstrap.rank),
+      ranks_(bootstrap.ranks),
+      settlement_(settle(bootstrap, context)),
+      model_(settlement_.machine),
+      seats_(node::seats(settlement_.machine.topology,
+                         seats_of(settlement_.whereabouts, settlement_.machine.topology))),
+      provision_(select::provision(seats_, settlement_.queue_bytes)),
+      ground_(context.peers(), bootstrap),
+      engine_(ground_, seats_, provision_, waiting_) {
+  waiting_.settings.crowded = is_crowded(settlement_.whereabouts, rank_);
+  waiting_.progress = context.progress();
+  waiting_.check_peers = [this] { ground_.check_members(); };
+  ground_.set_waiting(waiting_);
+}
+
+void Team::bcast(void* buffer, std::size_t bytes, int root) {
+  run({.operation = Operation::bcast,
+       .input = buffer,
+       .output = buffer,
+       .count = bytes,
+       .root = root});
+}
+
+void Team::reduce(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction, int root) {
+  run({Operation::reduce, input, output, count, &reduction, root});
+}
+
+void Team::allreduce(const void* input, void* output, std::size_t count,
+                     const memory::Reduction& reduction) {
+  run({Operation::allreduce, input, output, count, &reduction, 0});
+}
+
+void Team::run(const Call& call) {
+  if (call.operation != Operation::barrier && call.count == 0) return;
+  if (ranks_ == 1) return run_alone(call);
+  run_ready(ready_for(call), call);
+}
+
+void Team::run_by(const select::Plan& plan, const Call& call) {
+  if (ranks_ == 1) return run_alone(call);
+  run_ready(engine_.ready(plan), call);
+}
+
+void Team::run_ready(const Ready& ready, const Call& call) {
+  if (!lost_.empty()) throw world::PeerLost(lost_);
+  try {
+    ready(call);
+  } catch (const world::PeerLost& error) {
+    // Flags may stand anywhere now: nothing that this team does later could be trusted.
+    lost_ = error.what();
+    throw;
+  }
+}
+
+void Team::run_alone(const Call& call) {
+  switch (call.operation) {
+    case Operation::barrier:
+    case Operation::bcast:
+      return;
+    case Operation::reduce:
+    case Operation::allreduce:
+      std::memmove(call.output, call.input, call.count * call.element_bytes());
+      return;
+  }
+}
+
+const Ready& Team::ready_for(const Call& call) {
+  const std::size_t bytes = call.count * call.element_bytes();
+  if (call.element_bytes() > largest_usual_element) {
+    unusual_ = choose({call.operation, bytes, call.element_bytes()});
+    return *unusual_;
+  }
+  auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
+  if (of_operation.empty()) of_operation.resize(select::size_classes);
+  const std::size_t size_class = select::size_class_of(bytes);
+  std::optional<Ready>& slot = of_operation[size_class];
+  if (!slot) {
+    slot = choose({call.operation, select::largest_in(size_class), call.element_bytes()});
+  }
+  return *slot;
+}
+
+Ready Team::choose(const select::Request& request) {
+  const auto candidates = select::candidates(request, seats_, model_, provision_);
+  if (candidates.empty()) {
+    throw UsageError(
+        fmt::format("{} of elements of {} bytes: they are too large for this team's "
+                    "memory; make larger queues, or smaller elements",
+                    name(request.operation), request.element_bytes));
+  }
+  return engine_.ready(select::cheapest(candidates).plan);
+}
+
+select::Explanation Team::explain(const select::Request& request) const {
+  select::Request rounded = request;
+  rounded.bytes = select::largest_in(select::size_class_of(request.bytes));
+  select::Explanation explanation{request, ranks_, machine::calibrated(settlement_.machine), {}};
+  if (ranks_ > 1) {
+    explanation.candidates = select::candidates(rounded, seats_, model_, provision_);
+  }
+  return explanation;
+}
+
+}  // namespace huddle::team

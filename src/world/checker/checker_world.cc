@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Every operation does what it says, or what the mutation says.
+#include "world/checker/checker_world.h"
+
+#include <vector>
+
+namespace huddle::world::checker {
+namespace {
+
+Strength strength_with(std::optional<Fault> fault) {
+  return fault == Fault::relaxed ? Strength::relaxed : Strength::ordered;
+}
+
+Condition condition_with(std::optional<Fault> fault, Until until) {
+  if (fault == Fault::too_early) --until.value;
+  return {until, fault == Fault::plain_compare};
+}
+
+FaultSet faults_of_waiting(Until until, int ranks) {
+  FaultSet faults{Fault::relaxed, Fault::dropped, Fault::too_early};
+  faults.add(Fault::plain_compare, until.kind == Until::Kind::reached);
+  faults.add(Fault::wrong_owner, ranks > 1);
+  return faults;
+}
+
+}  // namespace
+
+Sequence CheckerWorld::load(Place flag, Where where) {
+  const Call call{rank_, {Operation::load, where}};
+  FaultSet faults{Fault::relaxed};
+  faults.add(Fault::wrong_owner, ranks() > 1);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::wrong_owner) flag = next_owners(flag);
+  return execution_.load(call, flag, strength_with(fault));
+}
+
+void CheckerWorld::store(Place flag, Sequence value, Where where) {
+  const Call call{rank_, {Operation::store, where}};
+  FaultSet faults{Fault::relaxed, Fault::dropped, Fault::one_more, Fault::one_less};
+  faults.add(Fault::wrong_owner, ranks() > 1);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return;
+  if (fault == Fault::one_more) ++value;
+  if (fault == Fault::one_less) --value;
+  if (fault == Fault::wrong_owner) flag = next_owners(flag);
+  execution_.store(call, flag, value, strength_with(fault));
+}
+
+Sequence CheckerWorld::fetch_add(Place flag, Sequence amount, Where where) {
+  return update(Operation::fetch_add, flag, amount, where);
+}
+
+Sequence CheckerWorld::fetch_sub(Place flag, Sequence amount, Where where) {
+  return update(Operation::fetch_sub, flag, Sequence{0} - amount, where);
+}
+
+Sequence CheckerWorld::update(Operation operation, Place flag, Sequence add, const Where& where) {
+  const Call call{rank_, {operation, where}};
+  FaultSet faults{Fault::relaxed, Fault::dropped, Fault::one_more, Fault::one_less};
+  faults.add(Fault::wrong_owner, ranks() > 1);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return execution_.load(call, flag, Strength::ordered);
+  if (fault == Fault::one_more) ++add;
+  if (fault == Fault::one_less) --add;
+  if (fault == Fault::wrong_owner) flag = next_owners(flag);
+  return execution_.update(call, flag, add, strength_with(fault));
+}
+
+void CheckerWorld::fence(Where where) {
+  const Call call{rank_, {Operation::fence, where}};
+  if (execution_.fault_at(call.site, {Fault::dropped}) == Fault::dropped) return;
+  execution_.fence(call);
+}
+
+Sequence CheckerWorld::wait(Place flag, Until until, Where where) {
+  const Call call{rank_, {Operation::wait, where}};
+  const auto fault = execution_.fault_at(call.site, faults_of_waiting(until, ranks()));
+  if (fault == Fault::dropped) return execution_.load(call, flag, Strength::ordered);
+  if (fault == Fault::wrong_owner) flag = next_owners(flag);
+  return execution_.wait(call, flag, condition_with(fault, until), strength_with(fault));
+}
+
+int CheckerWorld::wait_any(std::span<const Place> flags, Until until, Where where) {
+  const Call call{rank_, {Operation::wait_any, where}};
+  FaultSet faults = faults_of_waiting(until, ranks());
+  faults.add(Fault::fewer, flags.size() > 1);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) {
+    execution_.load(call, flags.front(), Strength::ordered);
+    return 0;
+  }
+  if (fault == Fault::fewer) flags = flags.first(flags.size() - 1);
+  std::vector<Place> places(flags.begin(), flags.end());
+  if (fault == Fault::wrong_owner) {
+    for (Place& place : places) place = next_owners(place);
+  }
+  return execution_.wait_any(call, places, condition_with(fault, until), strength_with(fault));
+}
+
+// One after another: that a flag moves on while the next one is waited for is allowed.
+void CheckerWorld::wait_all(std::span<const Place> flags, Until until, Where where) {
+  if (flags.empty()) return;
+  const Call call{rank_, {Operation::wait_all, where}};
+  FaultSet faults = faults_of_waiting(until, ranks());
+  faults.add(Fault::fewer);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return;
+  if (fault == Fault::fewer) flags = flags.first(flags.size() - 1);
+  for (const Place flag : flags) {
+    const Place place = fault == Fault::wrong_owner ? next_owners(flag) : flag;
+    execution_.wait(call, place, condition_with(fault, until), strength_with(fault));
+  }
+}
+
+void CheckerWorld::prefetch_write(Place place, std::size_t n, Where where) {
+  execution_.prefetch_write({rank_, {Operation::prefetch_write, where}}, place, n);
+}
+
+void CheckerWorld::copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel,
+                        Where where) {
+  const Call call{rank_, {Operation::copy, where}};
+  FaultSet faults{};
+  faults.add(Fault::dropped, n > 0);
+  faults.add(Fault::fewer, n > 0);
+  faults.add(Fault::unfenced,
+             n > 0 && kernel == memory::CopyKernel::nontemporal && to.region == Region::shared);
+  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && to.region == Region::shared);
+  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region == Region::shared);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return;
+  if (fault == Fault::fewer) --n;
+  if (fault == Fault::wrong_owner) to = next_owners(to);
+  if (fault == Fault::wrong_source) from = next_owners(from);
+  execution_.copy(call, to, from, n, fault == Fault::unfenced);
+}
+
+void CheckerWorld::reduce(Place to, Place left, Place right, std::size_t count,
+                          const memory::Reduction& reduction, Where where) {
+  const Call call{rank_, {Operation::reduce, where}};
+  const bool right_is_shared = right.region == Region::shared;
+  const bool some_source = right_is_shared || left.region == Region::shared;
+  FaultSet faults{};
+  faults.add(Fault::dropped, count > 0);
+  faults.add(Fault::fewer, count > 0);
+  faults.add(Fault::swapped, count > 0 && !reduction.commutative);
+  faults.add(Fault::wrong_owner, count > 0 && ranks() > 1 && to.region == Region::shared);
+  faults.add(Fault::wrong_source, count > 0 && ranks() > 1 && some_source);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return;
+  if (fault == Fault::fewer) --count;
+  if (fault == Fault::swapped) std::swap(left, right);
+  if (fault == Fault::wrong_owner) to = next_owners(to);
+  if (fault == Fault::wrong_source) {
+    Place& source = right_is_shared ? right : left;
+    source = next_owners(source);
+  }
+  execution_.reduce(call, to, left, right, count, reduction);
+}
+
+void CheckerWorld::sleep(Place flag, Sequence value, Where where) {
+  execution_.sleep({rank_, {Operation::sleep, where}}, flag, value);
+}
+
+void CheckerWorld::wake(Place flag, Where where) {
+  const Call call{rank_, {Operation::wake, where}};
+  FaultSet faults{Fault::dropped};
+  faults.add(Fault::wrong_owner, ranks() > 1);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return;
+  if (fault == Fault::wrong_owner) flag = next_owners(flag);
+  execution_.wake(call, flag);
+}
+
+}  // namespace huddle::world::checker

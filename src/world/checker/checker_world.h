@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The world in which a protocol is checked: one rank's view of a simulated team whose ranks, stores
+// and sleepers take turns in every order (explore.h). Operations know from where they are called,
+// so that a failure can say so and a mutation (survey.h) can change one of them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "memory/copy.h"
+#include "memory/reduction.h"
+#include "world/checker/execution.h"
+#include "world/checker/site.h"
+#include "world/place.h"
+#include "world/sequence.h"
+#include "world/world.h"
+
+namespace huddle::world::checker {
+
+class CheckerWorld {
+ public:
+  CheckerWorld(Execution& execution, int rank) : execution_(execution), rank_(rank) {}
+
+  int rank() const { return rank_; }
+  int ranks() const { return execution_.ranks(); }
+
+  Sequence load(Place flag, Where where = Where::current());
+  void store(Place flag, Sequence value, Where where = Where::current());
+  Sequence fetch_add(Place flag, Sequence amount, Where where = Where::current());
+  Sequence fetch_sub(Place flag, Sequence amount, Where where = Where::current());
+  void fence(Where where = Where::current());
+  Sequence wait(Place flag, Until until, Where where = Where::current());
+  // Where several hold, each of them is returned in some execution.
+  int wait_any(std::span<const Place> flags, Until until, Where where = Where::current());
+  void wait_all(std::span<const Place> flags, Until until, Where where = Where::current());
+  void prefetch_write(Place place, std::size_t n, Where where = Where::current());
+  void copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel,
+            Where where = Where::current());
+  void reduce(Place to, Place left, Place right, std::size_t count,
+              const memory::Reduction& reduction, Where where = Where::current());
+  // Nothing but a wake() ends a sleep here: one that is lost is found.
+  void sleep(Place flag, Sequence value, Where where = Where::current());
+  void wake(Place flag, Where where = Where::current());
+
+ private:
+  Place next_owners(Place place) const {
+    return {place.region, (place.owner + 1) % ranks(), place.offset};
+  }
+  Sequence update(Operation operation, Place flag, Sequence add, const Where& where);
+
+  Execution& execution_;
+  int rank_;
+};
+static_assert(SleepingWorld<CheckerWorld>);
+
+}  // namespace huddle::world::checker

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One execution of a job after another: the ranks are fibers, and a chooser decides at every
+// operation on a flag who goes on. Operations on data are no such points: they are checked for
+// races, and what does not race gives the same result in every order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "memory/reduction.h"
+#include "world/checker/chooser.h"
+#include "world/checker/job.h"
+#include "world/checker/machine.h"
+#include "world/checker/memory.h"
+#include "world/checker/site.h"
+#include "world/checker/trace.h"
+#include "world/fiber.h"
+
+namespace huddle::world::checker {
+
+// What a rank waits for.
+struct Condition {
+  Until until;
+  bool plain_compare = false;  // a mutation: not safe where the numbers wrap
+
+  bool holds(Sequence seen) const {
+    return plain_compare ? seen >= until.value : until.holds(seen);
+  }
+};
+
+// Which faults could be planted where.
+struct SiteFaults {
+  Site site;
+  FaultSet faults;
+};
+
+class Execution : private Judge {
+ public:
+  Execution(const Job& job, const Options& options);
+
+  // What went wrong, if anything did.
+  std::optional<Failure> run(Chooser& chooser, bool tracing);
+  // Of all executions so far.
+  const std::vector<SiteFaults>& sites() const { return sites_; }
+
+  // What CheckerWorld asks for.
+  int ranks() const { return job_.ranks; }
+  // The fault to make here, of those that make sense.
+  std::optional<Fault> fault_at(const Site& site, const FaultSet& sensible);
+  Sequence load(const Call& call, Place flag, Strength strength);
+  void store(const Call& call, Place flag, Sequence value, Strength strength);
+  Sequence update(const Call& call, Place flag, Sequence add, Strength strength);
+  void fence(const Call& call);
+  Sequence wait(const Call& call, Place flag, const Condition& condition, Strength strength);
+  int wait_any(const Call& call, std::span<const Place> flags, const Condition& condition,
+               Strength strength);
+  void prefetch_write(const Call& call, Place place, std::size_t n);
+  void copy(const Call& call, Place to, Place from, std::size_t n, bool unfenced);
+  void reduce(const Call& call, Place to, Place left, Place right, std::size_t count,
+              const memory::Reduction& reduction);
+  void sleep(const Call& call, Place flag, Sequence value);
+  void wake(const Call& call, Place flag);
+
+ private:
+  // Thrown through a rank's frames when its execution is given up.
+  struct Abandoned {};
+
+  struct Rank {
+    enum class State : std::uint8_t { ready, waiting, asleep, ended };
+    State state = State::ready;
+    bool begun = false;
+    Call call;                 // that it is in
+    std::vector<Place> flags;  // that it waits for or sleeps at
+    Condition condition;
+    std::uint64_t history = 0;  // a digest of all that it has seen
+  };
+
+  Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const Rank& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  int live(int rank);
+  int next_to_unwind() const;
+  bool enter(const Call& call);
+  void take_turn(int rank);
+  int next_rank(int current);
+  void list_alternatives(int current);
+  bool can_go_on(int rank) const;
+  std::vector<std::size_t> holding(int rank) const;
+  Sequence see(const Call& call, Place flag, Strength strength);
+  const Alternative& choose();
+  std::size_t ask_chooser();
+  bool chooses_to_hold(int rank);
+  std::size_t chosen_flag(int rank, std::span<const std::size_t> holding);
+  std::uint64_t state() const;
+  void observe(int rank, const Seen& seen);
+  void end_and_verify();
+
+  [[noreturn]] void fail(const std::string& what) override;
+  [[noreturn]] void fail(const Conflict& conflict) override;
+  void record(const std::string& what);
+  [[noreturn]] void report_stall();
+  std::string waiting_text(int rank) const;
+  Trace::Touched touched(Place place, std::size_t n) const;
+
+  const Job& job_;
+  const Options& options_;
+  Memory memory_;
+  Machine machine_;
+  Fibers fibers_;
+  std::vector<Rank> ranks_;
+  std::vector<Alternative> alternatives_;
+  std::vector<SiteFaults> sites_;
+  Trace trace_;
+  Chooser* chooser_ = nullptr;
+  int turn_ = Fibers::host;  // the rank that goes on unless somebody takes its turn
+  std::string choices_;
+  std::size_t choice_count_ = 0;
+  std::size_t steps_ = 0;
+  bool abandoned_ = false;
+  std::exception_ptr chooser_error_;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace huddle::world::checker

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "world/checker/explore.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "world/checker/execution.h"
+#include "world/checker/random_walk.h"
+#include "world/checker/search.h"
+
+namespace huddle::world::checker {
+namespace {
+
+// "3:1 17:2": at choice 3 the alternative 1, at choice 17 the alternative 2, else the first.
+class Repetition : public Chooser {
+ public:
+  explicit Repetition(std::string_view choices) {
+    while (!choices.empty()) {
+      const std::size_t at = take_number(choices, ':');
+      exceptions_.emplace_back(at, take_number(choices, ' '));
+    }
+  }
+
+  std::size_t choose(std::span<const Alternative> alternatives, std::uint64_t) override {
+    const std::size_t now = count_++;
+    if (next_ == exceptions_.size() || exceptions_[next_].first != now) return 0;
+    const std::size_t chosen = exceptions_[next_++].second;
+    if (chosen >= alternatives.size()) throw_wrong();
+    return chosen;
+  }
+
+ private:
+  [[noreturn]] static void throw_wrong() {
+    throw InputError("these choices were not made in this job; give them as the failure told them");
+  }
+  static std::size_t take_number(std::string_view& text, char end) {
+    std::size_t number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto used = static_cast<std::size_t>(rest - text.data());
+    if (error != std::errc{} || used == text.size() || *rest != end) throw_wrong();
+    text.remove_prefix(used + 1);
+    return number;
+  }
+
+  std::vector<std::pair<std::size_t, std::size_t>> exceptions_;
+  std::size_t next_ = 0;
+  std::size_t count_ = 0;
+};
+
+// The same execution again, this time with its trace.
+std::optional<Failure> told(Execution& execution, const std::optional<Failure>& failure) {
+  if (!failure) return std::nullopt;
+  Repetition same(failure->choices);
+  return execution.run(same, true);
+}
+
+// Fills in `result`; false when there is nothing more to find.
+bool explore_within(int budget, Execution& execution, const Options& options, Result& result) {
+  Search search(budget);
+  do {
+    if (result.executions == options.max_executions) return false;
+    const auto failure = execution.run(search, false);
+    ++result.executions;
+    result.states = search.states();
+    result.failure = told(execution, failure);
+    if (result.failure) return false;
+  } while (search.next());
+  return true;
+}
+
+std::string counted(std::size_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+}  // namespace
+
+Result explore(const Job& job, const Options& options) {
+  Execution execution(job, options);
+  Result result;
+  for (int budget = 0; budget <= options.budget; ++budget) {
+    if (!explore_within(budget, execution, options, result)) return result;
+  }
+  result.exhausted = true;
+  return result;
+}
+
+Result sample(const Job& job, std::uint64_t seed, std::size_t runs, const Options& options) {
+  Execution execution(job, options);
+  Result result;
+  for (std::size_t i = 0; i < runs && result.passed(); ++i) {
+    RandomWalk walk(job.ranks, seed + i);
+    result.failure = told(execution, execution.run(walk, false));
+    ++result.executions;
+  }
+  return result;
+}
+
+Result replay(const Job& job, std::string_view choices, const Options& options) {
+  Execution execution(job, options);
+  Repetition same(choices);
+  Result result;
+  result.failure = execution.run(same, true);
+  result.executions = 1;
+  return result;
+}
+
+std::string text_of(const Result& result) {
+  std::string text = fmt::format("{} executions", counted(result.executions));
+  if (result.states > 0) {
+    text = fmt::format("{} states, {}, {}", counted(result.states), text,
+                       result.exhausted ? "exhausted" : "not exhausted");
+  }
+  if (!result.failure) return text;
+  return fmt::format("{}\n{}\n{}  replay: \"{}\"\n", text, result.failure->what,
+                     result.failure->trace, result.failure->choices);
+}
+
+}  // namespace huddle::world::checker

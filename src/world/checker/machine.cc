@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "world/checker/machine.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "world/checker/text.h"
+
+namespace huddle::world::checker {
+namespace {
+
+Sequence sequence_in(std::span<const std::byte> bytes) {
+  Sequence value = 0;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+std::vector<std::byte> bytes_of(Sequence value) {
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+std::size_t shared_bytes(const Memory& memory) {
+  return static_cast<std::size_t>(memory.ranks()) * memory.size(Region::shared);
+}
+
+}  // namespace
+
+Machine::Machine(Memory& memory, StoreOrder order, Judge& judge)
+    : memory_(memory),
+      judge_(judge),
+      order_(order),
+      flags_(memory.ranks(), shared_bytes(memory)),
+      accesses_(memory.ranks(), shared_bytes(memory), flags_) {
+  begin_execution();
+}
+
+void Machine::begin_execution() {
+  memory_.restore_image();
+  flags_.forget();
+  accesses_.forget();
+  cores_.assign(static_cast<std::size_t>(memory_.ranks()), Core(memory_.ranks(), order_));
+  for (int rank = 0; rank < memory_.ranks(); ++rank) core(rank).known.set(rank, 1);
+}
+
+Sequence Machine::peek(int rank, Place flag) const {
+  if (buffer(rank).empty()) return sequence_in(memory_.read(flag, flag_bytes));
+  std::vector<std::byte> bytes = bytes_of(sequence_in(memory_.read(flag, flag_bytes)));
+  buffer(rank).lay_over(memory_.index(flag), bytes);
+  return sequence_in(bytes);
+}
+
+Seen Machine::load(int rank, Place flag, Strength strength) {
+  const std::size_t byte = memory_.index(flag);
+  Seen seen{peek(rank, flag), 0};
+  if (const PendingStore* own = buffer(rank).newest_flag(byte, flag_bytes)) {
+    seen.version = own->version;
+  } else {
+    const Flag& state = flags_.at(byte);
+    seen.version = state.version;
+    learn(rank, state.carried, strength);
+  }
+  require(accesses_.load(rank, byte, core(rank).known));
+  return seen;
+}
+
+void Machine::store(int rank, Place flag, Sequence value, Strength strength, bool hold) {
+  Core& mine = core(rank);
+  const std::size_t byte = memory_.index(flag);
+  require(accesses_.store(rank, byte, mine.known));
+  PendingStore store = flag_store(rank, flag, value, strength);
+  store.is_held = hold;
+  if (hold || mine.buffer.must_queue(byte, flag_bytes, store.is_release)) {
+    mine.buffer.push(std::move(store));
+  } else {
+    commit(store);
+  }
+}
+
+// Both a load and a store: the others see every earlier store before it, and what the flag carried
+// before it goes on being carried.
+Seen Machine::update(int rank, Place flag, Sequence add, Strength strength, bool hold) {
+  drain(rank);
+  Core& mine = core(rank);
+  const std::size_t byte = memory_.index(flag);
+  finish_updates(byte);
+  Flag& state = flags_.at(byte);
+  const Seen seen{sequence_in(memory_.read(flag, flag_bytes)), state.version};
+  learn(rank, state.carried, strength);
+  require(accesses_.update(rank, byte, mine.known));
+  PendingStore store = flag_store(rank, flag, seen.value + add, strength);
+  store.carried.join(state.carried);
+  store.is_update = true;
+  store.is_held = hold;
+  if (hold) {
+    mine.buffer.push(std::move(store));
+  } else {
+    commit(store);
+  }
+  return seen;
+}
+
+void Machine::fence(int rank) {
+  drain(rank);
+  Core& mine = core(rank);
+  mine.known.join(mine.unacquired);
+  mine.known.set(memory_.ranks() + rank, mine.nontemporal_time);
+  ++mine.nontemporal_time;
+  mine.fenced = mine.known;
+  publish(rank);
+}
+
+void Machine::copy(int rank, Place to, Place from, std::size_t n, bool unfenced) {
+  check_reach(rank, to, n);
+  check_reach(rank, from, n);
+  require_apart(to, from, n);
+  write(rank, to, read(rank, from, n), unfenced);
+}
+
+void Machine::reduce(int rank, Place to, Place left, Place right, std::size_t count,
+                     const memory::Reduction& reduction) {
+  const std::size_t n = count * reduction.element_bytes;
+  for (const Place place : {to, left, right}) check_reach(rank, place, n);
+  if (to != left) require_apart(to, left, n);
+  if (to != right) require_apart(to, right, n);
+  const std::vector<std::byte> left_bytes = read(rank, left, n);
+  const std::vector<std::byte> right_bytes = read(rank, right, n);
+  std::vector<std::byte> result(n);
+  reduction(result.data(), left_bytes.data(), right_bytes.data(), count);
+  write(rank, to, std::move(result), false);
+}
+
+void Machine::check_reach(int rank, Place place, std::size_t n) const {
+  if (const auto refusal = memory_.refusal(rank, place, n)) judge_.fail(*refusal);
+}
+
+void Machine::check_flag(int rank, Place place) const {
+  check_reach(rank, place, flag_bytes);
+  if (place.region != Region::shared) {
+    judge_.fail(fmt::format("{}: flags live in shared memory", text_of(place)));
+  }
+  if (place.offset % flag_bytes != 0) {
+    judge_.fail(fmt::format("{}: a flag is aligned to {} bytes", text_of(place), flag_bytes));
+  }
+}
+
+void Machine::let_go(int rank, std::size_t index) {
+  core(rank).buffer.let_go(index);
+  settle(rank);
+}
+
+void Machine::drain(int rank) {
+  while (!buffer(rank).empty()) commit(core(rank).buffer.take_oldest());
+}
+
+PendingStore Machine::flag_store(int rank, Place flag, Sequence value, Strength strength) {
+  PendingStore store;
+  store.place = flag;
+  store.first = memory_.index(flag);
+  store.bytes = bytes_of(value);
+  store.is_flag = true;
+  store.is_release = strength == Strength::ordered;
+  store.carried = store.is_release ? core(rank).known : core(rank).fenced;
+  store.version = next_version(rank);
+  if (store.is_release) publish(rank);
+  return store;
+}
+
+std::uint64_t Machine::next_version(int rank) {
+  return (static_cast<std::uint64_t>(rank + 1) << 40U) + ++core(rank).stores;
+}
+
+void Machine::learn(int rank, const Clock& carried, Strength strength) {
+  (strength == Strength::ordered ? core(rank).known : core(rank).unacquired).join(carried);
+}
+
+// What the rank does from here on is not known to whoever acquires what it has released.
+void Machine::publish(int rank) {
+  Clock& known = core(rank).known;
+  known.set(rank, known.at(rank) + 1);
+}
+
+void Machine::commit(const PendingStore& store) {
+  memory_.write(store.place, store.bytes);
+  if (!store.is_flag) return;
+  Flag& state = flags_.at(store.first);
+  state.version = store.version;
+  state.carried = store.carried;
+}
+
+// Nothing comes between the two halves of a read-modify-write.
+void Machine::finish_updates(std::size_t byte) {
+  for (int rank = 0; rank < memory_.ranks(); ++rank) {
+    const auto store = core(rank).buffer.take_update(byte);
+    if (!store) continue;
+    commit(*store);
+    settle(rank);
+  }
+}
+
+void Machine::settle(int rank) {
+  while (const auto store = core(rank).buffer.take_ready()) commit(*store);
+}
+
+std::vector<std::byte> Machine::read(int rank, Place place, std::size_t n) {
+  const auto in_memory = memory_.read(place, n);
+  std::vector<std::byte> bytes(in_memory.begin(), in_memory.end());
+  if (place.region != Region::shared) return bytes;
+  const std::size_t first = memory_.index(place);
+  buffer(rank).lay_over(first, bytes);
+  require(accesses_.read(rank, first, n, core(rank).known));
+  return bytes;
+}
+
+void Machine::write(int rank, Place place, std::vector<std::byte> bytes, bool unfenced) {
+  if (place.region != Region::shared || bytes.empty()) {
+    memory_.write(place, bytes);
+    return;
+  }
+  Core& mine = core(rank);
+  const std::size_t first = memory_.index(place);
+  const int agent = unfenced ? memory_.ranks() + rank : rank;
+  const Time time = unfenced ? mine.nontemporal_time : mine.known.at(rank);
+  require(accesses_.write(rank, agent, time, first, bytes.size(), mine.known));
+  PendingStore store;
+  store.place = place;
+  store.first = first;
+  store.bytes = std::move(bytes);
+  store.version = next_version(rank);
+  // Only behind one's own held stores: whoever reads these bytes in order cannot tell otherwise
+  // when they left.
+  if (mine.buffer.must_queue(first, store.bytes.size(), false)) {
+    mine.buffer.push(std::move(store));
+  } else {
+    commit(store);
+  }
+}
+
+void Machine::require_apart(Place to, Place from, std::size_t n) const {
+  const bool same_part = to.region == from.region && to.owner == from.owner;
+  if (same_part && to.offset < from.offset + n && from.offset < to.offset + n) {
+    judge_.fail(fmt::format("{} and {} overlap", text_of(to, n), text_of(from, n)));
+  }
+}
+
+}  // namespace huddle::world::checker

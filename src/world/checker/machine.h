@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The machine that the checker simulates: memory, the store buffer of each rank, and what each rank
+// knows. Every operation here is done at once; when it is done is the scheduler's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "memory/reduction.h"
+#include "world/checker/accesses.h"
+#include "world/checker/clock.h"
+#include "world/checker/flags.h"
+#include "world/checker/memory.h"
+#include "world/checker/store_buffer.h"
+#include "world/place.h"
+#include "world/sequence.h"
+
+namespace huddle::world::checker {
+
+// How strong an operation on a flag is: release when it stores, acquire when it loads; or neither.
+enum class Strength : std::uint8_t { ordered, relaxed };
+
+// What a load saw, and which store that was: all that a rank learns of the others.
+struct Seen {
+  Sequence value = 0;
+  std::uint64_t version = 0;
+};
+
+// Whoever is told of a protocol's errors. Does not come back.
+class Judge {
+ public:
+  virtual ~Judge() = default;
+  [[noreturn]] virtual void fail(const std::string& what) = 0;
+  [[noreturn]] virtual void fail(const Conflict& conflict) = 0;
+};
+
+class Machine {
+ public:
+  Machine(Memory& memory, StoreOrder order, Judge& judge);
+
+  void begin_execution();
+
+  // What the rank would see, without seeing it.
+  Sequence peek(int rank, Place flag) const;
+  Seen load(int rank, Place flag, Strength strength);
+  // Held: the others see it when let_go() is called, or when the rank fences.
+  void store(int rank, Place flag, Sequence value, Strength strength, bool hold);
+  // Held: later loads of this rank pass the store of it, as on Arm; other updates do not.
+  Seen update(int rank, Place flag, Sequence add, Strength strength, bool hold);
+  void fence(int rank);
+  // Unfenced: non-temporal stores that nothing has ordered yet.
+  void copy(int rank, Place to, Place from, std::size_t n, bool unfenced);
+  void reduce(int rank, Place to, Place left, Place right, std::size_t count,
+              const memory::Reduction& reduction);
+  // Fails where the rank may not use these bytes.
+  void check_reach(int rank, Place place, std::size_t n) const;
+  void check_flag(int rank, Place place) const;
+
+  std::span<const PendingStore> pending(int rank) const { return buffer(rank).pending(); }
+  bool may_be_let_go(int rank, std::size_t index) const {
+    return buffer(rank).may_be_let_go(index);
+  }
+  void let_go(int rank, std::size_t index);
+  void drain(int rank);
+
+ private:
+  struct Core {
+    explicit Core(int ranks, StoreOrder order)
+        : known(2 * ranks), fenced(2 * ranks), unacquired(2 * ranks), buffer(order) {}
+    Clock known;
+    Clock fenced;      // known at the last fence: what a relaxed store after it carries
+    Clock unacquired;  // carried by what relaxed loads saw: known after the next fence
+    Time nontemporal_time = 1;
+    std::uint64_t stores = 0;
+    StoreBuffer buffer;
+  };
+
+  Core& core(int rank) { return cores_[static_cast<std::size_t>(rank)]; }
+  const Core& core(int rank) const { return cores_[static_cast<std::size_t>(rank)]; }
+  const StoreBuffer& buffer(int rank) const { return core(rank).buffer; }
+  std::uint64_t next_version(int rank);
+  PendingStore flag_store(int rank, Place flag, Sequence value, Strength strength);
+  void learn(int rank, const Clock& carried, Strength strength);
+  void publish(int rank);
+  void commit(const PendingStore& store);
+  void settle(int rank);
+  void finish_updates(std::size_t byte);
+  std::vector<std::byte> read(int rank, Place place, std::size_t n);
+  void write(int rank, Place place, std::vector<std::byte> bytes, bool unfenced);
+  void require_apart(Place to, Place from, std::size_t n) const;
+  void require(const std::optional<Conflict>& conflict) const {
+    if (conflict) judge_.fail(*conflict);
+  }
+
+  Memory& memory_;
+  Judge& judge_;
+  StoreOrder order_;
+  Flags flags_;
+  Accesses accesses_;
+  std::vector<Core> cores_;
+};
+
+}  // namespace huddle::world::checker

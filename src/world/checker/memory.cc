@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "world/checker/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "world/checker/text.h"
+
+namespace huddle::world::checker {
+
+Memory::Memory(int ranks, const Sizes& sizes, Sequence first)
+    : ranks_(ranks),
+      parts_{Part(ranks, sizes.shared), Part(ranks, sizes.input), Part(ranks, sizes.output),
+             Part(ranks, sizes.scratch)} {
+  auto& shared = part(Region::shared).bytes;
+  for (std::size_t i = 0; i + sizeof first <= shared.size(); i += sizeof first) {
+    std::memcpy(&shared[i], &first, sizeof first);
+  }
+  keep_as_image();
+}
+
+std::span<std::byte> Memory::bytes(Region region, int owner) {
+  Part& p = part(region);
+  return std::span(p.bytes).subspan(static_cast<std::size_t>(owner) * p.rank_bytes, p.rank_bytes);
+}
+
+std::span<const std::byte> Memory::bytes(Region region, int owner) const {
+  const Part& p = part(region);
+  return std::span(p.bytes).subspan(static_cast<std::size_t>(owner) * p.rank_bytes, p.rank_bytes);
+}
+
+void Memory::keep_as_image() {
+  for (Part& p : parts_) p.image = p.bytes;
+}
+
+void Memory::restore_image() {
+  for (Part& p : parts_) {
+    p.dirty.clean_all([&p](std::size_t first, std::size_t n) {
+      std::memcpy(&p.bytes[first], &p.image[first], n);
+    });
+  }
+}
+
+std::optional<std::string> Memory::refusal(int rank, Place place, std::size_t n) const {
+  const std::string what = text_of(place, n);
+  if (place.owner < 0 || place.owner >= ranks_) {
+    return fmt::format("{}: there is no rank {}", what, place.owner);
+  }
+  if (place.region != Region::shared && place.owner != rank) {
+    return fmt::format("{} is out of rank {}'s reach", what, rank);
+  }
+  const std::size_t limit = size(place.region);
+  if (n > limit || place.offset > limit - n) {
+    return fmt::format("{} is out of range, there are {} bytes", what, limit);
+  }
+  return std::nullopt;
+}
+
+std::span<const std::byte> Memory::read(Place place, std::size_t n) const {
+  return std::span(part(place.region).bytes).subspan(index(place), n);
+}
+
+void Memory::write(Place place, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  Part& p = part(place.region);
+  const std::size_t first = index(place);
+  p.dirty.mark(first, bytes.size());
+  std::copy(bytes.begin(), bytes.end(), p.bytes.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
+std::size_t Memory::index(Place place) const {
+  return static_cast<std::size_t>(place.owner) * size(place.region) + place.offset;
+}
+
+}  // namespace huddle::world::checker

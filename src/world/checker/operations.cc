@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a rank can ask for while it runs.
+#include <fmt/format.h>
+
+#include "world/checker/execution.h"
+#include "world/checker/text.h"
+
+namespace huddle::world::checker {
+namespace {
+
+std::string_view prefix(Strength strength) {
+  return strength == Strength::relaxed ? "relaxed " : "";
+}
+
+std::string_view held_text(bool hold) { return hold ? ", held in its buffer" : ""; }
+
+}  // namespace
+
+std::optional<Fault> Execution::fault_at(const Site& site, const FaultSet& sensible) {
+  if (options_.mutation) {
+    const Mutation& mutation = *options_.mutation;
+    if (mutation.site == site && sensible.has(mutation.fault)) return mutation.fault;
+    return std::nullopt;
+  }
+  for (SiteFaults& known : sites_) {
+    if (known.site != site) continue;
+    known.faults.add(sensible);
+    return std::nullopt;
+  }
+  sites_.push_back({site, sensible});
+  return std::nullopt;
+}
+
+Sequence Execution::load(const Call& call, Place flag, Strength strength) {
+  if (!enter(call)) return 0;
+  machine_.check_flag(call.rank, flag);
+  take_turn(call.rank);
+  return see(call, flag, strength);
+}
+
+Sequence Execution::see(const Call& call, Place flag, Strength strength) {
+  if (trace_.on()) {
+    trace_.note(call,
+                fmt::format("{}sees {} = {}", prefix(strength), text_of(flag),
+                            text_of(machine_.peek(call.rank, flag))),
+                {touched(flag, flag_bytes)});
+  }
+  const Seen seen = machine_.load(call.rank, flag, strength);
+  observe(call.rank, seen);
+  return seen.value;
+}
+
+void Execution::store(const Call& call, Place flag, Sequence value, Strength strength) {
+  if (!enter(call)) return;
+  machine_.check_flag(call.rank, flag);
+  take_turn(call.rank);
+  const bool hold = chooses_to_hold(call.rank);
+  if (trace_.on()) {
+    trace_.note(call,
+                fmt::format("{}stores {} = {}{}", prefix(strength), text_of(flag), text_of(value),
+                            held_text(hold)),
+                {touched(flag, flag_bytes)});
+  }
+  machine_.store(call.rank, flag, value, strength, hold);
+  observe(call.rank, {});
+}
+
+Sequence Execution::update(const Call& call, Place flag, Sequence add, Strength strength) {
+  if (!enter(call)) return 0;
+  machine_.check_flag(call.rank, flag);
+  take_turn(call.rank);
+  const bool hold = options_.order == StoreOrder::arm && chooses_to_hold(call.rank);
+  if (trace_.on()) {
+    const auto signed_add = static_cast<std::int32_t>(add);
+    trace_.note(call,
+                fmt::format("{}adds {} to {}{}", prefix(strength), signed_add, text_of(flag),
+                            held_text(hold)),
+                {touched(flag, flag_bytes)});
+  }
+  const Seen seen = machine_.update(call.rank, flag, add, strength, hold);
+  observe(call.rank, seen);
+  return seen.value;
+}
+
+void Execution::fence(const Call& call) {
+  if (!enter(call)) return;
+  take_turn(call.rank);
+  if (trace_.on()) trace_.note(call, "fences");
+  machine_.fence(call.rank);
+  observe(call.rank, {});
+}
+
+Sequence Execution::wait(const Call& call, Place flag, const Condition& condition,
+                         Strength strength) {
+  if (!enter(call)) return condition.until.value;
+  machine_.check_flag(call.rank, flag);
+  Rank& me = of(call.rank);
+  me.flags.assign(1, flag);
+  me.condition = condition;
+  me.state = Rank::State::waiting;
+  take_turn(call.rank);
+  me.state = Rank::State::ready;
+  return see(call, flag, strength);
+}
+
+int Execution::wait_any(const Call& call, std::span<const Place> flags, const Condition& condition,
+                        Strength strength) {
+  if (!enter(call)) return 0;
+  if (flags.empty()) fail("waits for any of no flags");
+  for (const Place flag : flags) machine_.check_flag(call.rank, flag);
+  Rank& me = of(call.rank);
+  me.flags.assign(flags.begin(), flags.end());
+  me.condition = condition;
+  me.state = Rank::State::waiting;
+  take_turn(call.rank);
+  me.state = Rank::State::ready;
+  const std::size_t index = chosen_flag(call.rank, holding(call.rank));
+  see(call, flags[index], strength);
+  return static_cast<int>(index);
+}
+
+void Execution::prefetch_write(const Call& call, Place place, std::size_t n) {
+  if (enter(call)) machine_.check_reach(call.rank, place, n);
+}
+
+void Execution::copy(const Call& call, Place to, Place from, std::size_t n, bool unfenced) {
+  if (!enter(call)) return;
+  if (trace_.on()) {
+    trace_.note(call,
+                fmt::format("copies {} to {}{}", text_of(from, n), text_of(to, n),
+                            unfenced ? ", unfenced" : ""),
+                {touched(to, n), touched(from, n)});
+  }
+  machine_.copy(call.rank, to, from, n, unfenced);
+}
+
+void Execution::reduce(const Call& call, Place to, Place left, Place right, std::size_t count,
+                       const memory::Reduction& reduction) {
+  if (!enter(call)) return;
+  const std::size_t n = count * reduction.element_bytes;
+  if (trace_.on()) {
+    trace_.note(call,
+                fmt::format("reduces {} and {} into {}", text_of(left, n), text_of(right, n),
+                            text_of(to, n)),
+                {touched(to, n), touched(left, n), touched(right, n)});
+  }
+  machine_.reduce(call.rank, to, left, right, count, reduction);
+}
+
+void Execution::sleep(const Call& call, Place flag, Sequence value) {
+  if (!enter(call)) return;
+  machine_.check_flag(call.rank, flag);
+  take_turn(call.rank);
+  if (see(call, flag, Strength::relaxed) != value) return;
+  if (trace_.on()) trace_.note(call, fmt::format("sleeps at {}", text_of(flag)));
+  Rank& me = of(call.rank);
+  me.flags.assign(1, flag);
+  me.condition = {until_equal(value)};
+  me.state = Rank::State::asleep;
+  take_turn(call.rank);
+}
+
+void Execution::wake(const Call& call, Place flag) {
+  if (!enter(call)) return;
+  machine_.check_flag(call.rank, flag);
+  take_turn(call.rank);
+  if (trace_.on()) trace_.note(call, fmt::format("wakes those at {}", text_of(flag)));
+  for (Rank& sleeper : ranks_) {
+    const bool is_asleep = sleeper.state == Rank::State::asleep;
+    if (is_asleep && sleeper.flags.front() == flag) sleeper.state = Rank::State::ready;
+  }
+  observe(call.rank, {});
+}
+
+}  // namespace huddle::world::checker

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "world/checker/search.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace huddle::world::checker {
+
+std::size_t Search::choose(std::span<const Alternative> alternatives, std::uint64_t state) {
+  if (depth_ < path_.size()) {
+    const Node& node = path_[depth_++];
+    if (node.costly.size() != alternatives.size()) {
+      throw UsageError("the body of a checked job has to do the same whenever it sees the same");
+    }
+    return node.taken;
+  }
+  Node node;
+  node.budget = budget_;
+  if (!path_.empty()) {
+    const Node& last = path_.back();
+    node.budget = last.budget - (last.costly[last.taken] ? 1 : 0);
+  }
+  const auto [seen, is_new] = budget_at_.try_emplace(state, node.budget);
+  if (!is_new && seen->second >= node.budget) return stop;
+  seen->second = node.budget;
+  for (const Alternative& alternative : alternatives) node.costly.push_back(alternative.cost > 0);
+  path_.push_back(std::move(node));
+  ++depth_;
+  return 0;
+}
+
+bool Search::next() {
+  depth_ = 0;
+  while (!path_.empty()) {
+    Node& node = path_.back();
+    do {
+      ++node.taken;
+    } while (node.taken < node.costly.size() && !affordable(node, node.taken));
+    if (node.taken < node.costly.size()) return true;
+    path_.pop_back();
+  }
+  return false;
+}
+
+}  // namespace huddle::world::checker

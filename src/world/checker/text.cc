@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "world/checker/text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace huddle::world::checker {
+namespace {
+
+constexpr std::array<std::string_view, 13> operation_names = {
+    "load",     "store",    "fetch_add", "fetch_sub", "fence", "wait", "wait_any",
+    "wait_all", "prefetch", "copy",      "reduce",    "sleep", "wake"};
+constexpr std::array<std::string_view, 4> region_names = {"shared", "input", "output", "scratch"};
+
+// Below the wrap by no more than this a value is told by its distance.
+constexpr Sequence near_wrap = 4096;
+
+// "void ns::Barrier<W>::arrive(int) [with W = ...]" -> "arrive"
+std::string_view short_function(std::string_view function) {
+  const std::size_t lambda = function.find("<lambda");
+  if (lambda != std::string_view::npos) return "a lambda";
+  const std::string_view head = function.substr(0, function.find('('));
+  const std::size_t start = head.find_last_of(" :");
+  return start == std::string_view::npos ? head : head.substr(start + 1);
+}
+
+std::string_view short_file(std::string_view file) {
+  const std::size_t slash = file.find_last_of('/');
+  return slash == std::string_view::npos ? file : file.substr(slash + 1);
+}
+
+}  // namespace
+
+std::string_view name(Operation operation) {
+  return operation_names[static_cast<std::size_t>(operation)];
+}
+
+std::string_view name(Region region) { return region_names[static_cast<std::size_t>(region)]; }
+
+std::string text_of(Place place) {
+  return fmt::format("{} of {} at {}", name(place.region), place.owner, place.offset);
+}
+
+std::string text_of(Place place, std::size_t n) {
+  if (n == 0) return text_of(place) + " (0 bytes)";
+  return fmt::format("{}..{}", text_of(place), place.offset + n - 1);
+}
+
+std::string text_of(Sequence value) {
+  const Sequence below = Sequence{0} - value;
+  if (below != 0 && below <= near_wrap) return fmt::format("2^32-{}", below);
+  return fmt::format("{}", value);
+}
+
+std::string text_of(const Until& until) {
+  const bool is_reached = until.kind == Until::Kind::reached;
+  return fmt::format("{} {}", is_reached ? "reaches" : "is", text_of(until.value));
+}
+
+std::string text_of(const Site& site) {
+  return fmt::format("{}, {}:{} in {}", name(site.operation), short_file(site.file), site.line,
+                     short_function(site.function));
+}
+
+}  // namespace huddle::world::checker
