@@ -27,7 +27,6 @@ namespace huddle::team {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::Each;
 using How = RankEnd::How;
 
 // Stands for a rank that waits for a flag: nothing ever comes but the news.
