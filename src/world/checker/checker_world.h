@@ -19,12 +19,23 @@
 
 namespace huddle::world::checker {
 
+// Where one call's buffers lie in a rank's input and output: what its caller handed in.
+struct Buffers {
+  std::size_t input = 0;
+  std::size_t output = 0;
+  // The input is what stands in the output.
+  bool in_place = false;
+};
+
 class CheckerWorld {
  public:
   CheckerWorld(Execution& execution, int rank) : execution_(execution), rank_(rank) {}
 
   int rank() const { return rank_; }
   int ranks() const { return execution_.ranks(); }
+
+  // Of the operations from here on.
+  void use(const Buffers& buffers) { buffers_ = buffers; }
 
   Sequence load(Place flag, Where where = Where::current());
   void store(Place flag, Sequence value, Where where = Where::current());
@@ -45,6 +56,7 @@ class CheckerWorld {
   void wake(Place flag, Where where = Where::current());
 
  private:
+  Place placed(Place place) const;
   Place next_owners(Place place) const {
     return {place.region, (place.owner + 1) % ranks(), place.offset};
   }
@@ -52,6 +64,7 @@ class CheckerWorld {
 
   Execution& execution_;
   int rank_;
+  Buffers buffers_;
 };
 static_assert(SleepingWorld<CheckerWorld>);
 
