@@ -89,12 +89,15 @@ void CheckerWorld::fence(Where where) {
   execution_.fence(call);
 }
 
-Sequence CheckerWorld::wait(Place flag, Until until, Where where) {
+Glance CheckerWorld::wait(Place flag, Until until, Where where) {
   const Call call{rank_, {Operation::wait, where}};
   const auto fault = execution_.fault_at(call.site, faults_of_waiting(until, ranks()));
-  if (fault == Fault::dropped) return execution_.load(call, flag, Strength::ordered);
+  if (fault == Fault::dropped) {
+    return {execution_, rank_, execution_.load(call, flag, Strength::ordered)};
+  }
   if (fault == Fault::wrong_owner) flag = next_owners(flag);
-  return execution_.wait(call, flag, condition_with(fault, until), strength_with(fault));
+  return {execution_, rank_,
+          execution_.wait(call, flag, condition_with(fault, until), strength_with(fault))};
 }
 
 int CheckerWorld::wait_any(std::span<const Place> flags, Until until, Where where) {

@@ -27,6 +27,23 @@ struct Buffers {
   bool in_place = false;
 };
 
+// What wait() saw. Whoever makes a number of it has looked at it; most do not.
+class Glance {
+ public:
+  Glance(Execution& execution, int rank, Sequence seen)
+      : execution_(execution), rank_(rank), seen_(seen) {}
+
+  operator Sequence() const {
+    execution_.observe(rank_, seen_);
+    return seen_;
+  }
+
+ private:
+  Execution& execution_;
+  int rank_;
+  Sequence seen_;
+};
+
 class CheckerWorld {
  public:
   CheckerWorld(Execution& execution, int rank) : execution_(execution), rank_(rank) {}
@@ -42,7 +59,7 @@ class CheckerWorld {
   Sequence fetch_add(Place flag, Sequence amount, Where where = Where::current());
   Sequence fetch_sub(Place flag, Sequence amount, Where where = Where::current());
   void fence(Where where = Where::current());
-  Sequence wait(Place flag, Until until, Where where = Where::current());
+  Glance wait(Place flag, Until until, Where where = Where::current());
   // Where several hold, each of them is returned in some execution.
   int wait_any(std::span<const Place> flags, Until until, Where where = Where::current());
   void wait_all(std::span<const Place> flags, Until until, Where where = Where::current());

@@ -18,7 +18,7 @@ class Search : public Chooser {
  public:
   explicit Search(int budget) : budget_(budget) {}
 
-  std::size_t choose(std::span<const Alternative> alternatives, std::uint64_t state) override;
+  std::size_t choose(std::span<const Alternative> alternatives, const State& state) override;
   // Goes back to the last choice that had another alternative; false when there is none.
   bool next();
 
@@ -27,8 +27,9 @@ class Search : public Chooser {
  private:
   struct Node {
     std::size_t taken = 0;
-    int budget = 0;            // that is left here
-    std::vector<bool> costly;  // of each alternative
+    int budget = 0;             // that is left here
+    std::vector<bool> costly;   // of each alternative
+    std::uint64_t offered = 0;  // a digest of the alternatives
   };
 
   static bool affordable(const Node& node, std::size_t alternative) {
