@@ -34,8 +34,8 @@ memory::Reduction reduction_of(const huddle_reduction* reduction) {
 template <class Work>
 huddle_status collective(huddle_team* team, Work work) {
   if (team == nullptr) return HUDDLE_MISUSED;
-  return guarded([&] { work(team->team); },
-                 [team](std::string_view text) { team->message = text; });
+  return status_of([&] { work(team->team); },
+                   [team](std::string_view text) { team->message = text; });
 }
 
 void require_root(const team::Team& team, int root) {

@@ -18,7 +18,7 @@ void tell(huddle_message* message, std::string_view text);
 
 // Runs `work`; `tell_why` gets what went wrong.
 template <class Work, class TellWhy>
-huddle_status guarded(Work work, TellWhy tell_why) {
+huddle_status status_of(Work work, TellWhy tell_why) {
   try {
     work();
     return HUDDLE_OK;
@@ -39,7 +39,7 @@ huddle_status guarded(Work work, TellWhy tell_why) {
 
 template <class Work>
 huddle_status guarded(huddle_message* message, Work work) {
-  return guarded(work, [message](std::string_view text) { tell(message, text); });
+  return status_of(work, [message](std::string_view text) { tell(message, text); });
 }
 
 // Throws UsageError.

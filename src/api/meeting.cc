@@ -27,7 +27,8 @@ int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
   const auto gather = [bootstrap](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (bootstrap.allgather(bootstrap.arg, mine.data(), mine.size(), all.data()) != 0) {
-      throw FailureError("the ranks cannot reach each other: the allgather of the bootstrap failed");
+      throw FailureError(
+          "the ranks cannot reach each other: the allgather of the bootstrap failed");
     }
   };
   return {bootstrap.rank, bootstrap.ranks, gather};
@@ -65,8 +66,8 @@ huddle_status huddle_meeting_at_path(const char* path, int rank, int ranks, int 
     require(meeting != nullptr && path != nullptr,
             "huddle_meeting_at_path: no path, or nowhere to put the meeting");
     auto made = std::make_unique<huddle_meeting>();
-    made->bootstrap = huddle::team::path_bootstrap(path, rank, ranks,
-                                                   std::chrono::milliseconds(timeout_ms));
+    made->bootstrap =
+        huddle::team::path_bootstrap(path, rank, ranks, std::chrono::milliseconds(timeout_ms));
     *meeting = made.release();
   });
 }

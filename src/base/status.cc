@@ -20,6 +20,8 @@ const char* huddle_status_text(huddle_status status) {
       return "misused";
     case HUDDLE_BAD_INPUT:
       return "bad input";
+    case HUDDLE_PEER_LOST:
+      return "a peer is lost";
   }
   return "unknown status";
 }

@@ -16,28 +16,35 @@ struct Offer {
   memory::Piece piece;
 };
 
-// Pieces come zeroed from the meeting of a team.
-constexpr world::Sequence board_start = 0;
-
 std::vector<std::byte*> pieces_of(const Members& members) {
   std::vector<std::byte*> pieces;
   for (int rank = 0; rank < members.ranks(); ++rank) pieces.push_back(members.piece(rank));
   return pieces;
 }
 
-void fill(std::byte* data, std::size_t bytes, world::Sequence value) {
-  for (std::size_t at = 0; at + sizeof value <= bytes; at += sizeof value) {
-    std::memcpy(data + at, &value, sizeof value);
+// Flags begin at the first sequence number.
+memory::Piece filled_piece(memory::Arena& arena, std::size_t bytes) {
+  // Whole pages where it is much: they are placed near this rank, and only its own are there.
+  const std::size_t alignment =
+      bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
+  const memory::Piece piece = arena.allocate(std::max(bytes, alignment), alignment);
+  constexpr world::Sequence value = world::first_sequence;
+  for (std::size_t at = 0; at + sizeof value <= piece.bytes; at += sizeof value) {
+    std::memcpy(arena.data(piece) + at, &value, sizeof value);
   }
+  return piece;
 }
+
+const std::size_t board_bytes = node::NoticeBoard::shared_bytes(sizeof(Offer));
 
 }  // namespace
 
 Ground::Ground(Peers& peers, const Bootstrap& bootstrap)
     : peers_(peers),
-      members_(peers.join(bootstrap, node::NoticeBoard::shared_bytes(sizeof(Offer)))),
+      members_(peers.join(bootstrap,
+                          [](memory::Arena& arena) { return filled_piece(arena, board_bytes); })),
       board_memory_(pieces_of(*members_)),
-      board_(sizeof(Offer), board_start),
+      board_(sizeof(Offer), world::first_sequence),
       surroundings_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr},
       agreement_{bootstrap.rank, bootstrap.ranks,
                  [this](std::span<const std::byte> mine, std::span<std::byte> all) {
@@ -52,12 +59,8 @@ void Ground::show_and_read(std::span<const std::byte> mine, std::span<std::byte>
 std::vector<std::byte*> Ground::lay_out(std::size_t bytes) {
   Offer mine;
   mine.trouble = Trouble::of([&] {
-    // Whole pages where it is much: they are placed near this rank, and only its own are there.
-    const std::size_t alignment =
-        bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
-    mine.piece = peers_.arena().allocate(std::max(bytes, alignment), alignment);
+    mine.piece = filled_piece(peers_.arena(), bytes);
     members_->keep(mine.piece);
-    fill(peers_.arena().data(mine.piece), mine.piece.bytes, world::first_sequence);
   });
   const std::vector<Offer> offers = gather(agreement_, mine);
   std::vector<Trouble> troubles;

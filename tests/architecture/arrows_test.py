@@ -25,6 +25,7 @@ MAY_SEE = {
     "node": {"base", "memory", "machine", "world"},
     "select": {"base", "memory", "machine", "world", "node"},
     "team": {"base", "memory", "machine", "world", "node", "select"},
+    "api": {"base", "settings", "memory", "machine", "world", "node", "select", "team"},
     "cli": {"base", "settings", "machine", "memory", "picture", "doctor", "calibrate"},
 }
 

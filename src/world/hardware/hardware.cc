@@ -2,6 +2,8 @@
 // Copyright the huddle contributors
 #include "world/hardware/hardware.h"
 
+#include "memory/prefetch.h"
+#include "world/peer_lost.h"
 #include "world/world.h"
 
 namespace huddle::world::hardware {
@@ -11,7 +13,14 @@ static_assert(World<Hardware>);
 Sequence Hardware::wait_longer(Flag word, Until until) {
   Patience patience(*surroundings_.waiting);
   for (;;) {
-    patience.spend();
+    try {
+      patience.spend();
+    } catch (const PeerLost&) {
+      // What the lost one did before it died counts.
+      const Sequence seen = word.load(std::memory_order_acquire);
+      if (until.holds(seen)) return seen;
+      throw;
+    }
     const Sequence seen = word.load(std::memory_order_acquire);
     if (until.holds(seen)) return seen;
   }
@@ -30,7 +39,7 @@ int Hardware::wait_any(std::span<const Place> places, Until until) {
 void Hardware::prefetch_write(Place place, std::size_t bytes) {
   constexpr std::size_t line_bytes = 64;
   for (std::size_t at = 0; at < bytes; at += line_bytes) {
-    __builtin_prefetch(address(place) + at, 1);
+    memory::prefetch_for_write(address(place) + at);
   }
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Teams of real processes: every operation by every plan that could be chosen for it, against a
+// serial reference.
+#include "team/team.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "memory/reduction.h"
+#include "memory/types.h"
+#include "ranks.h"
+#include "select/candidate.h"
+
+namespace huddle::team {
+namespace {
+
+using select::Operation;
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+// A machine with some levels and memories, whatever this one is: its two processors are dealt to
+// the ranks in turn.
+machine::Machine layered_machine() {
+  return machine::generic_machine(
+      machine::discover_from_synthetic("pack:2 numa:1 l3:2 core:2 pu:1").topology);
+}
+
+ContextOptions small_options() {
+  ContextOptions options;
+  options.machine = layered_machine();
+  options.arena.cap_bytes = 256 * MiB;
+  return options;
+}
+
+void expect_all_fine(const std::vector<RankEnd>& ends) {
+  for (const RankEnd& end : ends) EXPECT_EQ(end.how, RankEnd::How::fine) << end;
+}
+
+std::vector<std::uint32_t> numbers(std::size_t count, std::uint32_t seed) {
+  std::vector<std::uint32_t> values(count);
+  std::minstd_rand random(seed + 1);
+  std::generate(values.begin(), values.end(), [&] { return static_cast<std::uint32_t>(random()); });
+  return values;
+}
+
+// What two operators, one of them not commutative, make of everybody's numbers.
+std::vector<std::uint32_t> sums(std::size_t count, int ranks, std::uint32_t seed) {
+  std::vector<std::uint32_t> total(count, 0);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto part = numbers(count, seed + static_cast<std::uint32_t>(rank));
+    std::transform(total.begin(), total.end(), part.begin(), total.begin(), std::plus<>());
+  }
+  return total;
+}
+
+const memory::Reduction sum = memory::reduction(memory::Type::uint32, memory::Operator::sum);
+
+// Runs calls of one plan with changing data, roots and sizes up to `most` bytes.
+void exercise(Team& team, const select::Plan& plan, Operation operation, std::size_t most,
+              std::uint32_t seed) {
+  std::minstd_rand random(seed + 7);
+  const int rank = team.rank();
+  for (std::uint32_t call = 0; call < 4; ++call) {
+    const std::size_t bytes = call == 0 ? most : random() % (most + 1);
+    const std::size_t count = bytes / sizeof(std::uint32_t);
+    const int root = static_cast<int>(random() % static_cast<unsigned>(team.ranks()));
+    const std::uint32_t data = seed + 100 * call;
+    std::vector<std::uint32_t> in = numbers(count, data + static_cast<std::uint32_t>(rank));
+    std::vector<std::uint32_t> out(count, 0);
+    switch (operation) {
+      case Operation::barrier:
+        team.run_by(plan, {});
+        break;
+      case Operation::bcast: {
+        const auto wanted = numbers(count, data);
+        if (rank == root) out = wanted;
+        team.run_by(plan, {operation, out.data(), out.data(), 4 * count, nullptr, root});
+        ASSERT_EQ(out, wanted);
+        break;
+      }
+      case Operation::reduce:
+      case Operation::allreduce: {
+        auto& result = call % 2 == 0 ? in : out;
+        team.run_by(plan, {operation, in.data(), result.data(), count, &sum, root});
+        if (operation == Operation::allreduce || rank == root) {
+          ASSERT_EQ(result, sums(count, team.ranks(), data));
+        }
+        break;
+      }
+    }
+  }
+}
+
+class Teams : public testing::TestWithParam<int> {};
+
+// Every algorithm forced in turn, at sizes where it could be chosen.
+TEST_P(Teams, EveryPlanOfEveryOperation) {
+  expect_all_fine(run_ranks(GetParam(), [](const Bootstrap& bootstrap) {
+    Context context(small_options());
+    Team team(context, bootstrap);
+    if (team.ranks() == 1) return;
+    std::uint32_t seed = 1;
+    for (const Operation operation : select::operations) {
+      for (const std::size_t bytes : {std::size_t{40}, std::size_t{3000}, std::size_t{150000}}) {
+        for (const auto& candidate : team.explain({operation, bytes, 4}).candidates) {
+          exercise(team, candidate.plan, operation, bytes, seed);
+          ++seed;
+        }
+        if (operation == Operation::barrier) break;
+      }
+    }
+  }));
+}
+
+TEST_P(Teams, ChosenPlansAtManySizes) {
+  expect_all_fine(run_ranks(GetParam(), [](const Bootstrap& bootstrap) {
+    Context context(small_options());
+    Team team(context, bootstrap);
+    std::minstd_rand random(11);
+    for (std::uint32_t call = 0; call < 60; ++call) {
+      const std::size_t count = (std::size_t{1} << random() % 18) + random() % 5 - 1;
+      const int root = static_cast<int>(random() % static_cast<unsigned>(team.ranks()));
+      const auto mine = numbers(count, call * 50 + static_cast<std::uint32_t>(team.rank()));
+      const auto wanted = sums(count, team.ranks(), call * 50);
+      std::vector<std::uint32_t> result(count);
+      team.allreduce(mine.data(), result.data(), count, sum);
+      ASSERT_EQ(result, wanted);
+      std::fill(result.begin(), result.end(), 0);
+      team.reduce(mine.data(), result.data(), count, sum, root);
+      team.bcast(result.data(), 4 * count, root);
+      ASSERT_EQ(result, wanted);
+      team.barrier();
+    }
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Teams, testing::Values(1, 2, 3, 5, 8, 13, 17),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace huddle::team
