@@ -71,7 +71,7 @@ std::optional<Failure> told(Execution& execution, const std::optional<Failure>& 
   return repeated(execution, failure->choices);
 }
 
-// Fills in `result`; false when there is nothing more to find.
+// Fills in `result`; false when a bigger budget can find nothing more.
 bool explore_within(int budget, Execution& execution, const Options& options, Result& result) {
   auto search = std::make_unique<Search>(budget);
   for (bool more = true; more;) {
@@ -88,7 +88,8 @@ bool explore_within(int budget, Execution& execution, const Options& options, Re
       more = search->next();
     }
   }
-  return true;
+  result.exhausted = true;
+  return search->ran_short();
 }
 
 std::string counted(std::size_t number) {
@@ -103,9 +104,9 @@ Result explore(const Job& job, const Options& options) {
   Execution execution(job, options);
   Result result;
   for (int budget = 0; budget <= options.budget; ++budget) {
-    if (!explore_within(budget, execution, options, result)) return result;
+    result.exhausted = false;
+    if (!explore_within(budget, execution, options, result)) break;
   }
-  result.exhausted = true;
   return result;
 }
 

@@ -46,13 +46,19 @@ std::size_t Search::choose(std::span<const Alternative> alternatives, const Stat
   return 0;
 }
 
+bool Search::can_afford(const Node& node, std::size_t alternative) {
+  if (!node.costly[alternative] || node.budget > 0) return true;
+  ran_short_ = true;
+  return false;
+}
+
 bool Search::next() {
   depth_ = 0;
   while (!path_.empty()) {
     Node& node = path_.back();
     do {
       ++node.taken;
-    } while (node.taken < node.costly.size() && !affordable(node, node.taken));
+    } while (node.taken < node.costly.size() && !can_afford(node, node.taken));
     if (node.taken < node.costly.size()) return true;
     path_.pop_back();
   }

@@ -22,6 +22,8 @@ class Search : public Chooser {
   // Goes back to the last choice that had another alternative; false when there is none.
   bool next();
 
+  // Whether a bigger budget would have allowed more.
+  bool ran_short() const { return ran_short_; }
   std::size_t states() const { return budget_at_.size(); }
 
  private:
@@ -32,11 +34,10 @@ class Search : public Chooser {
     std::uint64_t offered = 0;  // a digest of the alternatives
   };
 
-  static bool affordable(const Node& node, std::size_t alternative) {
-    return !node.costly[alternative] || node.budget > 0;
-  }
+  bool can_afford(const Node& node, std::size_t alternative);
 
   int budget_;
+  bool ran_short_ = false;
   std::vector<Node> path_;
   std::size_t depth_ = 0;  // nodes of path_ that this execution has passed
   // The most that was left when a state was seen.
