@@ -72,12 +72,12 @@ class Engine {
   Ready ready(const select::InlineBcastPlan& plan);
   Ready ready(const node::PipelinedBcast::Plan& plan);
   Ready ready(const node::SegmentedBcast::Plan& plan);
-  Ready ready(const select::ExchangePlan& plan);
+  Ready ready(const node::ExchangeAllreduce::Plan& plan);
   Ready ready(const node::TreeReduce::Plan& plan);
   Ready ready(const node::SlicedReduce::Plan& plan);
 
   template <class Protocol>
-  Slot<Protocol> set_up(Protocol protocol, std::size_t scratch_bytes = 0);
+  Slot<Protocol> set_up(Protocol protocol);
 
   Ground& ground_;
   const node::Seats& seats_;

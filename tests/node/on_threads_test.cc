@@ -74,10 +74,12 @@ TEST_P(OnThreads, TreeBarriers) {
 }
 
 TEST_P(OnThreads, DisseminationBarriers) {
-  for (const int per_line : {1, 2, 16}) {
-    expect_nobody_leaves_early<DisseminationBarrier>(ranks(), [&](int rank) {
-      return DisseminationBarrier({per_line}, rank, ranks(), first_sequence);
-    });
+  for (const int radix : {2, 3, 8}) {
+    for (const int per_line : {1, 2, 16}) {
+      expect_nobody_leaves_early<DisseminationBarrier>(ranks(), [&](int rank) {
+        return DisseminationBarrier({radix, per_line}, rank, ranks(), first_sequence);
+      });
+    }
   }
 }
 
@@ -198,10 +200,10 @@ const memory::Reduction bracketed = product_of<Bracketed>();
 
 TEST_P(OnThreads, ExchangeAllreduce) {
   expect_reduction<ExchangeAllreduce>(
-      seats(), {1, 7, 0, 20},
+      seats(), {1, 7, 0, 20, 33},
       [&](int) { return ExchangeAllreduce({160}, Association(seats()), first_sequence); },
       [](ExchangeAllreduce& protocol, Hardware& w, std::size_t count, int) {
-        protocol.run(w, count, bracketed);
+        protocol.allreduce(w, count, bracketed, {40, memory::CopyKernel::plain});
       },
       true);
 }
