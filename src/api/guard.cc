@@ -13,8 +13,4 @@ void tell(huddle_message* message, std::string_view text) {
   message->text[length] = '\0';
 }
 
-void require(bool condition, const char* otherwise) {
-  if (!condition) throw UsageError(otherwise);
-}
-
 }  // namespace huddle::api

@@ -61,7 +61,9 @@ huddle_status make_handle(Handle** handle, huddle_message* message, Make make) {
 // What one rank's data may take: half of what can be counted, for offsets are added.
 inline constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
 
-// Throws UsageError.
-void require(bool condition, const char* otherwise);
+// Throws UsageError. Inline, so that those who read code by machine see what holds behind it.
+inline void require(bool condition, const char* otherwise) {
+  if (!condition) throw UsageError(otherwise);
+}
 
 }  // namespace huddle::api
