@@ -6,9 +6,6 @@
 
 namespace huddle::world::counting {
 
-std::size_t Counts::all_transfers() const {
-  return std::accumulate(transfers_.begin(), transfers_.end(), std::size_t{0});
-}
 
 Caches::Caches(int ranks, std::size_t bytes, Counts& counts)
     : lines_((bytes + line_bytes - 1) / line_bytes,
