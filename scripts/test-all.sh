@@ -32,6 +32,8 @@ bench() {
 
 scripts/install-packages.sh build test test-all || exit 1
 step test scripts/test.sh
+step many env TEAMS_TO_MAKE=100000 BIG_COUNTS=1 \
+  build/release/tests/api/api_tests --gtest_filter='*ByTheThousand:*MoreThanAnIntCounts'
 for name in debug asan tsan clang; do step "$name" preset "$name"; done
 step bench bench
 step tidy scripts/tidy.sh

@@ -2,31 +2,42 @@
 /* Copyright the huddle contributors */
 /**
  * The C interface of huddle: collectives for any group of processes, or threads, on one machine.
+ * For C99 and later, and for C++11 and later. docs/guide.md tells how it is used.
  *
  *     context    what a process has: a machine model, memory to share
- *     team       a group of ranks that call collectives together
  *     meeting    a way for ranks to find each other, where nothing else has brought them together
+ *     team       a group of ranks that call collectives together
  *
- * Every call returns a status. Calls marked "collective" are made by all ranks of a team, in the
- * same order, with equal counts, types, operators and roots. Nothing here starts threads, prints,
- * or keeps anything outside the handles. A context may be used by several threads at once, a team
- * by one thread at a time.
+ * Every call that can fail returns a status, and a sentence says why. Calls marked "collective" are
+ * made by all ranks of a team, in the same order, with equal counts, types, operators and roots.
+ *
+ * Nothing here starts threads, prints, installs signal handlers, or keeps anything outside the
+ * handles. A context may be used by several threads at once, a team or a meeting by one thread at a
+ * time; a process may have several ranks, each in a thread and a team handle of its own. A process
+ * that is forked uses none of its parent's contexts and teams, not even to free them. Callbacks
+ * return to their caller and do not call the team that they are called for.
  */
 #ifndef HUDDLE_HUDDLE_H
 #define HUDDLE_HUDDLE_H
 
 #include <stddef.h>
 
+/* The version of this header; huddle_version() is that of the library. Programs go on working, with
+ * no new compilation, as long as the major version (and before 1.0 the minor) is the same. */
 #define HUDDLE_VERSION_MAJOR 0
 #define HUDDLE_VERSION_MINOR 1
 #define HUDDLE_VERSION_PATCH 0
 
+/* Enumerations are an int in both languages, so that the library can look at any value. */
 #ifdef __cplusplus
+#define HUDDLE_AS_INT : int
 extern "C" {
+#else
+#define HUDDLE_AS_INT
 #endif
 
 /** What a call came to. Zero is success; the values never change their meaning. */
-typedef enum huddle_status {
+typedef enum huddle_status HUDDLE_AS_INT {
   HUDDLE_OK = 0,
   HUDDLE_FAILED = 1,    /**< the operation did not succeed: memory, a limit, the machine */
   HUDDLE_MISUSED = 2,   /**< the call itself is wrong: an argument out of range, a null handle */
@@ -34,52 +45,54 @@ typedef enum huddle_status {
   HUDDLE_PEER_LOST = 4, /**< a rank of the team has died; the team cannot be used any more */
 } huddle_status;
 
-/** A word for a status, never null; a static string. */
+/** A word or two for a status, never null; a static string. */
 const char* huddle_status_text(huddle_status status);
 
 /** The version of the library that is loaded, as "major.minor.patch"; a static string. */
 const char* huddle_version(void);
 
-/** What went wrong, in a sentence. Filled in where a call that takes one fails. */
+/** Why a call failed, in one sentence; "" where it did not. Null where nobody will read it. */
 typedef struct huddle_message {
   char text[512];
 } huddle_message;
 
-/* ---- context ----------------------------------------------------------------------------------
- */
+/* ---- context ----------------------------------------------------------------------------- */
 
 typedef struct huddle_context huddle_context;
 
+/** Fill it with zeros, set `size`, then what should not have its default: whatever is zero has.
+ *      huddle_settings settings = {0};
+ *      settings.size = sizeof settings; */
 typedef struct huddle_settings {
-  /** sizeof(huddle_settings) of the caller; huddle_settings_default fills it in. */
+  /** sizeof(huddle_settings): tells the library which fields its caller knows. */
   size_t size;
   /** The machine file to decide by. Null: HUDDLE_MACHINE, the configuration files, the file that
    *  `huddle calibrate` left for this kind of machine, else documented generic figures. */
   const char* machine_file;
-  /** The most memory that this process shares with its peers. It is taken as it is needed. */
+  /** The most memory that this process shares with its peers, taken as it is needed. 0: 1 GiB. */
   size_t cap_bytes;
-  /** What a rank gives to each algorithm that moves much; rank 0's counts. */
+  /** What a rank gives to each algorithm that moves much; rank 0's counts. 0: 1 MiB. At most 1 GiB,
+   *  and not over cap_bytes. */
   size_t queue_bytes;
-  /** Called about once a microsecond by whoever waits for others; null: nobody. */
+  /** Called about once a microsecond by whoever waits for others; null: nobody is. */
   void (*progress)(void* arg);
   void* progress_arg;
 } huddle_settings;
 
-void huddle_settings_default(huddle_settings* settings);
-
-/** settings: null for the defaults. message: null where nobody will read it. */
+/** settings: null for the defaults. Reads the machine file; shares no memory yet with anybody. */
 huddle_status huddle_context_create(const huddle_settings* settings, huddle_context** context,
                                     huddle_message* message);
-/** After its teams. Null is fine. */
+/** Its teams may go on: what they need of it stays until they are freed. Null is fine. */
 void huddle_context_free(huddle_context* context);
 
-/* ---- meeting ----------------------------------------------------------------------------------
- */
+/* ---- meeting ----------------------------------------------------------------------------- */
 
-/** Gives every rank everybody's bytes, in rank order. Returns 0, or anything else where it failed.
- */
+/** Gives every rank everybody's bytes, in rank order: rank r's at all + r * bytes. Returns 0, or
+ *  anything else where it failed. */
 typedef int (*huddle_allgather)(void* arg, const void* mine, size_t bytes, void* all);
 
+/** What a team is made from: one's own (over MPI, PMIx, sockets, ...), or that of a meeting. It is
+ *  called a few times while a team is made, and never after. */
 typedef struct huddle_bootstrap {
   int rank;
   int ranks;
@@ -89,41 +102,48 @@ typedef struct huddle_bootstrap {
 
 typedef struct huddle_meeting huddle_meeting;
 
-/** For processes that one process forks: made before the forks; each child then takes its place.
- * The process that forks frees the meeting, too. */
+/** For processes that one process forks: made before the forks. The process that forks frees it
+ *  after them; as long as it does not, it passes for a rank that is still to come. */
 huddle_status huddle_meeting_before_fork(int ranks, huddle_meeting** meeting,
                                          huddle_message* message);
+/** Each child then takes its place, once. */
 huddle_status huddle_meeting_take_place(huddle_meeting* meeting, int rank, huddle_message* message);
 
-/** For processes started apart, by one user: all name the same path. Nothing is made there. Waits
- *  for all of them, so many milliseconds at most. Collective. */
+/** For processes of one user that were started apart, and for threads: all name the same path. It
+ *  is a name only: nothing is made there, nothing stays behind. Waits for all of them, so many
+ *  milliseconds at most. Collective. */
 huddle_status huddle_meeting_at_path(const char* path, int rank, int ranks, int timeout_ms,
                                      huddle_meeting** meeting, huddle_message* message);
-/** What a team is made from. */
+
+/** What a team is made from; good as long as the meeting, for any number of teams, one after the
+ *  other. Of a meeting where this process has not taken its place: one that makes no team. */
 huddle_bootstrap huddle_meeting_bootstrap(huddle_meeting* meeting);
-/** Once the team is made. Null is fine. */
+
+/** Once the teams are made; they do not need it. Null is fine. */
 void huddle_meeting_free(huddle_meeting* meeting);
 
-/* ---- team -------------------------------------------------------------------------------------
- */
+/* ---- team -------------------------------------------------------------------------------- */
 
 typedef struct huddle_team huddle_team;
 
-/** Collective. All ranks get a team, or all get the same failure. */
+/** Collective. All ranks get a team, or all get the same failure. (A null argument, or a rank that
+ *  is none, is seen before anybody is asked: only that rank is told.) */
 huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap* bootstrap,
                                  huddle_team** team, huddle_message* message);
 /** Waits for nobody: others may still be in the team's last collective. Null is fine. */
 void huddle_team_free(huddle_team* team);
 
+/** This rank, and how many there are; -1 and 0 of null. */
 int huddle_team_rank(const huddle_team* team);
 int huddle_team_ranks(const huddle_team* team);
-/** Why the last collective of this rank did not succeed; "" where none has failed. */
+
+/** Why the last call on this team that failed did, in a sentence; "" where none has. Never null;
+ *  good until the next call on the team. */
 const char* huddle_team_message(const huddle_team* team);
 
-/* ---- collectives ------------------------------------------------------------------------------
- */
+/* ---- collectives ------------------------------------------------------------------------- */
 
-typedef enum huddle_type {
+typedef enum huddle_type HUDDLE_AS_INT {
   HUDDLE_INT8,
   HUDDLE_INT16,
   HUDDLE_INT32,
@@ -149,7 +169,7 @@ typedef enum huddle_type {
   HUDDLE_LONG_DOUBLE_INT,
 } huddle_type;
 
-typedef enum huddle_operator {
+typedef enum huddle_operator HUDDLE_AS_INT {
   HUDDLE_SUM,
   HUDDLE_PRODUCT,
   HUDDLE_MIN,
@@ -164,48 +184,65 @@ typedef enum huddle_operator {
   HUDDLE_MAX_LOCATION,
 } huddle_operator;
 
+/** The bytes of an element; 0 where there is no such type. */
+size_t huddle_type_bytes(huddle_type type);
+
 /** An operator of one's own: result[i] = left[i] op right[i]. It has to be associative; it need not
- *  be commutative: ranks are joined in rank order. `result` may be `left` or `right`. */
+ *  be commutative: contributions are joined in rank order. `result` may be `left` or `right`. */
 typedef struct huddle_reduction {
   size_t element_bytes;
   void (*combine)(void* result, const void* left, const void* right, size_t count, void* arg);
   void* arg;
 } huddle_reduction;
 
-/** All collective. A floating-point result depends on the operation, the type, the count and the
- *  team, on nothing else: every algorithm joins in the same order. */
+/** All collective. HUDDLE_FAILED, for want of memory at a call that is the first of its kind, is on
+ *  all ranks alike, and the team stays usable. HUDDLE_PEER_LOST is not: a rank that had its part
+ *  already has HUDDLE_OK, and learns from its next call. HUDDLE_MISUSED is seen before anybody is
+ *  asked. Where there is nothing to move buffers may be null, and nobody waits for anybody. */
 huddle_status huddle_barrier(huddle_team* team);
+/** The root's buffer is only read. */
 huddle_status huddle_bcast(huddle_team* team, void* buffer, size_t bytes, int root);
-/** input may be output. Only the root's output is written; elsewhere it may be null. */
+
+/** `count` elements a rank. `input` may be `output`; they do not overlap otherwise. Only the root's
+ *  output is written; elsewhere it may be null.
+ *
+ *  Every type has sum and product but the pairs and HUDDLE_BOOL; min and max are for real numbers,
+ *  logical operators for integers and HUDDLE_BOOL, bitwise ones for integers, locations for pairs.
+ *  The bits of a result depend on the operation, the type, the count and the team (its size, and
+ *  where its ranks sit), on nothing else: every algorithm joins in the same order. */
 huddle_status huddle_reduce(huddle_team* team, const void* input, void* output, size_t count,
                             huddle_type type, huddle_operator op, int root);
 huddle_status huddle_allreduce(huddle_team* team, const void* input, void* output, size_t count,
                                huddle_type type, huddle_operator op);
+/** The same by an operator of one's own. */
 huddle_status huddle_reduce_by(huddle_team* team, const void* input, void* output, size_t count,
                                const huddle_reduction* reduction, int root);
 huddle_status huddle_allreduce_by(huddle_team* team, const void* input, void* output, size_t count,
                                   const huddle_reduction* reduction);
 
-/* ---- explanations -----------------------------------------------------------------------------
- */
+/* ---- explanations ------------------------------------------------------------------------ */
 
-typedef enum huddle_operation {
+typedef enum huddle_operation HUDDLE_AS_INT {
   HUDDLE_BARRIER,
   HUDDLE_BCAST,
   HUDDLE_REDUCE,
   HUDDLE_ALLREDUCE,
 } huddle_operation;
 
-typedef enum huddle_format {
+typedef enum huddle_format HUDDLE_AS_INT {
   HUDDLE_TEXT,
   HUDDLE_JSON, /**< one object, "schema": 1 */
 } huddle_format;
 
-/** What would run for so many bytes on each rank, what else could, and what each is predicted to
- *  cost. Not collective. Writes at most `capacity` bytes, the closing 0 included; `needed`, where
- * not null, gets how many the whole takes. HUDDLE_OK also where it was cut. */
-huddle_status huddle_explain(const huddle_team* team, huddle_operation operation, size_t bytes,
-                             huddle_format format, char* buffer, size_t capacity, size_t* needed);
+/** What would run for a call with `count` elements of so many bytes, what else could, and what each
+ *  is predicted to cost. Elements of a broadcast are bytes, of 1; a barrier ignores both. Not
+ *  collective. Writes `capacity` bytes at most, the closing 0 included; `needed`, where not null,
+ *  gets how many the whole takes. HUDDLE_OK also where it was cut. */
+huddle_status huddle_explain(huddle_team* team, huddle_operation operation, size_t count,
+                             size_t element_bytes, huddle_format format, char* buffer,
+                             size_t capacity, size_t* needed);
+
+#undef HUDDLE_AS_INT
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "api/guard.h"
@@ -13,17 +15,38 @@
 namespace huddle::api {
 namespace {
 
-// A quarter of what a process may map on small machines, and more than sixteen large teams take.
+// More than sixteen large teams take, and small beside a node's memory; address space until used.
 constexpr std::size_t default_cap_bytes = std::size_t{1} << 30;
+// Queues beyond the caches only make data colder; what is far larger is a mistake in units.
+constexpr std::size_t most_queue_bytes = std::size_t{1} << 30;
 
-// Fields that the caller's version does not have keep their defaults.
-huddle_settings completed(const huddle_settings* given) {
-  huddle_settings settings;
-  huddle_settings_default(&settings);
+// What version 0.1 had. Fields are only ever added behind it.
+constexpr std::size_t least_settings_bytes =
+    offsetof(huddle_settings, progress_arg) + sizeof(huddle_settings::progress_arg);
+
+// A caller of an older version has fewer fields: the others are zero, for their defaults. A caller
+// of a newer one has more: what we do not know must not be asked for.
+huddle_settings known_part_of(const huddle_settings* given) {
+  huddle_settings settings{};
   if (given == nullptr) return settings;
-  require(given->size != 0, "huddle_settings: call huddle_settings_default first");
+  require(given->size >= least_settings_bytes,
+          "huddle_settings: set `size` to sizeof(huddle_settings), and what you do not set to 0");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  require(std::all_of(bytes + std::min(given->size, sizeof settings), bytes + given->size,
+                      [](unsigned char byte) { return byte == 0; }),
+          "huddle_settings: the program sets what this older libhuddle does not know");
   std::memcpy(&settings, given, std::min(given->size, sizeof settings));
-  settings.size = sizeof settings;
+  return settings;
+}
+
+huddle_settings completed(const huddle_settings* given) {
+  huddle_settings settings = known_part_of(given);
+  if (settings.cap_bytes == 0) settings.cap_bytes = default_cap_bytes;
+  if (settings.queue_bytes == 0) {
+    settings.queue_bytes = std::min(team::ContextOptions().queue_bytes, settings.cap_bytes);
+  }
+  require(settings.queue_bytes <= std::min(settings.cap_bytes, most_queue_bytes),
+          "huddle_settings: queue_bytes is over cap_bytes, or over 1 GiB");
   return settings;
 }
 
@@ -52,18 +75,11 @@ team::ContextOptions options_from(const huddle_settings& settings) {
 
 using namespace huddle::api;
 
-void huddle_settings_default(huddle_settings* settings) {
-  *settings = {};
-  settings->size = sizeof *settings;
-  settings->cap_bytes = default_cap_bytes;
-  settings->queue_bytes = huddle::team::ContextOptions().queue_bytes;
-}
-
 huddle_status huddle_context_create(const huddle_settings* settings, huddle_context** context,
                                     huddle_message* message) {
-  return guarded(message, [&] {
-    require(context != nullptr, "huddle_context_create: nowhere to put the context");
-    *context = new huddle_context(options_from(completed(settings)));
+  return make_handle(context, message, [&] {
+    return new huddle_context{
+        std::make_shared<huddle::team::Context>(options_from(completed(settings)))};
   });
 }
 

@@ -13,18 +13,24 @@ namespace {
 
 static_assert(HUDDLE_ALLREDUCE == static_cast<int>(select::Operation::allreduce));
 
-std::string explained(const team::Team& team, huddle_operation operation, size_t bytes,
-                      huddle_format format) {
-  require(operation >= HUDDLE_BARRIER && operation <= HUDDLE_ALLREDUCE, "no such operation");
-  const select::Explanation explanation =
-      team.explain({static_cast<select::Operation>(operation), bytes, 1});
+select::Request request_of(huddle_operation operation, size_t count, size_t element_bytes) {
+  require(operation >= HUDDLE_BARRIER && operation <= HUDDLE_ALLREDUCE,
+          "there is no such huddle_operation");
+  const auto of = static_cast<select::Operation>(operation);
+  if (of == select::Operation::barrier) return {of, 0, 1};
+  require(element_bytes > 0, "elements of no bytes cannot be asked about; of a broadcast it is 1");
+  require(count <= most_bytes / element_bytes, "no memory holds so many elements");
+  return {of, count * element_bytes, element_bytes};
+}
+
+std::string text_of(const select::Explanation& explanation, huddle_format format) {
   switch (format) {
     case HUDDLE_TEXT:
       return select::explanation_text(explanation);
     case HUDDLE_JSON:
       return select::explanation_json(explanation);
   }
-  throw UsageError("no such format");
+  throw UsageError("there is no such huddle_format");
 }
 
 }  // namespace
@@ -32,12 +38,14 @@ std::string explained(const team::Team& team, huddle_operation operation, size_t
 
 using namespace huddle::api;
 
-huddle_status huddle_explain(const huddle_team* team, huddle_operation operation, size_t bytes,
-                             huddle_format format, char* buffer, size_t capacity, size_t* needed) {
-  return guarded(nullptr, [&] {
-    require(team != nullptr, "huddle_explain: no team");
-    require(capacity == 0 || buffer != nullptr, "huddle_explain: nowhere to put the text");
-    const std::string text = explained(team->team, operation, bytes, format);
+huddle_status huddle_explain(huddle_team* team, huddle_operation operation, size_t count,
+                             size_t element_bytes, huddle_format format, char* buffer,
+                             size_t capacity, size_t* needed) {
+  if (team == nullptr) return HUDDLE_MISUSED;
+  return status_of(&team->message, [&] {
+    require(capacity == 0 || buffer != nullptr, "there is no buffer to write the explanation to");
+    const std::string text =
+        text_of(team->team.explain(request_of(operation, count, element_bytes)), format);
     if (needed != nullptr) *needed = text.size() + 1;
     if (capacity == 0) return;
     const std::size_t length = std::min(text.size(), capacity - 1);

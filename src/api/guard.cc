@@ -3,7 +3,6 @@
 #include "api/guard.h"
 
 #include <algorithm>
-#include <string>
 
 namespace huddle::api {
 
@@ -14,8 +13,8 @@ void tell(huddle_message* message, std::string_view text) {
   message->text[length] = '\0';
 }
 
-void require(bool condition, std::string_view what) {
-  if (!condition) throw UsageError(std::string(what));
+void require(bool condition, const char* otherwise) {
+  if (!condition) throw UsageError(otherwise);
 }
 
 }  // namespace huddle::api

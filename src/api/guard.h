@@ -4,7 +4,9 @@
 // Between C++ and C: no exception passes, every error becomes a status and a sentence.
 #pragma once
 
+#include <cstddef>
 #include <exception>
+#include <limits>
 #include <new>
 #include <string_view>
 
@@ -14,35 +16,52 @@
 
 namespace huddle::api {
 
+// The numbers of the C interface are the exit statuses of the commands.
+static_assert(HUDDLE_FAILED == static_cast<int>(ExitCode::failure));
+static_assert(HUDDLE_MISUSED == static_cast<int>(ExitCode::usage));
+static_assert(HUDDLE_BAD_INPUT == static_cast<int>(ExitCode::bad_input));
+
+// Cut where it is too long. Null: nobody will read it.
 void tell(huddle_message* message, std::string_view text);
 
-// Runs `work`; `tell_why` gets what went wrong.
-template <class Work, class TellWhy>
-huddle_status status_of(Work work, TellWhy tell_why) {
+// Runs `work`; `message` gets why it did not succeed, and is left alone where it did. Takes no
+// memory, so that it can tell of there being none.
+template <class Work>
+huddle_status status_of(huddle_message* message, Work work) {
   try {
     work();
     return HUDDLE_OK;
   } catch (const world::PeerLost& error) {
-    tell_why(error.what());
+    tell(message, error.what());
     return HUDDLE_PEER_LOST;
   } catch (const Error& error) {
-    tell_why(error.what());
+    tell(message, error.what());
     return static_cast<huddle_status>(error.code());
   } catch (const std::bad_alloc&) {
-    tell_why("this process has no memory left");
+    tell(message, "this process has no memory left");
     return HUDDLE_FAILED;
   } catch (const std::exception& error) {
-    tell_why(error.what());
+    tell(message, error.what());
     return HUDDLE_FAILED;
   }
 }
 
-template <class Work>
-huddle_status guarded(huddle_message* message, Work work) {
-  return status_of(work, [message](std::string_view text) { tell(message, text); });
+// The same for a call that makes a handle: null and "" stand there from the start.
+template <class Handle, class Make>
+huddle_status make_handle(Handle** handle, huddle_message* message, Make make) {
+  tell(message, "");
+  if (handle == nullptr) {
+    tell(message, "there is nowhere to put the new handle: the pointer to it is null");
+    return HUDDLE_MISUSED;
+  }
+  *handle = nullptr;
+  return status_of(message, [&] { *handle = make(); });
 }
 
+// What one rank's data may take: half of what can be counted, for offsets are added.
+inline constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
+
 // Throws UsageError.
-void require(bool condition, std::string_view what);
+void require(bool condition, const char* otherwise);
 
 }  // namespace huddle::api

@@ -6,7 +6,7 @@
 
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 
 #include "huddle/huddle.h"
 #include "team/context.h"
@@ -14,25 +14,27 @@
 #include "team/team.h"
 
 struct huddle_context {
-  explicit huddle_context(huddle::team::ContextOptions options) : context(std::move(options)) {}
-  huddle::team::Context context;
+  std::shared_ptr<huddle::team::Context> context;  // teams hold it as well
 };
 
 struct huddle_meeting {
+  int ranks = 1;
   std::optional<huddle::team::ForkBootstrap> before_fork;
   std::optional<huddle::team::Bootstrap> bootstrap;  // once this process has a place
 };
 
 struct huddle_team {
-  huddle_team(huddle::team::Context& context, const huddle::team::Bootstrap& bootstrap)
-      : team(context, bootstrap) {}
+  huddle_team(std::shared_ptr<huddle::team::Context> of, const huddle::team::Bootstrap& bootstrap)
+      : context(std::move(of)), team(*context, bootstrap) {}
+
+  std::shared_ptr<huddle::team::Context> context;  // goes after the team
   huddle::team::Team team;
-  std::string message;
+  huddle_message message{};
 };
 
 namespace huddle::api {
 
-// The caller's callback as we call it. Throws FailureError where it fails.
+// The caller's callback as we call it; throws FailureError where it fails.
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap);
 
 }  // namespace huddle::api

@@ -3,19 +3,30 @@
 #include "api/guard.h"
 #include "api/handles.h"
 
+namespace huddle::api {
+namespace {
+
+void require_a_place(const huddle_bootstrap* bootstrap) {
+  require(bootstrap != nullptr, "huddle_team_create: the bootstrap is null");
+  require(bootstrap->allgather != nullptr,
+          "huddle_team_create: the bootstrap has no allgather; one of a meeting has it once this "
+          "process has taken its place");
+  require(bootstrap->ranks >= 1, "huddle_team_create: a team has one rank at least");
+  require(bootstrap->rank >= 0 && bootstrap->rank < bootstrap->ranks,
+          "huddle_team_create: ranks are counted from 0, and stay below the number of ranks");
+}
+
+}  // namespace
+}  // namespace huddle::api
+
 using namespace huddle::api;
 
 huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap* bootstrap,
                                  huddle_team** team, huddle_message* message) {
-  return guarded(message, [&] {
-    require(context != nullptr && team != nullptr,
-            "huddle_team_create: no context, or nowhere to put the team");
-    require(bootstrap != nullptr && bootstrap->allgather != nullptr,
-            "huddle_team_create: a bootstrap without an allgather (of a meeting where this process "
-            "has not taken its place?)");
-    require(bootstrap->rank >= 0 && bootstrap->rank < bootstrap->ranks,
-            "huddle_team_create: the rank has to be 0 or more, and below the number of ranks");
-    *team = new huddle_team(context->context, bootstrap_of(*bootstrap));
+  return make_handle(team, message, [&] {
+    require(context != nullptr, "huddle_team_create: the context is null");
+    require_a_place(bootstrap);
+    return new huddle_team(context->context, bootstrap_of(*bootstrap));
   });
 }
 
@@ -26,5 +37,5 @@ int huddle_team_rank(const huddle_team* team) { return team == nullptr ? -1 : te
 int huddle_team_ranks(const huddle_team* team) { return team == nullptr ? 0 : team->team.ranks(); }
 
 const char* huddle_team_message(const huddle_team* team) {
-  return team == nullptr ? "" : team->message.c_str();
+  return team == nullptr ? "the team is null" : team->message.text;
 }

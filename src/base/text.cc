@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -62,6 +64,27 @@ std::string size_text(double bytes) {
     ++unit;
   }
   return short_number(bytes) + std::string(units[unit]);
+}
+
+std::optional<std::size_t> size_from(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  std::string unit(rest, end);
+  std::transform(unit.begin(), unit.end(), unit.begin(),
+                 [](unsigned char letter) { return std::toupper(letter); });
+  if (!unit.empty() && unit.back() == 'B') unit.pop_back();
+  if (unit.size() == 2 && unit.back() == 'I') unit.pop_back();
+  constexpr std::string_view units = "KMGT";
+  for (std::size_t power = 0; !unit.empty() && power < units.size(); ++power) {
+    number *= 1024;
+    if (unit == units.substr(power, 1)) unit.clear();
+  }
+  // Far beyond every memory, and still a number that both types hold.
+  constexpr double most = 1e18;
+  if (!unit.empty() || number > most || number != std::floor(number)) return std::nullopt;
+  return static_cast<std::size_t>(number);
 }
 
 std::string time_text(double ns) {

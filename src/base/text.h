@@ -4,7 +4,9 @@
 // Small helpers for text that people read and write.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 
 // A size as people say it: 64, 48K, 32M, 1.5G (powers of 1024).
 std::string size_text(double bytes);
+
+// The bytes that such a text means, whole ones: 64, 48K, 1.5M, 64KiB, 2gb. Nothing where it is
+// none.
+std::optional<std::size_t> size_from(std::string_view text);
 
 // A time with three significant digits and its unit: 47.2 ns, 1.63 us, 12 ms, 2.5 s.
 std::string time_text(double ns);

@@ -54,6 +54,7 @@ class Command {
 
 std::unique_ptr<Command> make_topo_command();
 std::unique_ptr<Command> make_calibrate_command();
+std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_command();
 

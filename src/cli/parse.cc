@@ -305,6 +305,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_topo_command());
   commands.push_back(make_calibrate_command());
+  commands.push_back(make_explain_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_config_command());
   return commands;

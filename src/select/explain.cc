@@ -7,8 +7,21 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "select/size_class.h"
 
 namespace huddle::select {
+
+Explanation explain(const Request& request, const node::Seats& seats,
+                    const machine::CostModel& model, const Provision& provision) {
+  Explanation explanation{request, seats.ranks(), machine::calibrated(model.machine()), {}};
+  // One choice serves all sizes of a class: it is made for the largest of them.
+  Request rounded = request;
+  rounded.bytes = largest_in(size_class_of(request.bytes));
+  if (seats.ranks() > 1) {
+    explanation.candidates = select::candidates(rounded, seats, model, provision);
+  }
+  return explanation;
+}
 
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),

@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "machine/cost.h"
+#include "node/seats.h"
 #include "select/candidate.h"
 #include "select/operation.h"
+#include "select/provision.h"
 
 namespace huddle::select {
 
@@ -18,6 +21,10 @@ struct Explanation {
   bool calibrated = false;
   std::vector<Candidate> candidates;  // none where a rank is alone
 };
+
+// What a team on these seats would do.
+Explanation explain(const Request& request, const node::Seats& seats,
+                    const machine::CostModel& model, const Provision& provision);
 
 // The candidates, cheapest first.
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/cgroup_limits.h"
 #include "machine/machine_file.h"
 
 namespace huddle::team {
@@ -11,6 +12,7 @@ namespace huddle::team {
 Context::Context(ContextOptions options)
     : options_(std::move(options)),
       machine_text_(machine::format_machine(options_.machine)),
+      processors_(read_cgroup_limits(System()).processors.value_or(0)),
       peers_(std::make_shared<memory::Arena>(options_.arena)) {}
 
 }  // namespace huddle::team

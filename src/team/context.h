@@ -36,11 +36,14 @@ class Context {
   const std::string& machine_text() const { return machine_text_; }
   std::size_t queue_bytes() const { return options_.queue_bytes; }
   const world::hardware::ProgressCallback& progress() const { return options_.progress; }
+  // Of time, that the control group of this process had when the context was made; 0: no limit.
+  double processors() const { return processors_; }
   Peers& peers() { return peers_; }
 
  private:
   ContextOptions options_;
   std::string machine_text_;
+  double processors_;
   Peers peers_;
 };
 

@@ -2,8 +2,6 @@
 // Copyright the huddle contributors
 #include "team/seating.h"
 
-#include "base/cgroup_limits.h"
-
 namespace huddle::team {
 namespace {
 
@@ -23,12 +21,12 @@ bool meet(const cpu_set_t& a, const cpu_set_t& b) {
 
 }  // namespace
 
-Whereabouts whereabouts_of_this_thread() {
+Whereabouts whereabouts_of_this_thread(double processors) {
   Whereabouts here;
   CPU_ZERO(&here.allowed);
   // More processors than a cpu_set_t holds: then nothing is known of them, which seats_of takes.
   sched_getaffinity(0, sizeof here.allowed, &here.allowed);
-  here.processors = read_cgroup_limits(System()).processors.value_or(0);
+  here.processors = processors;
   return here;
 }
 

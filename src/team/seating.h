@@ -19,7 +19,9 @@ struct Whereabouts {
   cpu_set_t allowed;
   double processors = 0;  // of time that its control group has; 0: no limit
 };
-Whereabouts whereabouts_of_this_thread();
+// processors: of time, that the control group of this process has; 0: no limit. It takes dozens of
+// system calls to ask for it, so that it is not asked here.
+Whereabouts whereabouts_of_this_thread(double processors);
 
 // The processor that each rank is counted for: its own where it is bound to one; otherwise ranks
 // with the same choice are dealt over it in rank order. A processor that the topology does not have

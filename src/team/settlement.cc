@@ -39,8 +39,8 @@ std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, s
 
 Settlement settle(const Bootstrap& bootstrap, const Context& context) {
   const std::string& text = context.machine_text();
-  const Statement mine{whereabouts_of_this_thread(), context.queue_bytes(), text.size(),
-                       std::hash<std::string>()(text)};
+  const Statement mine{whereabouts_of_this_thread(context.processors()), context.queue_bytes(),
+                       text.size(), std::hash<std::string>()(text)};
   const std::vector<Statement> statements = gather(bootstrap, mine);
   const Statement& first = statements.front();
   const bool all_alike = std::all_of(statements.begin(), statements.end(), [&](const auto& one) {

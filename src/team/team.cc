@@ -63,26 +63,28 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
   run({Operation::allreduce, input, output, count, &reduction, 0});
 }
 
-void Team::run(const Call& call) {
-  if (call.operation != Operation::barrier && call.count == 0) return;
-  if (ranks_ == 1) return run_alone(call);
-  run_ready(ready_for(call), call);
-}
-
-void Team::run_by(const select::Plan& plan, const Call& call) {
-  if (ranks_ == 1) return run_alone(call);
-  run_ready(engine_.ready(plan), call);
-}
-
-void Team::run_ready(const Ready& ready, const Call& call) {
+// A member may be lost while a protocol is set up as well as while it runs.
+template <class Attempt>
+void Team::unless_lost(Attempt attempt) {
   if (!lost_.empty()) throw world::PeerLost(lost_);
   try {
-    ready(call);
+    attempt();
   } catch (const world::PeerLost& error) {
     // Flags may stand anywhere now: nothing that this team does later could be trusted.
     lost_ = error.what();
     throw;
   }
+}
+
+void Team::run(const Call& call) {
+  if (call.operation != Operation::barrier && call.count == 0) return;
+  if (ranks_ == 1) return run_alone(call);
+  unless_lost([&] { ready_for(call)(call); });
+}
+
+void Team::run_by(const select::Plan& plan, const Call& call) {
+  if (ranks_ == 1) return run_alone(call);
+  unless_lost([&] { engine_.ready(plan)(call); });
 }
 
 void Team::run_alone(const Call& call) {
@@ -125,13 +127,7 @@ Ready Team::choose(const select::Request& request) {
 }
 
 select::Explanation Team::explain(const select::Request& request) const {
-  select::Request rounded = request;
-  rounded.bytes = select::largest_in(select::size_class_of(request.bytes));
-  select::Explanation explanation{request, ranks_, machine::calibrated(settlement_.machine), {}};
-  if (ranks_ > 1) {
-    explanation.candidates = select::candidates(rounded, seats_, model_, provision_);
-  }
-  return explanation;
+  return select::explain(request, seats_, model_, provision_);
 }
 
 }  // namespace huddle::team

@@ -56,7 +56,8 @@ class Team {
 
  private:
   void run(const Call& call);
-  void run_ready(const Ready& ready, const Call& call);
+  template <class Attempt>
+  void unless_lost(Attempt attempt);
   void run_alone(const Call& call);
   const Ready& ready_for(const Call& call);
   Ready choose(const select::Request& request);

@@ -31,6 +31,22 @@ TEST(SizeText, UsesPowersOf1024) {
   EXPECT_EQ(size_text(32.0 * 1024 * 1024 * 1024), "32G");
 }
 
+TEST(SizeFrom, ReadsWhatSizeTextWrites) {
+  for (const std::size_t bytes : {0U, 1U, 64U, 48U << 10, 3U << 19, 32U << 20}) {
+    EXPECT_EQ(size_from(size_text(bytes)), bytes);
+  }
+  EXPECT_EQ(size_from("64KiB"), 64U << 10);
+  EXPECT_EQ(size_from("2gb"), 2U << 30);
+  EXPECT_EQ(size_from("12B"), 12U);
+}
+
+TEST(SizeFrom, TakesNothingElse) {
+  for (const char* text : {"", "K", "64 K", "-1", "1.3", "64KK", "64Ki8", "nan", "inf", "0x10",
+                           "1e5", "99999999T", "64i"}) {
+    EXPECT_EQ(size_from(text), std::nullopt) << text;
+  }
+}
+
 TEST(TimeText, ChoosesTheUnit) {
   EXPECT_EQ(time_text(47.21), "47.2 ns");
   EXPECT_EQ(time_text(1632), "1.63 us");

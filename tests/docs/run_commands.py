@@ -4,8 +4,9 @@
 """Runs the commands that a document shows and holds their output against what it shows.
 
 A fenced block whose info string is `console run` is executed, in a scratch folder where `machines`
-is the repository's; `console shown` is only for looking (it needs root, an MPI, minutes). A plain
-`console` block is an error: somebody has to say which it is.
+and `examples` are the repository's and pkg-config knows an installed huddle; `console shown` is only
+for looking (it needs root, an MPI, minutes). A plain `console` block is an error: somebody has to say
+which it is. A block `c PATH` shows that file of the repository, all but its two lines of licence.
 
 In a block, a line `$ command` is run by sh (continued while lines end in a backslash); `run status=1`
 says what its last command exits with (0 otherwise). The lines below a command are its output, stdout
@@ -21,6 +22,7 @@ import tempfile
 
 FENCE = re.compile(r"^```(.*)$")
 COMMAND_SECONDS = 120
+LICENCE_LINES = 2
 
 
 def blocks_of(text):
@@ -84,11 +86,17 @@ def run_step(command, expected, status, scratch, environment):
     return None
 
 
+def shows_its_file(lines, path):
+    return path.is_file() and path.read_text(encoding="utf-8").splitlines()[LICENCE_LINES:] == lines
+
+
 def run_document(document, scratch, environment):
     """Yields 'file:line: what is wrong' and counts commands."""
     commands = 0
     findings = []
     for line, info, lines in blocks_of(document.read_text(encoding="utf-8")):
+        if info[:1] == ["c"] and len(info) == 2 and not shows_its_file(lines, scratch / info[1]):
+            findings.append(f"{document}:{line}: this is not what {info[1]} says")
         if info[:1] != ["console"]:
             continue
         if info[1:2] not in (["run"], ["shown"]):
@@ -106,6 +114,15 @@ def run_document(document, scratch, environment):
     return commands, findings
 
 
+def install(huddle, scratch):
+    """What a program needs to be built against huddle, as variables of the environment."""
+    prefix = scratch / "installed"
+    subprocess.run(["cmake", "--install", str(huddle.parent.parent), "--prefix", str(prefix)],
+                   check=True, stdout=subprocess.DEVNULL)
+    pkgconfig = next(prefix.rglob("huddle.pc")).parent
+    return {"PKG_CONFIG_PATH": str(pkgconfig), "LD_LIBRARY_PATH": str(pkgconfig.parent)}
+
+
 def clean_environment(huddle, scratch):
     """Plain output and no settings but the built-in ones, whoever runs the tests."""
     environment = {name: value for name, value in os.environ.items()
@@ -119,8 +136,12 @@ def main():
     huddle, root, document = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        (scratch / "machines").symlink_to(root / "machines")
-        commands, findings = run_document(document, scratch, clean_environment(huddle, scratch))
+        for name in ("machines", "examples"):
+            (scratch / name).symlink_to(root / name)
+        environment = clean_environment(huddle, scratch)
+        if "pkg-config" in document.read_text(encoding="utf-8"):
+            environment.update(install(huddle, scratch))
+        commands, findings = run_document(document, scratch, environment)
     print("\n\n".join(findings) if findings else f"{commands} commands do what {document.name} shows")
     return 1 if findings else 0
 

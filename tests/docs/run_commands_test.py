@@ -43,6 +43,16 @@ class RunCommands(unittest.TestCase):
     def test_commands_go_on_after_a_backslash(self):
         self.assertEqual(findings_of("```console run\n$ echo a \\\n  b\na b\n```\n"), (1, []))
 
+    def test_a_block_that_shows_a_file_says_what_it_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = pathlib.Path(folder)
+            (scratch / "a.c").write_text("/* SPDX */\n/* (c) */\nint a;\n", encoding="utf-8")
+            for shown, findings in (("int a;", 0), ("int b;", 1), ("int a;\nint b;", 1)):
+                document = scratch / "page.md"
+                document.write_text(f"```c a.c\n{shown}\n```\n", encoding="utf-8")
+                self.assertEqual(
+                    len(run_commands.run_document(document, scratch, dict(os.environ))[1]), findings)
+
     def test_undecided_blocks_are_found(self):
         self.assertIn("console run", findings_of("```console\n$ false\n```\n")[1][0])
         self.assertEqual(findings_of("```console shown\n$ false\n```\n```sh\nfalse\n```\n"), (0, []))

@@ -2,15 +2,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# What `make install` puts somewhere else works from there: tests/lab/install_test.sh BUILD_FOLDER
+# What `make install` puts somewhere else works from there: tests/lab/install_test.sh BUILD_FOLDER CC
+# A program of somebody else's is built against it in both ways, and run.
 set -euo pipefail
 build=$1
+cc=$2
+example=$(cd "$(dirname "$0")/../.." && pwd)/examples/allreduce.c
+wanted="4 ranks: 6 and 2"
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 
-cmake --install "$build" --prefix "$prefix" >/dev/null
-"$prefix/bin/huddle" --version
-echo '#include <huddle/huddle.h>' | "${CC:-cc}" -std=c99 -Wall -Werror -I"$prefix/include" -fsyntax-only -xc -
-machines=("$prefix"/share/huddle/machines/*.toml)
-"$prefix/bin/huddle" topo --machine "${machines[0]}" >/dev/null
+cmake --install "$build" --prefix "$prefix/first" >/dev/null
+mv "$prefix/first" "$prefix/moved"  # nothing may know where it was installed
+prefix_now=$prefix/moved
+pkgconfig=$(dirname "$(find "$prefix_now" -name huddle.pc)")
+export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig} PKG_CONFIG_PATH=$pkgconfig
+
+"$prefix_now/bin/huddle" --version
+machines=("$prefix_now"/share/huddle/machines/*.toml)
+"$prefix_now/bin/huddle" topo --machine "${machines[0]}" >/dev/null
 echo "${#machines[@]} machine files installed"
+
+expect() { # expect PROGRAM...: runs and says what it should
+  local said
+  said=$(timeout 60 "$@")
+  [ "$said" = "$wanted" ] || { echo "$1 says '$said', not '$wanted'" >&2; exit 1; }
+  echo "$said"
+}
+
+read -ra flags < <(pkg-config --cflags --libs huddle)
+"$cc" -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -o "$prefix/by-pkg-config" \
+  "$example" "${flags[@]}"
+expect "$prefix/by-pkg-config"
+
+mkdir "$prefix/outside"
+cp "$example" "$prefix/outside"
+cat >"$prefix/outside/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(outside LANGUAGES C)
+find_package(huddle 0.1 REQUIRED)
+add_executable(outside allreduce.c)
+target_link_libraries(outside huddle::huddle)
+END
+cmake -S "$prefix/outside" -B "$prefix/outside/build" -DCMAKE_C_COMPILER="$cc" \
+  -DCMAKE_PREFIX_PATH="$prefix_now" >"$prefix/configure.log" || { cat "$prefix/configure.log" >&2; exit 1; }
+cmake --build "$prefix/outside/build" >"$prefix/build.log" || { cat "$prefix/build.log" >&2; exit 1; }
+unset LD_LIBRARY_PATH  # CMake leaves the way to the library in the program
+expect "$prefix/outside/build/outside"

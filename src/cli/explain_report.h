@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle explain` prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+#include "picture/picture.h"
+#include "select/explain.h"
+
+namespace huddle::cli {
+
+struct Explained {
+  select::Explanation explanation;
+  std::vector<int> processors;  // by rank
+  picture::Subject subject;     // the machine
+};
+
+// all: every candidate; otherwise the cheapest few.
+std::string explain_text(const Explained& explained, bool all, const Console& console);
+// One document on one line, with every candidate.
+std::string explain_json(const Explained& explained);
+
+}  // namespace huddle::cli

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What goes wrong on one rank: it is killed, or has no memory or descriptors left. The others are
+// told, all alike, and soon.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "c_ranks.h"
+
+namespace huddle::api {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using team::RankEnd;
+using ::testing::HasSubstr;
+
+constexpr int victim = 1;
+constexpr milliseconds notice_limit{1000};
+constexpr milliseconds at_once{50};
+
+// One rank of four kills itself somewhere in `until_killed`; the others call it until they are
+// told.
+void expect_noticed(const std::function<huddle_status(const TeamHandle&, bool kills)>& call) {
+  auto processes = start_c_ranks(4, [&](const huddle_bootstrap& bootstrap) {
+    const ContextHandle context = new_context();
+    const TeamHandle team = new_team(context, bootstrap);
+    huddle_status status = HUDDLE_OK;
+    for (int round = 0; status == HUDDLE_OK; ++round) {
+      status = call(team, bootstrap.rank == victim && round >= 3);
+    }
+    ASSERT_EQ(status, HUDDLE_PEER_LOST) << huddle_team_message(team.get());
+    EXPECT_STREQ(huddle_team_message(team.get()), "rank 1 of the team has died");
+    const auto start = steady_clock::now();
+    for (int again = 0; again < 10; ++again) ASSERT_EQ(call(team, false), HUDDLE_PEER_LOST);
+    EXPECT_LT(steady_clock::now() - start, at_once) << "from then on at once";
+  });
+  const std::vector<RankEnd> ends = processes->wait(team::rank_limit);
+  for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+    if (rank == victim) {
+      EXPECT_EQ(ends[rank], RankEnd::How::killed);
+    } else {
+      EXPECT_EQ(ends[rank], RankEnd::How::fine) << "rank " << rank << ": " << ends[rank];
+      EXPECT_LT(ends[rank].after - ends[victim].after, notice_limit);
+    }
+  }
+}
+
+void die() { ::kill(getpid(), SIGKILL); }
+
+TEST(PeerLost, IsNoticedInABarrier) {
+  expect_noticed([](const TeamHandle& team, bool kills) {
+    if (kills) die();
+    return huddle_barrier(team.get());
+  });
+}
+
+// In the middle of a reduction, where others wait for what it was about to write.
+void join_or_die(void* result, const void* left, const void* right, std::size_t count,
+                 void* kills) {
+  if (*static_cast<bool*>(kills)) die();
+  for (std::size_t i = 0; i < count; ++i) {
+    static_cast<char*>(result)[i] =
+        static_cast<char>(static_cast<const char*>(left)[i] + static_cast<const char*>(right)[i]);
+  }
+}
+
+TEST(PeerLost, IsNoticedInTheMiddleOfAReduction) {
+  expect_noticed([](const TeamHandle& team, bool kills) {
+    std::vector<char> data(300'000);
+    const huddle_reduction by{1, join_or_die, &kills};
+    return huddle_allreduce_by(team.get(), data.data(), data.data(), data.size(), &by);
+  });
+}
+
+// Before its first collective: the others are still setting their protocol up.
+TEST(PeerLost, IsNoticedWhileAProtocolIsSetUp) {
+  expect_noticed([round = 0](const TeamHandle& team, bool) mutable {
+    if (huddle_team_rank(team.get()) == victim && round++ == 0) die();
+    return huddle_barrier(team.get());
+  });
+}
+
+TEST(PeerLost, LeavesOtherTeamsAlone) {
+  auto processes = start_c_ranks(3, [&](const huddle_bootstrap& all) {
+    const ContextHandle context = new_context();
+    const TeamHandle everybody = new_team(context, all);
+    must(huddle_barrier(everybody.get()), everybody);
+    if (all.rank == victim) die();
+    EXPECT_EQ(huddle_barrier(everybody.get()), HUDDLE_PEER_LOST);
+    // Those who are left meet anew.
+    const std::string path = "/tmp/huddle-survivors-" + std::to_string(getppid());
+    huddle_meeting* meeting = nullptr;
+    huddle_message message;
+    ASSERT_EQ(huddle_meeting_at_path(path.c_str(), all.rank / 2, 2, 20000, &meeting, &message),
+              HUDDLE_OK)
+        << message.text;
+    const MeetingHandle mine(meeting);
+    const TeamHandle survivors = new_team(context, huddle_meeting_bootstrap(meeting));
+    must(huddle_barrier(survivors.get()), survivors);
+  });
+  const std::vector<RankEnd> ends = processes->wait(team::rank_limit);
+  EXPECT_EQ(ends[0], RankEnd::How::fine);
+  EXPECT_EQ(ends[2], RankEnd::How::fine);
+}
+
+// All ranks fail alike, whatever `spoil` did to rank 1, and say so with the same words.
+void expect_alike(const std::function<void(huddle_settings&)>& before,
+                  const std::function<void()>& after, const std::string& word) {
+  run_c_ranks(3, [&](const huddle_bootstrap& bootstrap) {
+    huddle_settings settings = default_settings();
+    if (bootstrap.rank == victim) before(settings);
+    const ContextHandle context = new_context(settings);
+    if (bootstrap.rank == victim) after();
+    huddle_team* team = nullptr;
+    huddle_message message;
+    ASSERT_EQ(huddle_team_create(context.get(), &bootstrap, &team, &message), HUDDLE_FAILED);
+    EXPECT_EQ(team, nullptr);
+    EXPECT_THAT(message.text, HasSubstr("rank 1"));
+    EXPECT_THAT(message.text, HasSubstr(word));
+  });
+}
+
+TEST(Creation, FailsAlikeWhereOneRankHasNoMemory) {
+  expect_alike(
+      [](huddle_settings& settings) {
+        settings.cap_bytes = static_cast<std::size_t>(getpagesize());
+      },
+      [] {}, "cap");
+}
+
+TEST(Creation, FailsAlikeWhereOneRankHasNoDescriptors) {
+  expect_alike(
+      [](huddle_settings&) {},
+      [] {
+        const int lowest_free = dup(0);
+        close(lowest_free);
+        const rlimit none{static_cast<rlim_t>(lowest_free), static_cast<rlim_t>(lowest_free)};
+        setrlimit(RLIMIT_NOFILE, &none);
+      },
+      "open files");
+}
+
+TEST(Creation, MayBeTriedAgain) {
+  run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
+    huddle_settings tiny = default_settings();
+    tiny.cap_bytes = static_cast<std::size_t>(getpagesize());
+    {
+      const ContextHandle context =
+          new_context(bootstrap.rank == victim ? tiny : default_settings());
+      huddle_team* team = nullptr;
+      ASSERT_EQ(huddle_team_create(context.get(), &bootstrap, &team, nullptr), HUDDLE_FAILED);
+    }
+    const ContextHandle context = new_context();
+    const TeamHandle team = new_team(context, bootstrap);
+    must(huddle_barrier(team.get()), team);
+  });
+}
+
+// One rank has room for a team, and not for the buffers of a large broadcast.
+TEST(Collectives, FailAlikeWhereOneRankHasNoMemoryAndTheTeamGoesOn) {
+  run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
+    huddle_settings settings = default_settings();
+    settings.queue_bytes = std::size_t{1} << 20;
+    if (bootstrap.rank == victim) settings.cap_bytes = std::size_t{1} << 20;
+    const ContextHandle context = new_context(settings);
+    const TeamHandle team = new_team(context, bootstrap);
+    std::vector<char> data(4 << 20);
+    for (int again = 0; again < 3; ++again) {
+      ASSERT_EQ(huddle_bcast(team.get(), data.data(), data.size(), 0), HUDDLE_FAILED);
+      EXPECT_THAT(huddle_team_message(team.get()), HasSubstr("rank 1"));
+    }
+    must(huddle_barrier(team.get()), team);
+  });
+}
+
+// Rank 1 comes only once rank 0's callback has been called some times.
+TEST(Progress, IsMadeByWhoeverWaits) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  run_c_ranks(2, [&](const huddle_bootstrap& bootstrap) {
+    struct Calls {
+      int count = 0;
+      int tell = -1;  // whom, once it is time
+    } calls;
+    huddle_settings settings = default_settings();
+    settings.progress_arg = &calls;
+    settings.progress = [](void* arg) {
+      Calls& mine = *static_cast<Calls*>(arg);
+      if (mine.tell >= 0 && ++mine.count == 100 && write(mine.tell, "x", 1) != 1) std::abort();
+    };
+    const ContextHandle context = new_context(settings);
+    const TeamHandle team = new_team(context, bootstrap);
+    must(huddle_barrier(team.get()), team);
+    if (bootstrap.rank == 0) {
+      calls.tell = pipe_ends[1];
+    } else {
+      char byte = 0;
+      ASSERT_EQ(read(pipe_ends[0], &byte, 1), 1);
+    }
+    must(huddle_barrier(team.get()), team);
+    EXPECT_EQ(calls.count >= 100, bootstrap.rank == 0);
+  });
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+TEST(Forked, ProcessesDoNotUseTheirParentsContext) {
+  run_c_ranks(2, [](const huddle_bootstrap& bootstrap) {
+    huddle_meeting* made = nullptr;
+    if (bootstrap.rank == 1) return;
+    const ContextHandle context = new_context();
+    ASSERT_EQ(huddle_meeting_before_fork(1, &made, nullptr), HUDDLE_OK);
+    const MeetingHandle meeting(made);
+    const auto ends = team::run_ranks(1, [&](const team::Bootstrap&) {
+      huddle_meeting_take_place(made, 0, nullptr);
+      const huddle_bootstrap child = huddle_meeting_bootstrap(made);
+      huddle_team* team = nullptr;
+      huddle_message message;
+      EXPECT_EQ(huddle_team_create(context.get(), &child, &team, &message), HUDDLE_FAILED);
+      EXPECT_THAT(message.text, HasSubstr("forked"));
+    });
+    EXPECT_EQ(ends[0], RankEnd::How::fine);
+  });
+}
+
+}  // namespace
+}  // namespace huddle::api

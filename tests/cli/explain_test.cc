@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/text.h"
+#include "cli/explain_report.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "program.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string songshan = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
+
+// Two cores that nobody has measured, and twelve candidates, the cheapest last.
+Explained sample(int ranks) {
+  Explained explained;
+  explained.explanation = {{select::Operation::allreduce, 65536, 1}, ranks, false, {}};
+  for (int i = 12; i > 0; --i) {
+    explained.explanation.candidates.push_back(
+        {select::ExchangePlan{}, fmt::format("fragments of {}K", i), 1000.0 * i});
+  }
+  explained.subject.machine =
+      machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
+  explained.subject.machine.name = "two-cores";
+  explained.subject.measurable = false;
+  explained.processors = {0, 1};
+  return explained;
+}
+
+Console console_of(int columns) {
+  Console console;
+  console.columns = columns;
+  return console;
+}
+
+TEST(ExplainText, AnswersFirstAndThenShowsTheRest) {
+  EXPECT_EQ(explain_text(sample(2), false, console_of(80)),
+            "allreduce of 64K on 2 ranks: exchange: fragments of 1K; predicted 1 us\n"
+            "two-cores, uncalibrated: generic constants\n"
+            "\n"
+            "could run                    predicted    ratio\n"
+            "exchange: fragments of 1K         1 us     1.00\n"
+            "exchange: fragments of 2K         2 us     2.00\n"
+            "exchange: fragments of 3K         3 us     3.00\n"
+            "exchange: fragments of 4K         4 us     4.00\n"
+            "exchange: fragments of 5K         5 us     5.00\n"
+            "exchange: fragments of 6K         6 us     6.00\n"
+            "exchange: fragments of 7K         7 us     7.00\n"
+            "exchange: fragments of 8K         8 us     8.00\n"
+            "exchange: fragments of 9K         9 us     9.00\n"
+            "exchange: fragments of 10K       10 us    10.00\n"
+            "2 more, up to 12 us: --all\n");
+}
+
+TEST(ExplainText, ShowsAllWhereAsked) {
+  const std::string text = explain_text(sample(2), true, console_of(80));
+  EXPECT_THAT(text, AllOf(HasSubstr("fragments of 12K"), Not(HasSubstr("--all"))));
+}
+
+TEST(ExplainText, FitsANarrowTerminal) {
+  for (const int columns : {80, 50, 40, 30}) {
+    std::istringstream lines(explain_text(sample(300), false, console_of(columns)));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
+    }
+  }
+}
+
+TEST(ExplainText, SaysWhereRanksShareCores) {
+  EXPECT_THAT(explain_text(sample(3), false, console_of(80)), HasSubstr("ranks share them"));
+  EXPECT_THAT(explain_text(sample(2), false, console_of(80)), Not(HasSubstr("ranks share them")));
+}
+
+TEST(ExplainText, IsBoldOnlyWhereColorsAre) {
+  Console console = console_of(80);
+  EXPECT_THAT(explain_text(sample(2), false, console), Not(HasSubstr("\033")));
+  console.color = true;
+  EXPECT_THAT(explain_text(sample(2), false, console), StartsWith("\033[1mallreduce of 64K"));
+}
+
+Ran explain(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "explain");
+  return Program().run(arguments);
+}
+
+TEST(Explain, WorksForAMachineThatIsNotHere) {
+  const Ran ran = explain({"bcast", "4M", "-n", "32", "--machine", songshan});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, AllOf(StartsWith("bcast of 4M on 32 ranks: "), HasSubstr("\nsongshan, "),
+                             HasSubstr("\ncould run "), HasSubstr("--all")));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST(Explain, WorksForEveryOperationOfThisMachine) {
+  for (const auto& [operation, size] : std::vector<std::pair<std::string, std::string>>{
+           {"barrier", ""}, {"reduce", "0"}, {"bcast", "8"}, {"allreduce", "1.5M"}}) {
+    std::vector<std::string> arguments = {operation};
+    if (!size.empty()) arguments.push_back(size);
+    const Ran ran = explain(arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, StartsWith(operation));
+  }
+}
+
+TEST(Explain, OneRankHasNothingToDo) {
+  EXPECT_EQ(explain({"bcast", "8", "-n", "1"}).out,
+            "bcast of 8 on 1 rank: nothing to do, a rank is alone\n");
+}
+
+TEST(Explain, IsJsonForPrograms) {
+  const Ran ran = explain({"reduce", "64K", "-n", "40", "--machine", songshan, "--json"});
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["schema"], 1);
+  EXPECT_EQ(document["command"], "explain");
+  EXPECT_EQ(document["operation"], "reduce");
+  EXPECT_EQ(document["bytes"], 65536);
+  EXPECT_EQ(document["ranks"], 40);
+  EXPECT_EQ(document["calibrated"], false);
+  EXPECT_EQ(document["machine"], "songshan");
+  EXPECT_EQ(document["machine_file"], songshan);
+  EXPECT_EQ(document["chosen"], document["candidates"][0]);
+  EXPECT_GT(document["candidates"].size(), 10U);
+  // Core after core, and from the first again.
+  ASSERT_EQ(document["processors"].size(), 40U);
+  EXPECT_EQ(document["processors"][1], 1);
+  EXPECT_EQ(document["processors"][32], document["processors"][0]);
+}
+
+std::string usage(std::vector<std::string> arguments) {
+  const Ran ran = explain(std::move(arguments));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.out, "");
+  return ran.err;
+}
+
+TEST(Explain, SaysWhatItTakes) {
+  EXPECT_THAT(usage({}), HasSubstr("barrier, bcast, reduce, allreduce"));
+  EXPECT_THAT(usage({"alreduce", "8"}),
+              HasSubstr("there is no operation 'alreduce'; did you mean 'allreduce'?"));
+  EXPECT_THAT(usage({"scatter"}), HasSubstr("there are barrier, bcast, reduce, allreduce"));
+  EXPECT_THAT(usage({"bcast"}), HasSubstr("huddle explain bcast 64K"));
+  EXPECT_THAT(usage({"barrier", "8"}), HasSubstr("leave SIZE out"));
+  EXPECT_THAT(usage({"bcast", "8x"}), HasSubstr("'8x' is no size"));
+  EXPECT_THAT(usage({"bcast", "8", "-n", "0"}), HasSubstr("--ranks"));
+}
+
+TEST(Explain, ADamagedMachineFileIsBadInput) {
+  EXPECT_EQ(explain({"barrier", "--machine", "/no/such.toml"}).status, 3);
+}
+
+}  // namespace
+}  // namespace huddle::cli
