@@ -4,6 +4,7 @@
 // huddle bench: what huddle does, against what is done without it, side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "calibrate/cores.h"
@@ -15,6 +16,7 @@
 #include "cli/progress.h"
 #include "contest/engine_contests.h"
 #include "contest/hold.h"
+#include "contest/variants.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 
@@ -24,6 +26,7 @@ namespace {
 constexpr int usual_rounds = 10;
 constexpr int quick_rounds = 3;
 constexpr int most_rounds = 1000;
+constexpr int most_ranks = 1024;
 
 // Contests and their shares, as a bar that moves.
 class ProgressWatcher : public contest::Watcher {
@@ -71,11 +74,16 @@ class BenchCommand : public Command {
   std::string examples() const override {
     return "  huddle bench --engine           every bar of the engine (a minute on 2 cores)\n"
            "  huddle bench --engine --quick   a first idea\n"
+           "  huddle bench --engine --variants -n 16\n"
+           "                                  the papers' variants as well, with 16 ranks\n"
            "  huddle bench --engine --json    every figure of every round\n\n"
            "Exit status: 0 every bar holds, 1 one does not.";
   }
   void declare(Options& options) override {
     options.flag("--engine", engine_, "the collectives inside of a node, without any MPI");
+    options.flag("--variants", variants_, "the papers' variants side by side, too");
+    options.number("-n,--ranks", ranks_, 2, most_ranks, "N",
+                   "ranks of the variants, in place of one a core");
     options.flag("--quick", quick_, "fewer and shorter rounds");
     options.number("--rounds", rounds_, 1, most_rounds, "N", "rounds in place of 10, or 3");
     options.flag("--json", json_, "print every figure as JSON");
@@ -84,22 +92,44 @@ class BenchCommand : public Command {
   ExitCode run(const Context& context) override;
 
  private:
+  void check_options() const;
   std::vector<contest::Contest> contests(const machine::Discovery& discovery,
-                                         std::vector<std::string>& notes) const;
+                                         BenchReport& report) const;
   void hold_all(const Context& context, const std::vector<contest::Contest>& contests,
                 const Interrupt& interrupt, BenchReport& report) const;
 
   bool engine_ = false;
+  bool variants_ = false;
   bool quick_ = false;
   bool json_ = false;
   int rounds_ = 0;  // not given
+  int ranks_ = 0;   // not given
 };
 
+void BenchCommand::check_options() const {
+  if (!engine_) throw UsageError("say what to time: huddle bench --engine");
+  if (ranks_ > 0 && !variants_) {
+    throw UsageError(
+        "--ranks is how many the variants get; the others have their number: add --variants");
+  }
+}
+
 std::vector<contest::Contest> BenchCommand::contests(const machine::Discovery& discovery,
-                                                     std::vector<std::string>& notes) const {
+                                                     BenchReport& report) const {
+  const contest::Scale scale{quick_};
   const std::vector<int> pus = calibrate::measured_pus(discovery.topology, discovery.allowed);
-  if (pus.size() < 2) notes.push_back("only one core may be used here: nothing to hold against");
-  return contest::engine_contests(pus, {.quick = quick_});
+  if (pus.size() < 2) {
+    report.notes.push_back("only one core may be used here: nothing to hold the bars against");
+  }
+  std::vector<contest::Contest> all = contest::engine_contests(pus, scale);
+  if (!variants_) return all;
+  const contest::Seating seating{ranks_ > 0 ? ranks_ : std::max(2, static_cast<int>(pus.size())),
+                                 pus};
+  all.push_back(contest::barrier_variants(report.machine, seating, scale));
+  for (auto& one : contest::bcast_variants(report.machine, seating, scale)) {
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 void BenchCommand::hold_all(const Context& context, const std::vector<contest::Contest>& contests,
@@ -117,7 +147,7 @@ void BenchCommand::hold_all(const Context& context, const std::vector<contest::C
 }
 
 ExitCode BenchCommand::run(const Context& context) {
-  if (!engine_) throw UsageError("say what to time: huddle bench --engine");
+  check_options();
   const Console& console = context.console;
   const machine::Discovery discovery = machine::discover_this_machine();
   machine::LoadedMachine loaded =
@@ -128,7 +158,7 @@ ExitCode BenchCommand::run(const Context& context) {
                      .rounds = rounds_ > 0 ? rounds_ : (quick_ ? quick_rounds : usual_rounds),
                      .notes = {},
                      .results = {}};
-  const auto all = contests(discovery, report.notes);
+  const auto all = contests(discovery, report);
   for (const std::string& note : report.notes) console.note("note: " + note);
   const Interrupt interrupt;
   hold_all(context, all, interrupt, report);

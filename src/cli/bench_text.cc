@@ -62,6 +62,14 @@ std::string verdict_table(const BenchReport& report, int columns) {
   return is_empty ? "" : "\n" + table.text(columns);
 }
 
+// Where they ran, and what disturbed them there. Those who share cores take them from one another.
+std::string circumstances(const Result& result) {
+  std::string where = fmt::format("{}, {} round{}", text(result.seating), result.rounds,
+                                  result.rounds == 1 ? "" : "s");
+  if (result.switched_away == 0 || result.seating.crowded()) return where;
+  return where + fmt::format("; others took their cores {} times", result.switched_away);
+}
+
 std::string entry_table(const Result& result, int columns) {
   if (result.rounds == 0) return "";
   const bool predicted =
@@ -77,11 +85,7 @@ std::string entry_table(const Result& result, int columns) {
     if (predicted) row.push_back(entry.predicted_ns ? time_text(*entry.predicted_ns) : "-");
     table.add(std::move(row));
   }
-  return fmt::format("\n{}{}", table.text(columns),
-                     wrap("",
-                          fmt::format("{}, {} round{}", text(result.seating), result.rounds,
-                                      result.rounds == 1 ? "" : "s"),
-                          0, columns));
+  return fmt::format("\n{}{}", table.text(columns), wrap("", circumstances(result), 0, columns));
 }
 
 }  // namespace

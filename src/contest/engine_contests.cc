@@ -26,12 +26,6 @@ constexpr int crowded_ranks = 8;
 
 constexpr std::size_t large_sizes[] = {std::size_t{512} << 10, std::size_t{4} << 20};
 
-// Large calls are timed one by one.
-int calls_in_a_round(std::size_t bytes) {
-  constexpr std::size_t bytes_in_a_round = std::size_t{32} << 20;
-  return static_cast<int>(std::clamp<std::size_t>(bytes_in_a_round / bytes, 4, 32));
-}
-
 Entry entry(std::string name, std::unique_ptr<Contender> contender, bool bare, int calls,
             int stretches) {
   return {.name = std::move(name),
@@ -53,14 +47,14 @@ Contest flags_of_two(const std::vector<int>& pus, const Scale& scale) {
   add("barrier", barrier_contender(2, TeamBarrier()), false);
   add("two flags in one line", barrier_contender(2, OneLineExchange()), true);
   add("two flags in two lines", barrier_contender(2, TwoLineExchange()), true);
-  add("broadcast of 8 bytes, each rank in turn", std::make_unique<RotatingBcast>(), false);
+  add("broadcast of 8 bytes, roots in turn", std::make_unique<RotatingBcast>(), false);
   add("a line one way", std::make_unique<PingPong>(), true);
   contest.judgements = {
-      {.what = "barrier", .subject = 0, .rivals = {1, 2}, .bar = {Kind::time_at_most, 1.3}},
-      {.what = "broadcast of 8 bytes, until the last returns",
-       .subject = 3,
-       .rivals = {4},
-       .bar = {Kind::time_at_most, 2}},
+      {.what = "barrier, 2 ranks",
+       .subject = 0,
+       .rivals = {1, 2},
+       .bar = {Kind::time_at_most, 1.3}},
+      {.what = "broadcast of 8 bytes", .subject = 3, .rivals = {4}, .bar = {Kind::time_at_most, 2}},
   };
   return contest;
 }
@@ -73,8 +67,8 @@ Contest data_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale&
                   .entries = {},
                   .judgements = {}};
   const auto add = [&](std::string name, std::unique_ptr<Contender> contender, bool bare) {
-    contest.entries.push_back(entry(std::move(name), std::move(contender), bare, 1,
-                                    scale.stretches(calls_in_a_round(bytes))));
+    contest.entries.push_back(
+        entry(std::move(name), std::move(contender), bare, 1, scale.single_calls(bytes)));
   };
   add("broadcast of " + size, std::make_unique<TeamBcast>(), false);
   add("allreduce of " + size, std::make_unique<TeamAllreduce>(), false);
@@ -109,7 +103,7 @@ Contest crowd(const std::vector<int>& pus, const Scale& scale) {
   add("a counter, and sched_yield", barrier_contender(crowded_ranks, YieldingCounter()), true);
   add("a flag each, and sched_yield",
       barrier_contender(crowded_ranks, YieldingFlags(crowded_ranks)), true);
-  contest.judgements = {{.what = fmt::format("barrier of {} ranks on 2 cores", crowded_ranks),
+  contest.judgements = {{.what = fmt::format("barrier, {} ranks, 2 cores", crowded_ranks),
                          .subject = 0,
                          .rivals = {1, 2},
                          .bar = {Kind::time_at_most, 1.5}}};

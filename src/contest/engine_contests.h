@@ -8,14 +8,9 @@
 #include <vector>
 
 #include "contest/contest.h"
+#include "contest/scale.h"
 
 namespace huddle::contest {
-
-struct Scale {
-  bool quick = false;  // a first idea: fewer stretches
-
-  int stretches(int usual) const { return quick ? (usual + 3) / 4 : usual; }
-};
 
 // pus: one for each core that may be used, neighbours beside each other. Without a second one there
 // is no contest.

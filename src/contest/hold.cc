@@ -89,7 +89,8 @@ class Competitor {
         common_(common),
         source_(contest.bytes),
         target_(contest.bytes),
-        here_{team.rank(), team.ranks(), &team, source_.bytes(), target_.bytes()} {}
+        here_{team.rank(), team.ranks(), &team, source_.bytes().first(contest.bytes),
+              target_.bytes().first(contest.bytes)} {}
 
   void compete() {
     source_.touch();

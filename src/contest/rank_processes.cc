@@ -93,12 +93,12 @@ void RankProcesses::kill_all() {
   }
 }
 
-void RankProcesses::reap_ended() {
+void RankProcesses::reap(int options) {
   for (std::size_t rank = 0; rank < children_.size(); ++rank) {
     int status = 0;
-    if (children_[rank] == has_ended || waitpid(children_[rank], &status, WNOHANG) == 0) continue;
+    if (children_[rank] == has_ended || waitpid(children_[rank], &status, options) == 0) continue;
     children_[rank] = has_ended;
-    if (status != 0 && complaint_.empty()) complaint_ = death_of(rank, status);
+    if (status != 0) death_ = death_of(rank, status);
   }
 }
 
@@ -110,16 +110,18 @@ bool RankProcesses::read_complaints() {
 }
 
 bool RankProcesses::wait(std::chrono::milliseconds limit) {
+  // Before the pipe is read: what a rank had to say is in there by the time that it has ended.
+  reap(WNOHANG);
+  const auto timeout = death_.empty() ? limit : std::chrono::milliseconds(0);
   pollfd watched{complaints_.number(), POLLIN, 0};
-  const bool heard = poll(&watched, 1, static_cast<int>(limit.count())) > 0;
+  const bool heard = poll(&watched, 1, static_cast<int>(timeout.count())) > 0;
   const bool all_gone = heard && !read_complaints();
-  // One that was killed says nothing, and the others would wait for it for ever.
-  reap_ended();
-  if (!complaint_.empty()) {
-    kill_all();
-    throw FailureError(complaint_);
-  }
-  return all_gone;
+  if (all_gone) reap(0);
+  // The others would wait for one that is gone for ever.
+  const std::string& trouble = complaint_.empty() ? death_ : complaint_;
+  if (trouble.empty()) return all_gone;
+  kill_all();
+  throw FailureError(trouble);
 }
 
 }  // namespace huddle::contest

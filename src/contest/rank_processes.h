@@ -28,17 +28,18 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   // True when all have ended, false when the time is over before. Throws FailureError where one has
-  // failed: what it said, or how it died.
+  // failed, or been killed: what it said, or how it died. Nobody runs any more then.
   bool wait(std::chrono::milliseconds limit);
 
  private:
   void kill_all();
-  void reap_ended();
+  void reap(int options);
   bool read_complaints();  // false once nobody is left to complain
 
   std::vector<pid_t> children_;    // by rank; has_ended where it has been waited for
   memory::Descriptor complaints_;  // read end of a pipe whose other end the ranks have
-  std::string complaint_;
+  std::string complaint_;          // of a rank that failed
+  std::string death_;              // of one that may have had no time to complain
 };
 
 }  // namespace huddle::contest
