@@ -25,6 +25,8 @@ constexpr double nearest_ratio = 1.6;
 // ...and at most so far.
 constexpr std::size_t widest_gap = 8;
 constexpr std::size_t smallest = 64;
+// A thinned list may leave out a size of a cache, but not all that lie between two caches.
+constexpr std::size_t widest_thinned_gap = 24;
 
 std::uint64_t available_memory(const System& system) {
   constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
@@ -89,7 +91,10 @@ std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size
 std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes) {
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (i % 2 == 0 || i + 1 == sizes.size()) kept.push_back(sizes[i]);
+    const bool is_end = i == 0 || i + 1 == sizes.size();
+    if (is_end || i % 2 == 0 || sizes[i + 1] > widest_thinned_gap * kept.back()) {
+      kept.push_back(sizes[i]);
+    }
   }
   return kept;
 }

@@ -28,7 +28,8 @@ std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sha
 // Bytes that one copy moves (it touches twice as many), from 64 to `largest`, rising.
 std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size_t largest);
 
-// Every second size, the first and the last always among them: for a quick look.
+// About every second size, the first and the last always among them, without wide gaps: for a quick
+// look.
 std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes);
 
 // What may be used here without pushing anybody else out: free memory and the limits of the control

@@ -41,6 +41,10 @@ Samples time_handoff(HandoffProbe& probe, HandoffKind kind, std::size_t bytes, c
       return probe.time_ring(bytes, CopyKernel::plain, extent, budget);
     case HandoffKind::ring_nontemporal:
       return probe.time_ring(bytes, CopyKernel::nontemporal, extent, budget);
+    case HandoffKind::ring_rep_movsb:
+      return probe.time_ring(bytes, CopyKernel::rep_movsb, extent, budget);
+    case HandoffKind::ring_prefetch_write:
+      return probe.time_ring(bytes, CopyKernel::prefetch_write, extent, budget);
   }
   return {};
 }

@@ -100,17 +100,24 @@ std::vector<CopyCurve> generic_copies(const Topology& topology) {
   return copies;
 }
 
+constexpr double memory_near_ns = 100;
+constexpr double memory_far_ns = 160;
+
 struct HandoffRate {
   HandoffKind kind;
   double bytes_per_ns;
+  double start_ns;  // beside the way of a line
 };
-// Writing lines that a peer has cached is what bounds copy-in/copy-out; reading them is cheap.
-constexpr std::array<HandoffRate, 5> handoff_rates = {{
-    {HandoffKind::write_cached, 8},
-    {HandoffKind::write_cached_nontemporal, 12},
-    {HandoffKind::read_dirty, 25},
-    {HandoffKind::ring, 7},
-    {HandoffKind::ring_nontemporal, 10},
+// Writing lines that a peer has cached is what bounds copy-in/copy-out; reading them is cheap. What
+// was written past the caches is first had from memory: only larger blocks make up for that.
+constexpr std::array<HandoffRate, 7> handoff_rates = {{
+    {HandoffKind::write_cached, 8, 0},
+    {HandoffKind::write_cached_nontemporal, 12, 0},
+    {HandoffKind::read_dirty, 25, 0},
+    {HandoffKind::ring, 7, 0},
+    {HandoffKind::ring_nontemporal, 10, memory_near_ns},
+    {HandoffKind::ring_rep_movsb, 7, 0},
+    {HandoffKind::ring_prefetch_write, 7, 0},
 }};
 
 std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
@@ -122,7 +129,8 @@ std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
       Curve curve;
       for (const double bytes : {4096.0, 65536.0, 1048576.0}) {
         curve.bytes.push_back(bytes);
-        curve.ns.push_back(line.one_way_ns + bytes / rate.bytes_per_ns * slowdown);
+        curve.ns.push_back(line.one_way_ns +
+                           (rate.start_ns + bytes / rate.bytes_per_ns) * slowdown);
       }
       handoffs.push_back({line.level, rate.kind, curve, Origin::estimated});
     }
@@ -132,8 +140,6 @@ std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
 
 std::vector<MemoryCost> generic_memory(const Topology& topology,
                                        const std::vector<LineCost>& lines) {
-  constexpr double near_ns = 100;
-  constexpr double far_ns = 160;
   constexpr double far_factor = 1.6;
   const Level* nodes = find_level(topology, "numa");
   // Levels are listed from the inside out; the machine itself is not listed.
@@ -144,8 +150,8 @@ std::vector<MemoryCost> generic_memory(const Topology& topology,
   std::vector<MemoryCost> memory;
   for (const LineCost& line : lines) {
     const bool far = level_is_far(line.level);
-    memory.push_back(
-        {line.level, far ? far_ns : near_ns, far ? far_factor : 1.0, Origin::estimated});
+    memory.push_back({line.level, far ? memory_far_ns : memory_near_ns, far ? far_factor : 1.0,
+                      Origin::estimated});
   }
   return memory;
 }

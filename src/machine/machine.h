@@ -81,9 +81,12 @@ enum class HandoffKind {
   read_dirty,                // reading lines that the peer has just written
   ring,                      // both at once, block by block through a ring, plain stores
   ring_nontemporal,          // the same with non-temporal stores
+  ring_rep_movsb,            // the same by the processor's own string copy
+  ring_prefetch_write,       // the same with lines asked for ahead of the stores
 };
-inline constexpr std::array<std::string_view, 5> handoff_names = {
-    "write_cached", "write_cached_nontemporal", "read_dirty", "ring", "ring_nontemporal"};
+inline constexpr std::array<std::string_view, 7> handoff_names = {
+    "write_cached",     "write_cached_nontemporal", "read_dirty",         "ring",
+    "ring_nontemporal", "ring_rep_movsb",           "ring_prefetch_write"};
 
 struct HandoffCurve {
   std::string level;

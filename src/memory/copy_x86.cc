@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "memory/prefetch.h"
+
 namespace huddle::memory {
 namespace {
 
@@ -63,7 +65,7 @@ void copy_prefetch_write(std::byte* target, const std::byte* source, std::size_t
   std::size_t done = 0;
   for (; done + line_bytes <= n; done += line_bytes) {
     const std::size_t ahead = std::min(done + prefetch_ahead_bytes, n - 1);
-    __builtin_prefetch(target + ahead, 1);
+    prefetch_for_write(target + ahead);
     std::memcpy(target + done, source + done, line_bytes);
   }
   std::memcpy(target + done, source + done, n - done);

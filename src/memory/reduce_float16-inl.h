@@ -23,12 +23,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // These have instructions for it.
 template <class DFloat, class VHalf>
-hn::Vec<DFloat> floats_of(DFloat floats, VHalf bits) {
+HWY_INLINE hn::Vec<DFloat> floats_of(DFloat floats, VHalf bits) {
   return hn::PromoteTo(floats, hn::BitCast(hn::Rebind<hwy::float16_t, DFloat>(), bits));
 }
 
 template <class DHalf, class VFloat>
-hn::Vec<DHalf> halves_of(DHalf bits, VFloat values) {
+HWY_INLINE hn::Vec<DHalf> halves_of(DHalf bits, VFloat values) {
   return hn::BitCast(bits, hn::DemoteTo(hn::Rebind<hwy::float16_t, DHalf>(), values));
 }
 
@@ -41,7 +41,7 @@ inline constexpr std::uint32_t exponent_step = 1U << 23;
 inline constexpr std::uint32_t rebias = (127 - 15) * exponent_step;
 
 template <class DFloat, class VHalf>
-hn::Vec<DFloat> floats_of(DFloat floats, VHalf bits) {
+HWY_INLINE hn::Vec<DFloat> floats_of(DFloat floats, VHalf bits) {
   const hn::RebindToUnsigned<DFloat> d;
   const auto wide = hn::PromoteTo(d, bits);
   const auto sign = hn::ShiftLeft<16>(hn::And(wide, hn::Set(d, 0x8000)));
@@ -60,7 +60,7 @@ hn::Vec<DFloat> floats_of(DFloat floats, VHalf bits) {
 
 // pre: a NaN is the one of with_one_nan.
 template <class DHalf, class VFloat>
-hn::Vec<DHalf> halves_of(DHalf bits, VFloat values) {
+HWY_INLINE hn::Vec<DHalf> halves_of(DHalf bits, VFloat values) {
   const hn::DFromV<VFloat> floats;
   const hn::RebindToSigned<decltype(floats)> d;
   const hn::RebindToUnsigned<decltype(floats)> wrapping;

@@ -27,24 +27,22 @@ std::vector<int> row(int first, int last) {
   return ranks;
 }
 
-// `reader` waits for what these show and joins it to its own.
-double gather_ns(const Prices& prices, const std::vector<int>& writers, int reader,
-                 std::size_t bytes) {
-  double ns = prices.flags_ns(writers, reader, 1);
+// `reader` joins what these show to its own.
+double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
+                   std::size_t bytes) {
+  double ns = 0;
   for (const int writer : writers) {
     ns += prices.rest_ns(bytes, writer, reader) + prices.join_ns(bytes, reader);
   }
   return ns;
 }
+double gather_ns(const Prices& prices, const std::vector<int>& writers, int reader,
+                 std::size_t bytes) {
+  return prices.flags_ns(writers, reader, 1) + join_all_ns(prices, writers, reader, bytes);
+}
 
-double blocks_ns(const Prices& prices, const Association& association, std::size_t bytes) {
-  double slowest = 0;
-  for (int block = 0; block < association.blocks(); ++block) {
-    const int first = association.first(block);
-    slowest = std::max(
-        slowest, gather_ns(prices, row(first + 1, association.first(block + 1)), first, bytes));
-  }
-  return slowest;
+std::vector<int> members_but_first(const Association& association, int block) {
+  return row(association.first(block) + 1, association.first(block + 1));
 }
 
 std::vector<int> leaders_but_first(const Association& association) {
@@ -53,6 +51,50 @@ std::vector<int> leaders_but_first(const Association& association) {
     leaders.push_back(association.first(block));
   }
   return leaders;
+}
+
+// A round of a tree reduction: how long it takes alone, and how long the busiest rank works at it,
+// which is the pace at which rounds follow each other.
+struct Round {
+  double alone_ns = 0;
+  double busy_ns = 0;
+};
+
+Round tree_round(const Prices& prices, const Association& association, std::size_t bytes,
+                 TreeReduce::Top top, bool to_all) {
+  const int far = prices.farthest_from(0);
+  // What one rank shows, and what others take from it.
+  const double show_ns =
+      bytes <= node::line_bytes ? 0 : prices.write_ns(bytes, 0, far, memory::CopyKernel::plain);
+  const std::vector<int> leaders = leaders_but_first(association);
+  const std::vector<int> others = row(1, prices.ranks());
+  Round round;
+  double leader_works_ns = 0;
+  for (int block = 0; block < association.blocks(); ++block) {
+    const int first = association.first(block);
+    const auto members = members_but_first(association, block);
+    round.alone_ns = std::max(round.alone_ns, gather_ns(prices, members, first, bytes));
+    leader_works_ns = std::max(leader_works_ns, join_all_ns(prices, members, first, bytes));
+  }
+  const double top_works_ns = join_all_ns(prices, leaders, 0, bytes) + prices.join_ns(bytes, 0);
+  round.alone_ns += 2 * show_ns + prices.flags_ns(leaders, 0, 1) + top_works_ns;
+  round.busy_ns = leader_works_ns + show_ns + top_works_ns;
+  if (!to_all) return round;
+  switch (top) {
+    case TreeReduce::Top::first_rank: {
+      // One step more: the result has to be shown, and all take it.
+      const double take_ns = prices.rest_ns(bytes, 0, far) + prices.join_ns(bytes, far);
+      round.alone_ns += show_ns + prices.line_to_ns(0, others) + take_ns;
+      round.busy_ns += show_ns + prices.join_ns(bytes, 0);
+      break;
+    }
+    case TreeReduce::Top::everybody:
+      // The blocks' lines are read by all in place of one.
+      round.alone_ns += prices.line_to_ns(0, others) - prices.line_ns(0, far) +
+                        (leaders.empty() ? prices.line_ns(0, far) : 0);
+      break;
+  }
+  return round;
 }
 
 std::string_view name(TreeReduce::Top top) {
@@ -119,24 +161,13 @@ double exchange_ns(const Prices& prices, std::size_t bytes) {
   return slowest;
 }
 
-// Rounds follow each other through the steps: all steps once, then the slowest for each round more.
 double tree_reduce_ns(const Prices& prices, const Association& association, std::size_t bytes,
                       const TreeReduce::Plan& plan, bool to_all) {
-  const std::size_t round = std::min(plan.round_bytes, std::max<std::size_t>(bytes, 1));
-  const double rounds = static_cast<double>(std::max<std::size_t>(1, (bytes + round - 1) / round));
-  const double within_ns = blocks_ns(prices, association, round);
-  const double across_ns = gather_ns(prices, leaders_but_first(association), 0, round);
-  double result_ns = 0;
-  if (to_all) {
-    const std::vector<int> others = row(1, prices.ranks());
-    const bool extra_step = plan.top == TreeReduce::Top::first_rank;
-    result_ns = extra_step ? prices.line_to_ns(0, others) +
-                                 prices.rest_ns(round, 0, prices.farthest_from(0))
-                           // The blocks' lines are read by all in place of one.
-                           : prices.line_to_ns(0, others) - prices.line_ns(0, 1);
-  }
-  const double slowest = std::max({within_ns, across_ns, result_ns});
-  return within_ns + across_ns + std::max(0.0, result_ns) + (rounds - 1) * slowest;
+  const std::size_t least = std::max<std::size_t>(bytes, 1);
+  const std::size_t round_bytes = std::min(plan.round_bytes, least);
+  const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
+  const Round round = tree_round(prices, association, round_bytes, plan.top, to_all);
+  return round.alone_ns + (rounds - 1) * round.busy_ns;
 }
 
 // A rank copies in what is the others', joins its share, and fetches the rest, all by itself; each

@@ -57,7 +57,7 @@ auto* find(List& list, const Plan& plan) {
 }  // namespace
 
 Engine::Engine(Ground& ground, const node::Seats& seats, const select::Provision& provision,
-               const world::hardware::Waiting& waiting)
+               world::hardware::Waiting& waiting)
     : ground_(ground),
       seats_(seats),
       provision_(provision),

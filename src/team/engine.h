@@ -52,7 +52,7 @@ class Engine {
  public:
   // Keeps references.
   Engine(Ground& ground, const node::Seats& seats, const select::Provision& provision,
-         const world::hardware::Waiting& waiting);
+         world::hardware::Waiting& waiting);
 
   // Sets the plan's protocol up where it is used for the first time: then all ranks do, and all
   // throw the same FailureError or none does.
@@ -82,7 +82,7 @@ class Engine {
   Ground& ground_;
   const node::Seats& seats_;
   const select::Provision& provision_;
-  const world::hardware::Waiting& waiting_;
+  world::hardware::Waiting& waiting_;
   node::Association association_;
 
   std::deque<Planned<select::TreeBarrierPlan, node::TreeBarrier>> tree_barriers_;

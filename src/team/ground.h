@@ -29,7 +29,7 @@ class Ground {
   int ranks() const { return members_->ranks(); }
 
   // How waits are to be spent from now on. Kept by reference.
-  void set_waiting(const world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }
+  void set_waiting(world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }
   // Throws PeerLost.
   void check_members() { members_->check(); }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
@@ -19,6 +20,14 @@ using select::Operation;
 // alone.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
+world::hardware::WaitingSettings waiting_settings(const machine::CostModel& model, bool crowded) {
+  world::hardware::WaitingSettings settings;
+  settings.crowded = crowded;
+  const double wake_ns = model.system_ns(machine::SystemCall::futex_wake);
+  if (std::isfinite(wake_ns)) settings.wake_ns = wake_ns;
+  return settings;
+}
+
 }  // namespace
 
 Team::Team(Context& context, const Bootstrap& bootstrap)
@@ -30,10 +39,9 @@ Team::Team(Context& context, const Bootstrap& bootstrap)
                          seats_of(settlement_.whereabouts, settlement_.machine.topology))),
       provision_(select::provision(seats_, settlement_.queue_bytes)),
       ground_(context.peers(), bootstrap),
+      waiting_(waiting_settings(model_, is_crowded(settlement_.whereabouts, rank_)),
+               context.progress(), [this] { ground_.check_members(); }),
       engine_(ground_, seats_, provision_, waiting_) {
-  waiting_.settings.crowded = is_crowded(settlement_.whereabouts, rank_);
-  waiting_.progress = context.progress();
-  waiting_.check_peers = [this] { ground_.check_members(); };
   ground_.set_waiting(waiting_);
 }
 

@@ -211,6 +211,23 @@ TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
   }
 }
 
+// Of the sizes left out none leaves a hole from one cache past the next: 8M stays.
+TEST(ThinnedSizes, LeaveNoCacheOut) {
+  const std::size_t kilo = 1 << 10;
+  const std::size_t mega = 1 << 20;
+  EXPECT_EQ(thinned_sizes({64, 512, 4 * kilo, 12 * kilo, 48 * kilo, 256 * kilo, mega, 8 * mega,
+                           32 * mega, 64 * mega}),
+            (std::vector<std::size_t>{64, 512, 4 * kilo, 48 * kilo, mega, 8 * mega, 32 * mega,
+                                      64 * mega}));
+  EXPECT_EQ(thinned_sizes({64}), std::vector<std::size_t>{64});
+  for (const std::string& machine : machines) {
+    const Topology topology = discover_from_synthetic(machine).topology;
+    const auto sizes = thinned_sizes(copy_sizes(topology, memory_copy_bytes(topology, 1)));
+    for (std::size_t i = 1; i < sizes.size(); ++i)
+      EXPECT_LE(sizes[i], 24 * sizes[i - 1]) << machine;
+  }
+}
+
 // A job of 4 GB on a node of 512, as older batch systems make it: control groups of version 1.
 TEST(UsableMemory, KnowsTheLimitOfAnOlderControlGroup) {
   const test::Scratch root;

@@ -82,7 +82,7 @@ TEST(HandoffProbe, HandsBlocksOverWhole) {
   HandoffProbe probe(crew, pus[0], pus[1], 1 << 18);
   // It throws when a block does not arrive whole.
   for (const std::size_t bytes : {64, 100, 1024, 16 << 10, (16 << 10) + 1, 1 << 18}) {
-    for (const CopyKernel kernel : {CopyKernel::plain, CopyKernel::nontemporal}) {
+    for (const CopyKernel kernel : memory::copy_kernels) {
       const Samples written = probe.time_write_cached(bytes, kernel, few, ample());
       EXPECT_EQ(written.ns.size(), few.least - 1) << bytes;  // the first round warms up
       EXPECT_EQ(probe.time_ring(bytes, kernel, few, ample()).ns.size(), few.least - 1) << bytes;

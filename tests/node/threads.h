@@ -57,7 +57,7 @@ class Threads {
       memory_.emplace_back(protocols_.back().shared_bytes());
       shared_.push_back(memory_.back().data());
     }
-    waiting_.settings.crowded = true;
+    for (int rank = 0; rank < ranks; ++rank) waiting_.push_back(crowded());
   }
 
   void run(const Work& work) {
@@ -65,7 +65,8 @@ class Threads {
     for (int rank = 0; rank < ranks_; ++rank) {
       threads.emplace_back([&, rank] {
         std::vector<std::byte> scratch(most_scratch_bytes);
-        const Surroundings surroundings{rank, ranks_, shared_.data(), scratch.data(), &waiting_};
+        const Surroundings surroundings{rank, ranks_, shared_.data(), scratch.data(),
+                                        &waiting_[static_cast<std::size_t>(rank)]};
         work(rank, protocols_[static_cast<std::size_t>(rank)],
              [&](const void* input, void* output) {
                return Hardware(surroundings, Buffers{static_cast<const std::byte*>(input),
@@ -78,11 +79,13 @@ class Threads {
  private:
   static constexpr std::size_t most_scratch_bytes = 1 << 16;
 
+  static world::hardware::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
+
   int ranks_;
   std::vector<Protocol> protocols_;
   std::vector<RankMemory> memory_;
   std::vector<std::byte*> shared_;
-  world::hardware::Waiting waiting_;
+  std::vector<world::hardware::Waiting> waiting_;
 };
 
 }  // namespace huddle::node::test

@@ -75,6 +75,9 @@ Survey survey(std::span<const Job> jobs, const SurveyOptions& options) {
   std::vector<std::vector<Mutation>> of_job;
   for (const Job& job : jobs) {
     of_job.push_back(mutations_of(job));
+    std::erase_if(of_job.back(), [&](const Mutation& mutation) {
+      return mutation.site.file.find(options.in_files) == std::string_view::npos;
+    });
     add_new(all, of_job.back());
   }
   Survey result;

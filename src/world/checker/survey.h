@@ -29,10 +29,12 @@ struct Excuse {
 
 struct SurveyOptions {
   // Of each try; its mutation is set by the survey. Few executions: errors are found early.
-  Options options{.max_executions = 20'000};
+  Options options{.max_executions = 5'000};
   std::uint64_t seed = 1;
   std::size_t samples = 2'000;
   std::vector<Excuse> excuses;
+  // Only errors in files with this in their path: the rest of a job is not what is judged.
+  std::string in_files;
 };
 
 struct Survey {

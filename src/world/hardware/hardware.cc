@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include "world/hardware/hardware.h"
 
+#include "memory/prefetch.h"
 #include "world/peer_lost.h"
 #include "world/world.h"
 
@@ -38,7 +39,7 @@ int Hardware::wait_any(std::span<const Place> places, Until until) {
 void Hardware::prefetch_write(Place place, std::size_t bytes) {
   constexpr std::size_t line_bytes = 64;
   for (std::size_t at = 0; at < bytes; at += line_bytes) {
-    __builtin_prefetch(address(place) + at, 1);
+    memory::prefetch_for_write(address(place) + at);
   }
 }
 

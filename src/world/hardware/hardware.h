@@ -25,7 +25,7 @@ struct Surroundings {
   int ranks = 1;
   std::byte* const* shared = nullptr;  // by owner
   std::byte* scratch = nullptr;
-  const Waiting* waiting = nullptr;
+  Waiting* waiting = nullptr;
 };
 
 // What the caller of one collective handed in.
@@ -50,7 +50,7 @@ class Hardware {
 
   Sequence wait(Place place, Until until) {
     const auto word = flag(place);
-    for (int look = 0; look < quick_looks; ++look) {
+    for (int looks = surroundings_.waiting->quick_looks(); looks > 0; --looks) {
       const Sequence seen = word.load(std::memory_order_acquire);
       if (until.holds(seen)) return seen;
     }
@@ -72,10 +72,6 @@ class Hardware {
 
  private:
   using Flag = std::atomic_ref<Sequence>;
-
-  // A flag that its writer has just raised arrives within so many looks, whatever the machine: the
-  // first ones, all of the same old value, cost a nanosecond each. Then the clock is looked at.
-  static constexpr int quick_looks = 64;
 
   std::byte* address(Place place) const {
     switch (place.region) {

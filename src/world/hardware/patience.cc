@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "memory/spin.h"
 
@@ -18,20 +19,22 @@ constexpr std::int64_t ns_per_ms = 1000 * ns_per_us;
 
 // What the MPI underneath needs to keep its own messages moving.
 constexpr std::int64_t between_progress_ns = 1 * ns_per_us;
-// A dead peer has to be noticed within a second; looking costs a system call for each peer.
+// A dead peer has to be noticed within a second; looking costs a system call.
 constexpr std::int64_t between_checks_ns = 100 * ns_per_ms;
 // A scheduler's time slice is some milliseconds: a core that is shared shows within one.
-constexpr std::int64_t between_notices_ns = 1 * ns_per_ms;
+constexpr std::int64_t between_looks_ns = 1 * ns_per_ms;
 // The longest that a rank may be away when its flag is raised.
 constexpr std::int64_t longest_sleep_ns = 100 * ns_per_us;
 // Yielding is given up after this many times what a wake-up costs: who waits that long waits for
 // something that takes long, and a core is worth more to others than the delay of a wake-up is to
 // this rank.
-constexpr std::int64_t wakes_before_sleep = 100;
-// Pauses between two readings of the clock, which costs about as much as they do.
-constexpr int pauses_a_step = 8;
+constexpr double wakes_before_sleep = 100;
+// As often as this nobody else was there: the company has gone.
+constexpr int alone_for_good = 1000;
+// Pauses between two looks: as long as reading the clock takes, which is done besides.
+constexpr int pauses_a_step = 2;
 
-std::int64_t now_ns() {
+std::int64_t clock_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
@@ -46,16 +49,35 @@ std::int64_t involuntary_switches() {
 
 }  // namespace
 
-Patience::Patience(const Waiting& waiting)
+Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers)
+    : settings_(settings),
+      progress_(std::move(progress)),
+      check_peers_(std::move(check_peers)) {}
+
+void Waiting::look_for_company() {
+  const std::int64_t before = std::exchange(switches_, involuntary_switches());
+  company_ = before >= 0 && switches_ > before;
+}
+
+// A yield to nobody takes a small part of what switching to another process and back does.
+void Waiting::gave_core_away(double ns) {
+  if (!company_) return;
+  alone_in_a_row_ = ns < settings_.wake_ns ? alone_in_a_row_ + 1 : 0;
+  if (alone_in_a_row_ < alone_for_good) return;
+  alone_in_a_row_ = 0;
+  company_ = false;
+  switches_ = involuntary_switches();
+}
+
+Patience::Patience(Waiting& waiting)
     : waiting_(waiting),
-      // Where the awaited rank may need this very core, every look more keeps it waiting.
-      way_(waiting.settings.crowded ? Way::yield : Way::spin),
-      start_ns_(now_ns()),
+      way_(waiting.crowded() ? Way::yield : Way::spin),
+      start_ns_(clock_ns()),
+      now_ns_(start_ns_),
       next_progress_ns_(start_ns_ + between_progress_ns),
       next_check_ns_(start_ns_ + between_checks_ns),
-      next_notice_ns_(start_ns_ + between_notices_ns),
-      switches_(-1),
-      sleep_ns_(static_cast<std::int64_t>(waiting.settings.wake_ns)) {}
+      next_look_ns_(start_ns_ + between_looks_ns),
+      sleep_ns_(static_cast<std::int64_t>(waiting.wake_ns())) {}
 
 void Patience::spend() {
   switch (way_) {
@@ -69,21 +91,25 @@ void Patience::spend() {
       sleep();
       break;
   }
+  call_others();
 }
 
 void Patience::spin() {
   for (int i = 0; i < pauses_a_step; ++i) memory::spin_pause();
-  const std::int64_t now = now_ns();
-  call_others(now);
-  notice_company(now);
+  now_ns_ = clock_ns();
+  if (now_ns_ < next_look_ns_) return;
+  next_look_ns_ = now_ns_ + between_looks_ns;
+  waiting_.look_for_company();
+  if (waiting_.crowded()) way_ = Way::yield;
 }
 
 void Patience::yield() {
+  const std::int64_t before_ns = now_ns_;
   sched_yield();
-  const std::int64_t now = now_ns();
-  call_others(now);
-  const double patience_ns = wakes_before_sleep * waiting_.settings.wake_ns;
-  if (static_cast<double>(now - start_ns_) >= patience_ns) way_ = Way::sleep;
+  now_ns_ = clock_ns();
+  waiting_.gave_core_away(static_cast<double>(now_ns_ - before_ns));
+  const auto waited_ns = static_cast<double>(now_ns_ - start_ns_);
+  if (waited_ns >= wakes_before_sleep * waiting_.wake_ns()) way_ = Way::sleep;
 }
 
 // Longer from time to time, so that a short wait is not answered by a long sleep.
@@ -91,27 +117,18 @@ void Patience::sleep() {
   const timespec pause{0, sleep_ns_};
   clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
   sleep_ns_ = std::min(2 * sleep_ns_, longest_sleep_ns);
-  call_others(now_ns());
+  now_ns_ = clock_ns();
 }
 
-void Patience::call_others(std::int64_t now_ns) {
-  if (now_ns >= next_progress_ns_) {
-    next_progress_ns_ = now_ns + between_progress_ns;
-    if (waiting_.progress) waiting_.progress();
+void Patience::call_others() {
+  if (now_ns_ >= next_progress_ns_) {
+    next_progress_ns_ = now_ns_ + between_progress_ns;
+    waiting_.call_progress();
   }
-  if (now_ns >= next_check_ns_) {
-    next_check_ns_ = now_ns + between_checks_ns;
-    if (waiting_.check_peers) waiting_.check_peers();
+  if (now_ns_ >= next_check_ns_) {
+    next_check_ns_ = now_ns_ + between_checks_ns;
+    waiting_.check_peers();
   }
-}
-
-// Whatever was thought when the team was made: who loses the core while spinning shares it.
-void Patience::notice_company(std::int64_t now_ns) {
-  if (now_ns < next_notice_ns_) return;
-  next_notice_ns_ = now_ns + between_notices_ns;
-  const std::int64_t switches = involuntary_switches();
-  if (switches_ >= 0 && switches > switches_) way_ = Way::yield;
-  switches_ = switches;
 }
 
 }  // namespace huddle::world::hardware

@@ -10,10 +10,9 @@
 
 namespace huddle::world::hardware {
 
-// What waiting costs here and who shares the cores; known when a team is made.
+// What is known when a team is made.
 struct WaitingSettings {
-  // More processes than processors where this one runs: spinning keeps the awaited one from
-  // working.
+  // More processes than processors where this one runs: spinning keeps the awaited one from working.
   bool crowded = false;
   // Falling asleep and being woken.
   double wake_ns = 5000;
@@ -21,20 +20,49 @@ struct WaitingSettings {
 
 // Called about once a microsecond by whoever waits; may be empty.
 using ProgressCallback = std::function<void()>;
-// Throws PeerLost where a rank of the team has died. Called several times a second by whoever
-// waits.
+// Throws PeerLost where a rank of the team has died. Called several times a second by whoever waits.
 using PeerCheck = std::function<void()>;
 
-struct Waiting {
-  WaitingSettings settings;
-  ProgressCallback progress;
-  PeerCheck check_peers;
+// What one rank knows about waiting; it learns while it waits. For one thread.
+class Waiting {
+ public:
+  Waiting() = default;
+  Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers);
+
+  // Whether others want this rank's core, as far as is known.
+  bool crowded() const { return settings_.crowded || company_; }
+  double wake_ns() const { return settings_.wake_ns; }
+
+  // How often a flag is looked at before anything else is thought of. While it does not change, a
+  // look costs a nanosecond or less: what others have just sent arrives within these. Where the
+  // awaited rank may need this very core, every look more keeps it waiting.
+  int quick_looks() const { return crowded() ? 1 : 1000; }
+
+  void call_progress() const {
+    if (progress_) progress_();
+  }
+  void check_peers() const {
+    if (check_peers_) check_peers_();
+  }
+
+  // While it spins: whoever lost the core against its will has company, whatever was thought before.
+  void look_for_company();
+  // Giving the core away took so long: nobody else wanted it when that was next to nothing.
+  void gave_core_away(double ns);
+
+ private:
+  WaitingSettings settings_;
+  ProgressCallback progress_;
+  PeerCheck check_peers_;
+  bool company_ = false;
+  std::int64_t switches_ = -1;  // times that this thread has lost its core so far; -1: not looked yet
+  int alone_in_a_row_ = 0;      // times that giving the core away found nobody
 };
 
 // One wait. Made when the first looks did not see what was wanted.
 class Patience {
  public:
-  explicit Patience(const Waiting& waiting);
+  explicit Patience(Waiting& waiting);
 
   // Between two looks at the flag. May throw what the callbacks throw.
   void spend();
@@ -45,16 +73,15 @@ class Patience {
   void spin();
   void yield();
   void sleep();
-  void call_others(std::int64_t now_ns);
-  void notice_company(std::int64_t now_ns);
+  void call_others();
 
-  const Waiting& waiting_;
+  Waiting& waiting_;
   Way way_;
   std::int64_t start_ns_;
+  std::int64_t now_ns_;
   std::int64_t next_progress_ns_;
   std::int64_t next_check_ns_;
-  std::int64_t next_notice_ns_;
-  std::int64_t switches_;  // times that this thread has lost its core so far; -1: not looked yet
+  std::int64_t next_look_ns_;
   std::int64_t sleep_ns_;
 };
 

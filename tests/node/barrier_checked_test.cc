@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The barriers in every order of events: data written before are read after, by everybody.
+#include "checked.h"
+#include "node/barrier_dissemination.h"
+#include "node/barrier_tree.h"
+#include "node/seats.h"
+
+namespace huddle::node::test {
+namespace {
+
+constexpr std::size_t word = 8;
+
+// Each call: a rank writes its word, enters, and reads everybody's. Two words in turn: one is
+// written while the other may still be read.
+template <class Barrier>
+Job barrier_job(int ranks, std::size_t calls, const std::function<Barrier(int)>& make) {
+  const std::size_t window = word * static_cast<std::size_t>(ranks);
+  const auto value = [](int rank, std::size_t call) {
+    return static_cast<std::byte>(16 * (rank + 1) + static_cast<int>(call));
+  };
+  Script script{calls, window,
+                [=](int rank, std::size_t call) { return Bytes(window, value(rank, call)); },
+                [=](int, std::size_t call) {
+                  Bytes all;
+                  for (int rank = 0; rank < ranks; ++rank) {
+                    all.insert(all.end(), word, value(rank, call));
+                  }
+                  return all;
+                }};
+  std::size_t flags = 0;
+  for (int rank = 0; rank < ranks; ++rank) flags = std::max(flags, make(rank).shared_bytes());
+  Job job =
+      job_of(ranks, script, make, [flags](Barrier& barrier, CheckerWorld& w, std::size_t call) {
+        const auto word_of = [&](int rank) {
+          return Place{Region::shared, rank, flags + call % 2 * word};
+        };
+        w.copy(word_of(w.rank()), {Region::input, w.rank(), 0}, word, memory::CopyKernel::plain);
+        barrier.run(w);
+        for (int rank = 0; rank < w.ranks(); ++rank) {
+          w.copy({Region::output, w.rank(), word * static_cast<std::size_t>(rank)}, word_of(rank),
+                 word, memory::CopyKernel::plain);
+        }
+      });
+  job.sizes.shared = flags + 2 * word;
+  return job;
+}
+
+Job tree_job(int ranks, std::size_t calls, const Shape& shape,
+             const TreeBarrier::Parameters& parameters) {
+  return barrier_job<TreeBarrier>(ranks, calls, [=](int rank) {
+    return TreeBarrier(tree(shape, flat_seats(ranks), 0), parameters, rank, just_below_wrap);
+  });
+}
+
+Job dissemination_job(int ranks, std::size_t calls, int per_line) {
+  return barrier_job<DisseminationBarrier>(ranks, calls, [=](int rank) {
+    return DisseminationBarrier({per_line}, rank, ranks, just_below_wrap);
+  });
+}
+
+constexpr Shape flat{Shape::Kind::flat, 1};
+constexpr Shape chain{Shape::Kind::chain, 1};
+constexpr Shape binary{Shape::Kind::kary, 2};
+
+TEST(BarrierChecked, EveryOrderOfAFewRanks) {
+  for (const Release release : {Release::announced, Release::same_line, Release::own_queue}) {
+    EXPECT_TRUE(passes(tree_job(2, 3, flat, {1, release})));
+    EXPECT_TRUE(passes(tree_job(3, 3, flat, {2, release})));
+    EXPECT_TRUE(passes(tree_job(3, 3, chain, {1, release})));
+    EXPECT_TRUE(passes(tree_job(4, 2, binary, {1, release})));
+  }
+  for (int ranks = 2; ranks <= 4; ++ranks) {
+    EXPECT_TRUE(passes(dissemination_job(ranks, ranks == 4 ? 2 : 3, 1)));
+  }
+  EXPECT_TRUE(passes(dissemination_job(2, 3, 2)));
+}
+
+TEST(BarrierChecked, EveryPlantedErrorIsFound) {
+  EXPECT_TRUE(bites({tree_job(2, 3, flat, {1, Release::own_queue}),
+                     tree_job(3, 3, chain, {1, Release::announced}),
+                     tree_job(4, 3, binary, {1, Release::same_line})}));
+  EXPECT_TRUE(bites({dissemination_job(2, 3, 2), dissemination_job(3, 3, 1)}));
+}
+
+}  // namespace
+}  // namespace huddle::node::test

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "node/copy_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "machine/discover.h"
+#include "machine/locate.h"
+
+namespace huddle::node {
+namespace {
+
+using machine::CostModel;
+using machine::HandoffCurve;
+using machine::HandoffKind;
+using machine::Machine;
+using memory::CopyKernel;
+
+Machine two_cores() {
+  return generic_machine(machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
+}
+
+void set_ring(Machine& machine, CopyKernel kernel, const machine::Curve& curve) {
+  const HandoffKind kind = ring_kind(kernel);
+  std::erase_if(machine.handoff,
+                [kind](const HandoffCurve& handoff) { return handoff.kind == kind; });
+  machine.handoff.push_back({machine.line.front().level, kind, curve, machine::Origin::measured});
+}
+
+TEST(CopyChoice, EveryKernelHasItsOwnCurve) {
+  std::set<HandoffKind> kinds;
+  for (const CopyKernel kernel : memory::copy_kernels) kinds.insert(ring_kind(kernel));
+  EXPECT_EQ(kinds.size(), memory::copy_kernels.size());
+}
+
+// Each of two kernels wins where its curve lies lower; nothing but the curves decides where that
+// is.
+TEST(CopyChoice, FollowsTheCurves) {
+  if (!memory::is_native(CopyKernel::nontemporal)) GTEST_SKIP() << "this processor has one kernel";
+  Machine machine = two_cores();
+  machine.handoff.clear();
+  set_ring(machine, CopyKernel::plain, {{1000, 100000}, {100, 10000}, {}});
+  set_ring(machine, CopyKernel::rep_movsb, {{1000, 100000}, {300, 9000}, {}});
+  set_ring(machine, CopyKernel::nontemporal, {{1000, 100000}, {600, 5000}, {}});
+  const CostModel model(machine);
+  EXPECT_EQ(copy_kernel_for(model, 1000, 0, 1), CopyKernel::plain);
+  EXPECT_EQ(copy_kernel_for(model, 100000, 0, 1), CopyKernel::nontemporal);
+  EXPECT_EQ(ring_ns(model, 1000, 0, 1), 100);
+  EXPECT_EQ(ring_ns(model, 100000, 0, 1), 5000);
+  for (double bytes = 64; bytes < 1e6; bytes *= 2) {
+    for (const CopyKernel kernel : memory::copy_kernels) {
+      EXPECT_LE(ring_ns(model, bytes, 0, 1), ring_ns(model, kernel, bytes, 0, 1)) << bytes;
+    }
+  }
+}
+
+TEST(CopyChoice, IsPlainWhereNothingIsKnown) {
+  Machine machine = two_cores();
+  machine.handoff.clear();
+  const CostModel model(machine);
+  EXPECT_EQ(copy_kernel_for(model, 1e6, 0, 1), CopyKernel::plain);
+  EXPECT_TRUE(std::isinf(ring_ns(model, 1e6, 0, 1)));
+}
+
+// A file from before these curves were measured names two kernels only.
+TEST(CopyChoice, TakesNoKernelWithoutACurve) {
+  Machine machine = two_cores();
+  machine.handoff.clear();
+  set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
+  EXPECT_EQ(copy_kernel_for(CostModel(machine), 1e6, 0, 1), CopyKernel::plain);
+}
+
+// Uncalibrated: small blocks stay in the caches, large ones go past them.
+TEST(CopyChoice, IsSensibleOnAnUncalibratedMachine) {
+  const Machine machine = two_cores();
+  const CostModel model(machine);
+  EXPECT_EQ(copy_kernel_for(model, 256, 0, 1), CopyKernel::plain);
+  if (memory::is_native(CopyKernel::nontemporal)) {
+    EXPECT_EQ(copy_kernel_for(model, 1 << 20, 0, 1), CopyKernel::nontemporal);
+  }
+}
+
+}  // namespace
+}  // namespace huddle::node
