@@ -103,7 +103,7 @@ Contest crowd(const std::vector<int>& pus, const Scale& scale) {
   add("a counter, and sched_yield", barrier_contender(crowded_ranks, YieldingCounter()), true);
   add("a flag each, and sched_yield",
       barrier_contender(crowded_ranks, YieldingFlags(crowded_ranks)), true);
-  contest.judgements = {{.what = fmt::format("barrier, {} ranks, 2 cores", crowded_ranks),
+  contest.judgements = {{.what = fmt::format("barrier, {} on 2 cores", crowded_ranks),
                          .subject = 0,
                          .rivals = {1, 2},
                          .bar = {Kind::time_at_most, 1.5}}};

@@ -26,8 +26,7 @@ class ProtocolBcast final : public Contender {
 
   ProtocolBcast(const node::Seats& seats, bool crowded, const Parameters& parameters,
                 const Plan& plan)
-      : plan_(plan) {
-    waiting_.settings.crowded = crowded;
+      : plan_(plan), waiting_({.crowded = crowded}, {}, {}) {
     for (int rank = 0; rank < seats.ranks(); ++rank) {
       protocols_.emplace_back(parameters, seats, rank, world::first_sequence);
       words_.emplace_back(protocols_.back().shared_bytes() / sizeof(world::Sequence) + 1);

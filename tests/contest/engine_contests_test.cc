@@ -25,7 +25,7 @@ TEST(EngineContests, AskForWhatTheEngineHasToKeepTo) {
     }
   }
   EXPECT_THAT(bars, testing::ElementsAre("allreduce of 4M", "allreduce of 512K", "barrier, 2 ranks",
-                                         "barrier, 8 ranks, 2 cores", "broadcast of 4M",
+                                         "barrier, 8 on 2 cores", "broadcast of 4M",
                                          "broadcast of 512K", "broadcast of 8 bytes"));
 }
 
