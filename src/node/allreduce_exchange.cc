@@ -7,7 +7,7 @@ namespace huddle::node {
 ExchangeAllreduce::ExchangeAllreduce(const Parameters& parameters, const Association& association,
                                      world::Sequence start)
     : association_(association),
-      slot_stride_(round_up(payload_offset + parameters.capacity_bytes, apart_bytes)),
-      call_(start) {}
+      slot_stride_(slot_bytes(parameters.capacity_bytes)),
+      first_(start) {}
 
 }  // namespace huddle::node

@@ -10,7 +10,7 @@ InlineBcast::InlineBcast(const Parameters& parameters, const Seats& seats, int r
       done_(carver_),
       done_guard_(done_, start),
       slots_(static_cast<world::Sequence>(parameters.slots)),
-      slot_stride_(round_up(payload_offset + parameters.capacity_bytes, apart_bytes)),
+      slot_stride_(slot_bytes(parameters.capacity_bytes)),
       slots_offset_(carver_.take(slots_ * slot_stride_)),
       call_(start) {}
 

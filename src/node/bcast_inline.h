@@ -18,9 +18,9 @@ namespace huddle::node {
 class InlineBcast {
  public:
   struct Parameters {
-    std::vector<Shape> shapes;  // of the trees that calls may ask for
-    std::size_t capacity_bytes = line_bytes - payload_offset;  // the most that one call moves
-    int slots = 8;                                             // how far a root may run ahead
+    std::vector<Shape> shapes;                  // of the trees that calls may ask for
+    std::size_t capacity_bytes = most_in_line;  // the most that one call moves
+    int slots = 8;                              // how far a root may run ahead
   };
 
   // pre: shared memory holds `start` everywhere; slots is a power of two: counters
@@ -42,9 +42,9 @@ class InlineBcast {
     if (!is_root) {
       const Place slot = slot_of(role.parent, call);
       w.wait(slot, world::until_reached(call));
-      if (role.has_children) pass_on(w, slot + payload_offset, bytes);
-      w.copy({Region::output, w.rank(), 0}, slot + payload_offset, bytes,
-             memory::CopyKernel::plain);
+      const Place payload = slot + payload_at(bytes);
+      if (role.has_children) pass_on(w, payload, bytes);
+      w.copy({Region::output, w.rank(), 0}, payload, bytes, memory::CopyKernel::plain);
     } else if (role.has_children) {
       pass_on(w, {Region::input, w.rank(), 0}, bytes);
     }
@@ -58,7 +58,7 @@ class InlineBcast {
   template <world::World W>
   void pass_on(W& w, Place from, std::size_t bytes) {
     const Place slot = slot_of(w.rank(), call_);
-    w.copy(slot + payload_offset, from, bytes, memory::CopyKernel::plain);
+    w.copy(slot + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
     w.store(slot, call_);
   }
 

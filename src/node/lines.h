@@ -17,12 +17,25 @@ inline constexpr std::size_t line_bytes = 64;
 // Things of different writers lie so far apart: many processors fetch lines in pairs.
 inline constexpr std::size_t apart_bytes = 128;
 inline constexpr std::size_t flag_bytes = 4;
-// A payload behind its flag begins here, so that numbers of 8 bytes in it are aligned.
+// A payload that rides in its flag's line begins here, so that numbers of 8 bytes in it are
+// aligned.
 inline constexpr std::size_t payload_offset = 8;
+inline constexpr std::size_t most_in_line = line_bytes - payload_offset;
 inline constexpr std::size_t page_bytes = 4096;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
+}
+
+// Where the payload of a slot begins: behind the flag where both fit into one line; else on the
+// next line, aligned for whoever reads it in long words. The same for all calls that use a slot
+// alike.
+constexpr std::size_t payload_at(std::size_t bytes) {
+  return bytes <= most_in_line ? payload_offset : line_bytes;
+}
+// Room for a slot with a payload of so many bytes, whatever its neighbours hold.
+constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
+  return round_up(payload_at(payload_bytes) + payload_bytes, apart_bytes);
 }
 
 // Deals out a protocol's shared memory, piece by piece; the same on every rank.

@@ -5,6 +5,6 @@
 namespace huddle::node {
 
 NoticeBoard::NoticeBoard(std::size_t most_bytes, world::Sequence start)
-    : stride_(stride(most_bytes)), call_(start) {}
+    : stride_(slot_bytes(most_bytes)), call_(start) {}
 
 }  // namespace huddle::node

@@ -14,27 +14,25 @@ class NoticeBoard {
   // pre: shared memory holds `start` everywhere.
   NoticeBoard(std::size_t most_bytes, world::Sequence start);
 
-  static std::size_t shared_bytes(std::size_t most_bytes) { return 2 * stride(most_bytes); }
+  static std::size_t shared_bytes(std::size_t most_bytes) { return 2 * slot_bytes(most_bytes); }
 
   // All notices in rank order. pre: the same number of bytes on all ranks, not over most_bytes.
   template <world::World W>
   void run(W& w, std::size_t bytes) {
     ++call_;
     const Place mine = slot_of(w.rank());
-    w.copy(mine + payload_offset, {Region::input, w.rank(), 0}, bytes, memory::CopyKernel::plain);
+    w.copy(mine + payload_at(bytes), {Region::input, w.rank(), 0}, bytes,
+           memory::CopyKernel::plain);
     w.store(mine, call_);
     for (int rank = 0; rank < w.ranks(); ++rank) {
       const Place slot = slot_of(rank);
       w.wait(slot, world::until_reached(call_));
       w.copy({Region::output, w.rank(), static_cast<std::size_t>(rank) * bytes},
-             slot + payload_offset, bytes, memory::CopyKernel::plain);
+             slot + payload_at(bytes), bytes, memory::CopyKernel::plain);
     }
   }
 
  private:
-  static std::size_t stride(std::size_t most_bytes) {
-    return round_up(payload_offset + most_bytes, apart_bytes);
-  }
   // Two slots in turn: whoever writes for the call after next has seen everybody's flag of the
   // next, and they raised it after reading this one's.
   Place slot_of(int owner) const { return {Region::shared, owner, call_ % 2 * stride_}; }

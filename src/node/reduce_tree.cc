@@ -7,7 +7,7 @@ namespace huddle::node {
 TreeReduce::TreeReduce(const Parameters& parameters, const Association& association,
                        world::Sequence start)
     : association_(association),
-      slot_stride_(round_up(payload_offset + parameters.capacity_bytes, apart_bytes)),
+      slot_stride_(slot_bytes(parameters.capacity_bytes)),
       slots_(static_cast<world::Sequence>(parameters.slots)),
       done_(carver_),
       done_guard_(done_, start),

@@ -26,12 +26,12 @@ class TreeReduce {
   // Who joins the blocks' results of an allreduce.
   enum class Top : std::uint8_t { first_rank, everybody };
   struct Parameters {
-    std::size_t capacity_bytes = line_bytes - payload_offset;  // of a slot
-    int slots = 4;                                             // in turn; a power of two
+    std::size_t capacity_bytes = most_in_line;  // of a slot
+    int slots = 4;                              // in turn; a power of two
   };
   // What may differ from call to call; equal on all ranks.
   struct Plan {
-    std::size_t round_bytes = line_bytes - payload_offset;  // not over the capacity
+    std::size_t round_bytes = most_in_line;  // not over the capacity
     Top top = Top::first_rank;
   };
 
@@ -81,9 +81,9 @@ class TreeReduce {
   }
   // The payload of a slot, once it is there.
   template <world::World W>
-  Place arrived(W& w, Place slot) const {
+  Place arrived(W& w, Place slot, std::size_t bytes) const {
     w.wait(slot, world::until_reached(round_));
-    return slot + payload_offset;
+    return slot + payload_at(bytes);
   }
 
   template <class Round>
@@ -104,16 +104,16 @@ class TreeReduce {
     const int last = leads ? association_.first(block + 1) : w.rank() + 1;
     const auto contribution = [&](int rank) {
       if (rank == w.rank()) return Place{Region::input, rank, offset};
-      return arrived(w, slot_of(rank, shown_offset_));
+      return arrived(w, slot_of(rank, shown_offset_), join.bytes());
     };
-    fold_row(w, mine + payload_offset, w.rank(), last, contribution, join);
+    fold_row(w, mine + payload_at(join.bytes()), w.rank(), last, contribution, join);
     w.store(mine, round_);
   }
 
   template <world::World W>
   void join_blocks(W& w, Place to, const Join& join) {
     const auto block_result = [&](int block) {
-      return arrived(w, slot_of(association_.first(block), shown_offset_));
+      return arrived(w, slot_of(association_.first(block), shown_offset_), join.bytes());
     };
     fold_row(w, to, 0, association_.blocks(), block_result, join);
   }
@@ -122,10 +122,10 @@ class TreeReduce {
   void share_result(W& w, Place to, const Join& join) {
     const Place result = slot_of(top_rank, results_offset_);
     if (w.rank() == top_rank) {
-      join_blocks(w, result + payload_offset, join);
+      join_blocks(w, result + payload_at(join.bytes()), join);
       w.store(result, round_);
     }
-    w.copy(to, arrived(w, result), join.bytes(), memory::CopyKernel::plain);
+    w.copy(to, arrived(w, result, join.bytes()), join.bytes(), memory::CopyKernel::plain);
   }
 
   Association association_;

@@ -30,9 +30,6 @@ double reuse_ns(const Prices& prices) {
 
 double ceil_div(std::size_t a, std::size_t b) { return static_cast<double>((a + b - 1) / b); }
 
-constexpr std::array<memory::CopyKernel, 2> priced_kernels = {memory::CopyKernel::plain,
-                                                              memory::CopyKernel::nontemporal};
-
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 std::size_t bytes) {
   if (bytes > provision.inline_bcast.capacity_bytes) return;
@@ -46,16 +43,15 @@ void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provis
 void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                    std::size_t bytes) {
   const auto& parameters = provision.pipelined_bcast;
+  const auto kernel = prices.kernel_for(bytes, root, prices.farthest_from(root));
   for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
     const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
     for (int cells = 1; cells <= parameters.set_cells; cells *= 2) {
       const std::size_t fragment = static_cast<std::size_t>(cells) * parameters.cell_bytes;
-      for (const memory::CopyKernel kernel : priced_kernels) {
-        list.push_back({node::PipelinedBcast::Plan{static_cast<int>(shape), cells, kernel},
-                        fmt::format("{}, fragments of {}, {}", node::name(provision.shapes[shape]),
-                                    size_text(static_cast<double>(fragment)), memory::name(kernel)),
-                        pipelined_bcast_ns(prices, tree, bytes, fragment, kernel)});
-      }
+      list.push_back({node::PipelinedBcast::Plan{static_cast<int>(shape), cells, kernel},
+                      fmt::format("{}, fragments of {}, {}", node::name(provision.shapes[shape]),
+                                  size_text(static_cast<double>(fragment)), memory::name(kernel)),
+                      pipelined_bcast_ns(prices, tree, bytes, fragment, kernel)});
       if (fragment >= bytes) break;
     }
   }
@@ -64,17 +60,16 @@ void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Pro
 void add_segmented(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                    std::size_t bytes) {
   const auto& parameters = provision.segmented_bcast;
+  const auto kernel = prices.kernel_for(bytes, root, prices.farthest_from(root));
   const node::SegmentedBcast layout(parameters, prices.seats(), root, 0);
   for (std::size_t segment = node::page_bytes; segment <= parameters.segment_bytes; segment *= 2) {
-    for (const memory::CopyKernel kernel : priced_kernels) {
-      const node::SegmentedBcast::Plan plan{segment, kernel};
-      list.push_back(
-          {plan,
-           fmt::format("{} segments of {}, {} readers at once, {}", layout.segments(),
-                       size_text(static_cast<double>(segment)), parameters.readers_at_once,
-                       memory::name(kernel)),
-           segmented_bcast_ns(prices, layout.segments(), parameters.readers_at_once, bytes, plan)});
-    }
+    const node::SegmentedBcast::Plan plan{segment, kernel};
+    list.push_back(
+        {plan,
+         fmt::format("{} segments of {}, {} readers at once, {}", layout.segments(),
+                     size_text(static_cast<double>(segment)), parameters.readers_at_once,
+                     memory::name(kernel)),
+         segmented_bcast_ns(prices, layout.segments(), parameters.readers_at_once, bytes, plan)});
     if (segment * static_cast<std::size_t>(layout.segments()) >= bytes) break;
   }
 }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "node/allreduce_exchange.h"
 #include "node/barrier_dissemination.h"
 #include "node/barrier_tree.h"
 #include "node/bcast_pipelined.h"
@@ -38,11 +39,11 @@ struct DisseminationPlan {
 struct InlineBcastPlan {
   int shape = 0;
 };
-struct ExchangePlan {};
 
-using Plan = std::variant<TreeBarrierPlan, DisseminationPlan, InlineBcastPlan,
-                          node::PipelinedBcast::Plan, node::SegmentedBcast::Plan, ExchangePlan,
-                          node::TreeReduce::Plan, node::SlicedReduce::Plan>;
+using Plan =
+    std::variant<TreeBarrierPlan, DisseminationPlan, InlineBcastPlan, node::PipelinedBcast::Plan,
+                 node::SegmentedBcast::Plan, node::ExchangeAllreduce::Plan, node::TreeReduce::Plan,
+                 node::SlicedReduce::Plan>;
 // By the plan's index: "tree", "dissemination", "inline", ...
 std::string_view algorithm_name(const Plan& plan);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "machine/machine.h"
+#include "node/copy_choice.h"
 #include "node/lines.h"
 
 namespace huddle::select {
@@ -58,8 +59,11 @@ double Prices::write_ns(std::size_t bytes, int rank, int reader, memory::CopyKer
 }
 
 double Prices::stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const {
-  const auto kind = past_the_caches(kernel) ? HandoffKind::ring_nontemporal : HandoffKind::ring;
-  return model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to), kind);
+  return node::ring_ns(model_, kernel, static_cast<double>(bytes), pu(from), pu(to));
+}
+
+memory::CopyKernel Prices::kernel_for(std::size_t bytes, int from, int to) const {
+  return node::copy_kernel_for(model_, static_cast<double>(bytes), pu(from), pu(to));
 }
 
 double Prices::join_ns(std::size_t bytes, int rank) const {

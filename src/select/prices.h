@@ -41,6 +41,9 @@ class Prices {
   // A block of one's own joined to another.
   double join_ns(std::size_t bytes, int rank) const;
 
+  // Which kernel brings so much into memory that `to` has cached.
+  memory::CopyKernel kernel_for(std::size_t bytes, int from, int to) const;
+
   // The rank that is farthest from this one.
   int farthest_from(int rank) const;
 

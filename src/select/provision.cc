@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "select/prices.h"
+
 namespace huddle::select {
 namespace {
 
 // Data that ride behind a flag: a few lines, fetched together with it.
-constexpr std::size_t inline_bytes = 4 * node::line_bytes - node::payload_offset;
+constexpr std::size_t inline_bytes = 4 * node::line_bytes;
 // A rank that runs ahead looks at the others' counters once in so many calls.
 constexpr int slots_in_turn = 16;
 // One is filled, one is read, two are on their way between.
@@ -37,22 +39,45 @@ std::vector<node::Shape> shapes_for(const node::Seats& seats) {
 // readers than that at one segment share it.
 constexpr int copies_at_full_rate = 4;
 
+// How large a queue is filled and read fastest: the larger it is, the fewer waits; too large, and
+// its lines fall out of the caches between two uses. After Kurnosov and Tokmasheva's b, by what
+// writing and reading blocks of that size takes here.
+std::size_t best_queue(const Prices& prices, std::size_t most_bytes) {
+  constexpr std::size_t least = 4 * queue_sets * node::page_bytes;
+  const int far = prices.farthest_from(0);
+  std::size_t best = least;
+  double best_pace = 0;
+  for (std::size_t queue = least; queue <= std::max(least, most_bytes); queue *= 2) {
+    const double fill_ns =
+        std::min(prices.write_ns(queue, 0, far, memory::CopyKernel::plain),
+                 prices.write_ns(queue, 0, far, memory::CopyKernel::nontemporal));
+    const double drain_ns = prices.read_ns(queue, 0, far, 0);
+    const double pace = static_cast<double>(queue) / std::max(fill_ns, drain_ns);
+    if (pace <= best_pace) continue;
+    best = queue;
+    best_pace = pace;
+  }
+  return best;
+}
+
 }  // namespace
 
-Provision provision(const node::Seats& seats, std::size_t queue_bytes) {
+Provision provision(const node::Seats& seats, const machine::CostModel& model,
+                    std::size_t queue_bytes) {
   const auto ranks = static_cast<std::size_t>(seats.ranks());
-  // All counts are powers of two, for counters wrap.
-  const std::size_t queue = std::bit_floor(std::max(queue_bytes, queue_sets * node::page_bytes));
   Provision provision;
   provision.shapes = shapes_for(seats);
+  if (ranks == 1) return provision;
+  // All counts are powers of two, for counters wrap.
+  const std::size_t queue = best_queue(Prices(model, seats), std::bit_floor(queue_bytes));
+  const std::size_t set = queue / queue_sets;
   provision.inline_bcast = {provision.shapes, inline_bytes, slots_in_turn};
   provision.pipelined_bcast = {provision.shapes, node::page_bytes,
-                               static_cast<int>(queue / queue_sets / node::page_bytes), queue_sets};
-  provision.segmented_bcast = {copies_at_full_rate, queue / 4};
-  provision.exchange = {inline_bytes};
-  provision.tree_reduce = {queue / slots_in_turn / 4 - node::payload_offset, slots_in_turn};
-  provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(queue / queue_sets / ranks)),
-                             queue_sets};
+                               static_cast<int>(set / node::page_bytes), queue_sets};
+  provision.segmented_bcast = {copies_at_full_rate, queue / 2};
+  provision.exchange = {set};
+  provision.tree_reduce = {set / 4, slots_in_turn};
+  provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(set / ranks)), queue_sets};
   return provision;
 }
 

@@ -28,7 +28,8 @@ struct Provision {
   node::SlicedReduce::Parameters sliced_reduce;
 };
 
-// queue_bytes: what a rank gives to each of the algorithms that move much.
-Provision provision(const node::Seats& seats, std::size_t queue_bytes);
+// queue_bytes: the most that a rank gives to each of the algorithms that move much.
+Provision provision(const node::Seats& seats, const machine::CostModel& model,
+                    std::size_t queue_bytes);
 
 }  // namespace huddle::select

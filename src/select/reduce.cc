@@ -18,9 +18,6 @@ namespace {
 using node::Association;
 using node::TreeReduce;
 
-constexpr std::array<memory::CopyKernel, 2> priced_kernels = {memory::CopyKernel::plain,
-                                                              memory::CopyKernel::nontemporal};
-
 std::vector<int> row(int first, int last) {
   std::vector<int> ranks(static_cast<std::size_t>(std::max(0, last - first)));
   std::iota(ranks.begin(), ranks.end(), first);
@@ -107,22 +104,44 @@ std::string_view name(TreeReduce::Top top) {
   return {};
 }
 
+// What a slot may carry in a round: what fits into its flag's line, then more and more, until all
+// fits or the slot is full.
+std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacity) {
+  std::vector<std::size_t> sizes = {node::most_in_line};
+  for (std::size_t size = 4 * node::line_bytes; size <= capacity; size *= 2) {
+    if (sizes.back() >= request.bytes) break;
+    sizes.push_back(size);
+  }
+  std::erase_if(sizes, [&](std::size_t size) { return size < request.element_bytes; });
+  return sizes;
+}
+
 void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
               const Request& request, const Association& association) {
   const bool to_all = request.operation == Operation::allreduce;
   const std::size_t capacity = provision.tree_reduce.capacity_bytes;
   for (const auto top : {TreeReduce::Top::first_rank, TreeReduce::Top::everybody}) {
     if (!to_all && top == TreeReduce::Top::everybody) continue;
-    for (std::size_t round = node::line_bytes - node::payload_offset;; round *= 4) {
-      const TreeReduce::Plan plan{std::min(round, capacity), top};
-      if (plan.round_bytes >= request.element_bytes) {
-        list.push_back({plan,
-                        fmt::format("blocks: {}, rounds of {}, {}", association.blocks(),
-                                    size_text(static_cast<double>(plan.round_bytes)), name(top)),
-                        tree_reduce_ns(prices, association, request.bytes, plan, to_all)});
-      }
-      if (round >= request.bytes || round >= capacity) break;
+    for (const std::size_t round : round_sizes(request, capacity)) {
+      const TreeReduce::Plan plan{round, top};
+      list.push_back({plan,
+                      fmt::format("blocks: {}, rounds of {}, {}", association.blocks(),
+                                  size_text(static_cast<double>(round)), name(top)),
+                      tree_reduce_ns(prices, association, request.bytes, plan, to_all)});
     }
+  }
+}
+
+void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                  const Request& request) {
+  const std::size_t capacity = provision.exchange.capacity_bytes;
+  const auto kernel = prices.kernel_for(request.bytes, 0, prices.farthest_from(0));
+  for (const std::size_t round : round_sizes(request, capacity)) {
+    const node::ExchangeAllreduce::Plan plan{round, kernel};
+    list.push_back({plan,
+                    fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
+                                memory::name(kernel)),
+                    exchange_ns(prices, request.bytes, plan)});
   }
 }
 
@@ -130,35 +149,35 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provis
                 const Request& request) {
   const bool to_all = request.operation == Operation::allreduce;
   const std::size_t most = provision.sliced_reduce.slice_bytes;
+  const auto kernel = prices.kernel_for(request.bytes, 0, prices.farthest_from(0));
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   for (std::size_t slice = node::line_bytes; slice <= most; slice *= 2) {
     if (slice < request.element_bytes) continue;
-    for (const memory::CopyKernel kernel : priced_kernels) {
-      const node::SlicedReduce::Plan plan{slice, kernel};
-      list.push_back({plan,
-                      fmt::format("slices of {}, {}", size_text(static_cast<double>(slice)),
-                                  memory::name(kernel)),
-                      sliced_reduce_ns(prices, request.bytes, plan, to_all)});
-    }
+    const node::SlicedReduce::Plan plan{slice, kernel};
+    list.push_back({plan,
+                    fmt::format("slices of {}, {}", size_text(static_cast<double>(slice)),
+                                memory::name(kernel)),
+                    sliced_reduce_ns(prices, request.bytes, plan, to_all)});
     if (slice * ranks >= request.bytes) break;
   }
 }
 
 }  // namespace
 
-// Everybody reads everybody's line: each line has as many readers as there are others.
-double exchange_ns(const Prices& prices, std::size_t bytes) {
-  double slowest = 0;
-  for (int rank = 0; rank < prices.ranks(); ++rank) {
-    std::vector<int> others = row(0, prices.ranks());
-    others.erase(others.begin() + rank);
-    const double in_ns = gather_ns(prices, others, rank, bytes);
-    const double out_ns = prices.line_to_ns(rank, others);
-    double nearest = out_ns;
-    for (const int other : others) nearest = std::min(nearest, prices.line_ns(rank, other));
-    slowest = std::max(slowest, in_ns + out_ns - nearest);
-  }
-  return slowest;
+// Everybody reads everybody's line: each line has as many readers as there are others. Each round
+// has its flags to wait for, its data to show, and all to join.
+double exchange_ns(const Prices& prices, std::size_t bytes,
+                   const node::ExchangeAllreduce::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(bytes, 1);
+  const std::size_t round_bytes = std::min(plan.round_bytes, least);
+  const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
+  const int far = prices.farthest_from(0);
+  const std::vector<int> others = row(1, prices.ranks());
+  const double show_ns =
+      round_bytes <= node::most_in_line ? 0 : prices.write_ns(round_bytes, 0, far, plan.copy_in);
+  const double queue_ns = std::max(0.0, prices.line_to_ns(0, others) - prices.line_ns(0, far));
+  const double flags_ns = prices.flags_ns(others, 0, 1) + queue_ns;
+  return rounds * (show_ns + flags_ns + join_all_ns(prices, others, 0, round_bytes));
 }
 
 double tree_reduce_ns(const Prices& prices, const Association& association, std::size_t bytes,
@@ -192,10 +211,7 @@ std::vector<Candidate> reduce_candidates(const Prices& prices, const Provision& 
                                          const Request& request) {
   const Association association(prices.seats());
   std::vector<Candidate> list;
-  const bool to_all = request.operation == Operation::allreduce;
-  if (to_all && request.bytes <= provision.exchange.capacity_bytes) {
-    list.push_back({ExchangePlan{}, "everybody joins all", exchange_ns(prices, request.bytes)});
-  }
+  if (request.operation == Operation::allreduce) add_exchange(list, prices, provision, request);
   add_tree(list, prices, provision, request, association);
   add_sliced(list, prices, provision, request);
   return list;

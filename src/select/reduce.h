@@ -13,7 +13,8 @@ namespace huddle::select {
 std::vector<Candidate> reduce_candidates(const Prices& prices, const Provision& provision,
                                          const Request& request);
 
-double exchange_ns(const Prices& prices, std::size_t bytes);
+double exchange_ns(const Prices& prices, std::size_t bytes,
+                   const node::ExchangeAllreduce::Plan& plan);
 // to_all: of an allreduce; otherwise of a reduce.
 double tree_reduce_ns(const Prices& prices, const node::Association& association, std::size_t bytes,
                       const node::TreeReduce::Plan& plan, bool to_all);

@@ -126,15 +126,17 @@ Ready Engine::ready(const node::SegmentedBcast::Plan& plan) {
   return bound(*segmented_bcast_, plan, run_bcast);
 }
 
-Ready Engine::ready(const select::ExchangePlan& plan) {
+Ready Engine::ready(const node::ExchangeAllreduce::Plan& plan) {
   if (!exchange_) {
     node::ExchangeAllreduce protocol(provision_.exchange, association_, first_sequence);
     const std::size_t scratch_bytes = protocol.scratch_bytes();
     exchange_ = set_up(std::move(protocol), scratch_bytes);
   }
   return bound(*exchange_, plan,
-               [](node::ExchangeAllreduce& protocol, Hardware& w, const select::ExchangePlan&,
-                  const Call& call) { protocol.run(w, call.count, *call.reduction); });
+               [](node::ExchangeAllreduce& protocol, Hardware& w,
+                  const node::ExchangeAllreduce::Plan& of_call, const Call& call) {
+                 protocol.allreduce(w, call.count, *call.reduction, of_call);
+               });
 }
 
 Ready Engine::ready(const node::TreeReduce::Plan& plan) {

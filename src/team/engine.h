@@ -72,7 +72,7 @@ class Engine {
   Ready ready(const select::InlineBcastPlan& plan);
   Ready ready(const node::PipelinedBcast::Plan& plan);
   Ready ready(const node::SegmentedBcast::Plan& plan);
-  Ready ready(const select::ExchangePlan& plan);
+  Ready ready(const node::ExchangeAllreduce::Plan& plan);
   Ready ready(const node::TreeReduce::Plan& plan);
   Ready ready(const node::SlicedReduce::Plan& plan);
 

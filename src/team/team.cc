@@ -37,7 +37,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap)
       model_(settlement_.machine),
       seats_(node::seats(settlement_.machine.topology,
                          seats_of(settlement_.whereabouts, settlement_.machine.topology))),
-      provision_(select::provision(seats_, settlement_.queue_bytes)),
+      provision_(select::provision(seats_, model_, settlement_.queue_bytes)),
       ground_(context.peers(), bootstrap),
       waiting_(waiting_settings(model_, is_crowded(settlement_.whereabouts, rank_)),
                context.progress(), [this] { ground_.check_members(); }),

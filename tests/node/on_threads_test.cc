@@ -198,10 +198,10 @@ const memory::Reduction bracketed = product_of<Bracketed>();
 
 TEST_P(OnThreads, ExchangeAllreduce) {
   expect_reduction<ExchangeAllreduce>(
-      seats(), {1, 7, 0, 20},
+      seats(), {1, 7, 0, 20, 33},
       [&](int) { return ExchangeAllreduce({160}, Association(seats()), first_sequence); },
       [](ExchangeAllreduce& protocol, Hardware& w, std::size_t count, int) {
-        protocol.run(w, count, bracketed);
+        protocol.allreduce(w, count, bracketed, {40, memory::CopyKernel::plain});
       },
       true);
 }

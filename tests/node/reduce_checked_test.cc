@@ -73,7 +73,7 @@ Job exchange_job(int ranks, const std::vector<Reduce>& calls) {
       ranks, calls,
       [=](int) { return ExchangeAllreduce({16}, Association(flat_seats(ranks)), just_below_wrap); },
       [](ExchangeAllreduce& protocol, CheckerWorld& w, const Reduce& call) {
-        protocol.run(w, call.count, bracketed);
+        protocol.allreduce(w, call.count, bracketed, {16, memory::CopyKernel::nontemporal});
       });
 }
 
@@ -113,7 +113,8 @@ using Top = TreeReduce::Top;
 
 TEST(ReduceChecked, ExchangeInEveryOrder) {
   EXPECT_TRUE(passes(exchange_job(2, {{1}, {2}, {1}, {2}})));
-  EXPECT_TRUE(passes(exchange_job(3, {{1}, {1}, {1}})));
+  EXPECT_TRUE(passes(exchange_job(2, {{9}, {1}, {5}})));
+  EXPECT_TRUE(passes(exchange_job(3, {{1}, {3}, {1}})));
 }
 
 TEST(ReduceChecked, TreeInEveryOrder) {
@@ -130,7 +131,7 @@ TEST(ReduceChecked, SlicesInEveryOrder) {
 }
 
 TEST(ReduceChecked, EveryPlantedErrorIsFound) {
-  EXPECT_TRUE(bites({exchange_job(2, {{1}, {2}, {1}, {2}}), exchange_job(4, {{2}, {1}, {1}})},
+  EXPECT_TRUE(bites({exchange_job(2, {{1}, {9}, {1}, {2}}), exchange_job(4, {{2}, {11}, {1}})},
                     {flag_too_high}));
   EXPECT_TRUE(bites(
       {tree_job(4, Top::first_rank, {{2}, {3, 2}, {1, 0}}), tree_job(3, Top::everybody, {{3}, {4}}),
