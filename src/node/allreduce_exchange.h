@@ -32,8 +32,7 @@ class ExchangeAllreduce {
                     world::Sequence start);
 
   std::size_t shared_bytes() const { return slots * slot_stride_; }
-  // For the result of a block (association.h).
-  std::size_t scratch_bytes() const { return slot_stride_; }
+  std::size_t scratch_bytes() const { return spare_bytes(slot_stride_); }
 
   // pre: an element is not over round_bytes.
   template <world::World W>
@@ -82,11 +81,12 @@ class ExchangeAllreduce {
   template <world::World W>
   void join(W& w, const Round& round) {
     const auto contribution = [&](int rank) {
+      if (rank == w.rank()) return Place{Region::input, rank, round.offset};
       const Place slot = slot_of(rank, round);
-      if (rank != w.rank()) w.wait(slot, world::until_reached(round.number));
+      w.wait(slot, world::until_reached(round.number));
       return slot + round.payload();
     };
-    fold_ranks(w, {Region::output, w.rank(), round.offset}, {Region::scratch, w.rank(), 0},
+    fold_ranks(w, {Region::output, w.rank(), round.offset}, spare_of(w.rank(), slot_stride_),
                association_, contribution, round.what);
   }
 

@@ -20,34 +20,50 @@ struct Join {
   std::size_t bytes() const { return count * reduction.element_bytes; }
 };
 
+// Private memory for results that are not final. The target is written last, in one go: until then
+// it may be where a contribution lies.
+struct Spare {
+  world::Place total;
+  world::Place block;
+};
+
+// The scratch of a protocol that joins so much at a time.
+constexpr std::size_t spare_bytes(std::size_t most_bytes) { return 2 * most_bytes; }
+inline Spare spare_of(int rank, std::size_t most_bytes) {
+  const world::Place total{world::Region::scratch, rank, 0};
+  return {total, total + most_bytes};
+}
+
 // `to` = item(first) op ... op item(last - 1). item(i) returns a place once what lies there is
-// ready; `to` is none of them but perhaps the first.
+// ready.
 template <world::World W, class Item>
-void fold_row(W& w, world::Place to, int first, int last, Item item, const Join& join) {
+void fold_row(W& w, world::Place to, world::Place spare, int first, int last, Item item,
+              const Join& join) {
   world::Place left = item(first);
   for (int i = first + 1; i < last; ++i) {
-    w.reduce(to, left, item(i), join.count, join.reduction);
-    left = to;
+    const world::Place target = i + 1 == last ? to : spare;
+    w.reduce(target, left, item(i), join.count, join.reduction);
+    left = target;
   }
   // A row of one.
   if (left != to) w.copy(to, left, join.bytes(), memory::CopyKernel::plain);
 }
 
-// The same over all ranks, block by block. `spare` holds a block's result.
+// The same over all ranks, block by block.
 template <world::World W, class Item>
-void fold_ranks(W& w, world::Place to, world::Place spare, const Association& association,
+void fold_ranks(W& w, world::Place to, const Spare& spare, const Association& association,
                 Item item, const Join& join) {
-  fold_row(w, to, association.first(0), association.first(1), item, join);
-  for (int block = 1; block < association.blocks(); ++block) {
-    const int first = association.first(block);
-    const int last = association.first(block + 1);
-    world::Place result = spare;
-    if (last - first == 1) {
-      result = item(first);
-    } else {
-      fold_row(w, spare, first, last, item, join);
-    }
-    w.reduce(to, to, result, join.count, join.reduction);
+  const auto row = [&](int block, world::Place target, world::Place between) {
+    fold_row(w, target, between, association.first(block), association.first(block + 1), item,
+             join);
+  };
+  const int blocks = association.blocks();
+  if (blocks == 1) return row(0, to, spare.total);
+  row(0, spare.total, spare.total);
+  for (int block = 1; block < blocks; ++block) {
+    row(block, spare.block, spare.block);
+    w.reduce(block + 1 == blocks ? to : spare.total, spare.total, spare.block, join.count,
+             join.reduction);
   }
 }
 

@@ -38,8 +38,7 @@ class SlicedReduce {
                world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
-  // For the result of a block (association.h).
-  std::size_t scratch_bytes() const { return slice_bytes_; }
+  std::size_t scratch_bytes() const { return spare_bytes(slice_bytes_); }
 
   // Both: pre: an element is not over the plan's slice_bytes.
   template <world::World W>
@@ -110,7 +109,8 @@ class SlicedReduce {
       return shown(rank, mine, chunk);
     };
     const Join how{chunk.elements(mine), reduction};
-    fold_ranks(w, result(mine, chunk), {Region::scratch, mine, 0}, association_, contribution, how);
+    fold_ranks(w, result(mine, chunk), spare_of(mine, slice_bytes_), association_, contribution,
+               how);
     joined_.publish(w, chunk.number + 1);
     if (wants_result) take(w, mine, chunk);
   }

@@ -40,6 +40,8 @@ class TreeReduce {
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
+  std::size_t scratch_bytes() const { return slot_stride_; }
+
   // Both: pre: an element is not over round_bytes.
   template <world::World W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
@@ -106,7 +108,8 @@ class TreeReduce {
       if (rank == w.rank()) return Place{Region::input, rank, offset};
       return arrived(w, slot_of(rank, shown_offset_), join.bytes());
     };
-    fold_row(w, mine + payload_at(join.bytes()), w.rank(), last, contribution, join);
+    fold_row(w, mine + payload_at(join.bytes()), {Region::scratch, w.rank(), 0}, w.rank(), last,
+             contribution, join);
     w.store(mine, round_);
   }
 
@@ -115,7 +118,7 @@ class TreeReduce {
     const auto block_result = [&](int block) {
       return arrived(w, slot_of(association_.first(block), shown_offset_), join.bytes());
     };
-    fold_row(w, to, 0, association_.blocks(), block_result, join);
+    fold_row(w, to, {Region::scratch, w.rank(), 0}, 0, association_.blocks(), block_result, join);
   }
 
   template <world::World W>

@@ -58,11 +58,33 @@ double release_ns(const Prices& prices, const node::Tree& tree, int rank,
   return slowest;
 }
 
+constexpr int flags_in_line = static_cast<int>(node::line_bytes / node::flag_bytes);
+
 std::vector<int> flags_per_line_choices(int flags) {
   std::vector<int> choices = {1};
   if (flags > 1) choices.push_back(2);
-  if (flags > 2) choices.push_back(static_cast<int>(node::line_bytes / node::flag_bytes / 2));
+  if (flags > 2) choices.push_back(flags_in_line / 2);  // each may need two words: report, release
   return choices;
+}
+
+void add_dissemination(std::vector<Candidate>& list,
+                       const node::DisseminationBarrier::Parameters& parameters, double ns) {
+  list.push_back(
+      {DisseminationPlan{parameters},
+       fmt::format("radix {}, flags a line: {}", parameters.radix, parameters.flags_per_line), ns});
+}
+
+void add_disseminations(std::vector<Candidate>& list, const Prices& prices) {
+  const int ranks = prices.ranks();
+  for (int radix = 2;; radix *= 2) {
+    const node::DisseminationBarrier::Parameters parameters{std::min(radix, ranks), 1};
+    add_dissemination(list, parameters, dissemination_ns(prices, parameters));
+    if (radix >= ranks) break;
+  }
+  // All in a line: one line to fetch, which all pull at. Two ranks pull at what they both write.
+  const node::DisseminationBarrier::Parameters together{ranks, std::min(ranks, flags_in_line)};
+  add_dissemination(list, together,
+                    ranks == 2 ? prices.shared_line_ns(0, 1) : dissemination_ns(prices, together));
 }
 
 void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
@@ -87,14 +109,24 @@ double tree_barrier_ns(const Prices& prices, const node::Tree& tree,
          release_ns(prices, tree, tree.root(), parameters);
 }
 
-double dissemination_ns(const Prices& prices, int flags_per_line) {
+// Each round: the announcements of all that a rank listens to, each with as many listeners.
+double dissemination_ns(const Prices& prices,
+                        const node::DisseminationBarrier::Parameters& parameters) {
+  const int ranks = prices.ranks();
   double sum = 0;
-  for (int distance = 1; distance < prices.ranks(); distance *= 2) {
+  for (int distance = 1; distance < ranks; distance *= parameters.radix) {
     double slowest = 0;
-    for (int rank = 0; rank < prices.ranks(); ++rank) {
-      const int to = (rank + distance) % prices.ranks();
-      slowest = std::max(slowest, flags_per_line == 1 ? prices.line_ns(rank, to)
-                                                      : prices.shared_line_ns(rank, to));
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::vector<int> heard;
+      std::vector<int> listeners;
+      for (int step = 1; step < parameters.radix && step * distance < ranks; ++step) {
+        heard.push_back((rank + ranks - step * distance) % ranks);
+        listeners.push_back((rank + step * distance) % ranks);
+      }
+      const double queue_ns =
+          prices.line_to_ns(rank, listeners) - prices.line_ns(rank, listeners.front());
+      slowest = std::max(slowest, prices.flags_ns(heard, rank, parameters.flags_per_line) +
+                                      std::max(0.0, queue_ns));
     }
     sum += slowest;
   }
@@ -103,12 +135,7 @@ double dissemination_ns(const Prices& prices, int flags_per_line) {
 
 std::vector<Candidate> barrier_candidates(const Prices& prices, const Provision& provision) {
   std::vector<Candidate> list;
-  // Two ranks can do with one line. Among more, a line with several flags is one that several
-  // pairs pull at.
-  for (int per_line = 1; per_line <= (prices.ranks() == 2 ? 2 : 1); ++per_line) {
-    list.push_back({DisseminationPlan{{per_line}}, fmt::format("flags a line: {}", per_line),
-                    dissemination_ns(prices, per_line)});
-  }
+  add_disseminations(list, prices);
   for (const node::Shape& shape : provision.shapes) {
     add_tree_barriers(list, prices, shape);
   }

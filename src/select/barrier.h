@@ -13,6 +13,7 @@ std::vector<Candidate> barrier_candidates(const Prices& prices, const Provision&
 
 double tree_barrier_ns(const Prices& prices, const node::Tree& tree,
                        const node::TreeBarrier::Parameters& parameters);
-double dissemination_ns(const Prices& prices, int flags_per_line);
+double dissemination_ns(const Prices& prices,
+                        const node::DisseminationBarrier::Parameters& parameters);
 
 }  // namespace huddle::select

@@ -43,6 +43,8 @@ void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provis
 void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                    std::size_t bytes) {
   const auto& parameters = provision.pipelined_bcast;
+  const std::size_t queue =
+      static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
   const auto kernel = prices.kernel_for(bytes, root, prices.farthest_from(root));
   for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
     const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
@@ -51,7 +53,7 @@ void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Pro
       list.push_back({node::PipelinedBcast::Plan{static_cast<int>(shape), cells, kernel},
                       fmt::format("{}, fragments of {}, {}", node::name(provision.shapes[shape]),
                                   size_text(static_cast<double>(fragment)), memory::name(kernel)),
-                      pipelined_bcast_ns(prices, tree, bytes, fragment, kernel)});
+                      pipelined_bcast_ns(prices, tree, queue, bytes, fragment, kernel)});
       if (fragment >= bytes) break;
     }
   }
@@ -64,12 +66,11 @@ void add_segmented(std::vector<Candidate>& list, const Prices& prices, const Pro
   const node::SegmentedBcast layout(parameters, prices.seats(), root, 0);
   for (std::size_t segment = node::page_bytes; segment <= parameters.segment_bytes; segment *= 2) {
     const node::SegmentedBcast::Plan plan{segment, kernel};
-    list.push_back(
-        {plan,
-         fmt::format("{} segments of {}, {} readers at once, {}", layout.segments(),
-                     size_text(static_cast<double>(segment)), parameters.readers_at_once,
-                     memory::name(kernel)),
-         segmented_bcast_ns(prices, layout.segments(), parameters.readers_at_once, bytes, plan)});
+    list.push_back({plan,
+                    fmt::format("{} segments of {}, {} readers at once, {}", layout.segments(),
+                                size_text(static_cast<double>(segment)), parameters.readers_at_once,
+                                memory::name(kernel)),
+                    segmented_bcast_ns(prices, layout, parameters.readers_at_once, bytes, plan)});
     if (segment * static_cast<std::size_t>(layout.segments()) >= bytes) break;
   }
 }
@@ -82,42 +83,44 @@ double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, 
          reuse_ns(prices) / slots;
 }
 
-// One fragment is copied in, word of it goes down, it is copied out; meanwhile the next ones are
-// under way at the pace of the slower side, and each costs its flag besides.
-double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t bytes,
-                          std::size_t fragment_bytes, memory::CopyKernel kernel) {
-  const int farthest = prices.farthest_from(root);
+// The first fragment is copied in, word of it goes down, the last one is copied out; between those
+// the others follow at the pace of a stream, and each costs its flag besides.
+double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
+                          std::size_t bytes, std::size_t fragment_bytes,
+                          memory::CopyKernel kernel) {
+  const int far = prices.farthest_from(root);
+  const int others = prices.ranks() - 2;
   const std::size_t fragment = std::min(fragment_bytes, bytes);
-  const double first_ns = prices.write_ns(fragment, root, farthest, kernel);
-  const double last_ns = prices.read_ns(fragment, root, farthest, prices.ranks() - 2);
-  const double pace_ns = std::max(prices.stream_ns(bytes, root, farthest, kernel),
-                                  prices.read_ns(bytes, root, farthest, prices.ranks() - 2));
+  const double first_ns = prices.write_ns(fragment, queue_bytes, root, far, kernel);
+  const double last_ns = prices.read_ns(fragment, root, far, others);
+  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, kernel),
+                                  prices.read_ns(bytes, root, far, others));
   const double fragments = ceil_div(bytes, fragment_bytes);
-  const double share =
-      static_cast<double>(fragment) / static_cast<double>(std::max<std::size_t>(bytes, 1));
   const double flag_ns = prices.line_to_ns(root, tree.children(root));
-  return std::max(first_ns + last_ns, pace_ns * (1 - share) + std::max(first_ns, last_ns)) +
+  return first_ns + last_ns + pace_ns * (fragments - 1) / fragments +
          last(times_down(prices, tree)) + (fragments - 1) * flag_ns;
 }
 
-// Each segment is drawn upon by few readers; all are read at once.
-double segmented_bcast_ns(const Prices& prices, int segments, int readers_at_once,
-                          std::size_t bytes, const node::SegmentedBcast::Plan& plan) {
-  const int farthest = prices.farthest_from(root);
+// Each segment is drawn upon by few readers; all are read at once. A group that begins with the
+// last segment waits until that is full.
+double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layout,
+                          int readers_at_once, std::size_t bytes,
+                          const node::SegmentedBcast::Plan& plan) {
+  const int far = prices.farthest_from(root);
+  const auto in_turn = static_cast<std::size_t>(layout.segments());
   const std::size_t segment = std::min(plan.segment_bytes, bytes);
+  const std::size_t buffers = 2 * in_turn * plan.segment_bytes;
   const int others = std::min(prices.ranks() - 2, readers_at_once - 1);
-  const double first_ns = prices.write_ns(segment, root, farthest, plan.copy_in);
-  const double last_ns = prices.read_ns(segment, root, farthest, others);
-  const double pace_ns = std::max(prices.stream_ns(bytes, root, farthest, plan.copy_in),
-                                  prices.read_ns(bytes, root, farthest, others));
-  const auto half = static_cast<std::size_t>(segments) * plan.segment_bytes;
+  const double fill_ns = prices.write_ns(segment, buffers, root, far, plan.copy_in);
+  const double drain_ns = prices.read_ns(segment, root, far, others);
+  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, plan.copy_in),
+                                  prices.read_ns(bytes, root, far, others));
   const double flag_ns = prices.line_to_ns(root, everybody_but(root, prices.ranks()));
-  const double turns = ceil_div(bytes, half);
-  // A reader waits for a whole half only at its ends: a group that begins with the last segment
-  // waits until it is full.
-  const double skew_ns = first_ns * std::min<double>(segments - 1, ceil_div(bytes, segment) - 1);
-  return pace_ns + first_ns + last_ns + skew_ns / std::max(1.0, turns) +
-         ceil_div(bytes, segment) * flag_ns + turns * reuse_ns(prices);
+  const double segments = ceil_div(bytes, segment);
+  const double turns = ceil_div(bytes, in_turn * plan.segment_bytes);
+  const double filled_first = std::min(segments, static_cast<double>(in_turn));
+  return filled_first * fill_ns + drain_ns + pace_ns * (segments - filled_first) / segments +
+         segments * flag_ns + turns * reuse_ns(prices);
 }
 
 std::vector<Candidate> bcast_candidates(const Prices& prices, const Provision& provision,

@@ -14,9 +14,10 @@ std::vector<Candidate> bcast_candidates(const Prices& prices, const Provision& p
 
 double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, std::size_t bytes);
 // After Kurnosov and Tokmasheva's t(m, s), with the copies in and out each at their own price.
-double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t bytes,
-                          std::size_t fragment_bytes, memory::CopyKernel kernel);
-double segmented_bcast_ns(const Prices& prices, int segments, int readers_at_once,
-                          std::size_t bytes, const node::SegmentedBcast::Plan& plan);
+double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
+                          std::size_t bytes, std::size_t fragment_bytes, memory::CopyKernel kernel);
+double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layout,
+                          int readers_at_once, std::size_t bytes,
+                          const node::SegmentedBcast::Plan& plan);
 
 }  // namespace huddle::select

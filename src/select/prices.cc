@@ -3,6 +3,7 @@
 #include "select/prices.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "machine/machine.h"
 #include "node/copy_choice.h"
@@ -20,6 +21,15 @@ bool past_the_caches(memory::CopyKernel kernel) {
 
 }  // namespace
 
+Prices::Prices(const machine::CostModel& model, const node::Seats& seats)
+    : model_(model), seats_(seats) {
+  const double yield_ns = model.system_ns(machine::SystemCall::yield);
+  for (const int pu : seats.pus) {
+    const auto others = std::count(seats.pus.begin(), seats.pus.end(), pu) - 1;
+    turn_ns_.push_back(std::isfinite(yield_ns) ? static_cast<double>(others) * yield_ns : 0);
+  }
+}
+
 std::vector<int> Prices::pus(std::span<const int> ranks) const {
   std::vector<int> pus;
   for (const int rank : ranks) pus.push_back(pu(rank));
@@ -27,11 +37,14 @@ std::vector<int> Prices::pus(std::span<const int> ranks) const {
 }
 
 double Prices::line_to_ns(int from, std::span<const int> readers) const {
-  return model_.line_to_readers_ns(pu(from), pus(readers));
+  double turn = 0;
+  for (const int reader : readers) turn = std::max(turn, turn_ns(reader));
+  return model_.line_to_readers_ns(pu(from), pus(readers)) + turn;
 }
 
 double Prices::flags_ns(std::span<const int> writers, int reader, int flags_a_line) const {
-  return model_.flags_ns(pus(writers), pu(reader), flags_a_line);
+  if (writers.empty()) return 0;
+  return model_.flags_ns(pus(writers), pu(reader), flags_a_line) + turn_ns(reader);
 }
 
 double Prices::rest_ns(std::size_t bytes, int from, int to) const {
@@ -52,10 +65,16 @@ double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
                          .others = others});
 }
 
-double Prices::write_ns(std::size_t bytes, int rank, int reader, memory::CopyKernel kernel) const {
+double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                        memory::CopyKernel kernel) const {
   const auto kind =
       past_the_caches(kernel) ? HandoffKind::write_cached_nontemporal : HandoffKind::write_cached;
-  return model_.handoff_ns(static_cast<double>(bytes), pu(rank), pu(reader), kind);
+  const auto write = [&](double size) {
+    return model_.handoff_ns(size, pu(rank), pu(reader), kind);
+  };
+  const auto block = static_cast<double>(bytes);
+  const double all = std::max(block, static_cast<double>(buffers_bytes));
+  return std::max(write(block), write(all) * block / all);
 }
 
 double Prices::stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const {

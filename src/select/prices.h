@@ -17,14 +17,17 @@ namespace huddle::select {
 
 class Prices {
  public:
-  Prices(const machine::CostModel& model, const node::Seats& seats)
-      : model_(model), seats_(seats) {}
+  Prices(const machine::CostModel& model, const node::Seats& seats);
 
   int ranks() const { return seats_.ranks(); }
   const node::Seats& seats() const { return seats_; }
 
-  double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)); }
-  double shared_line_ns(int a, int b) const { return model_.shared_line_ns(pu(a), pu(b)); }
+  // All that a rank waits for it has to be awake for: where ranks share a processor, it waits for
+  // its turn as well.
+  double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)) + turn_ns(to); }
+  double shared_line_ns(int a, int b) const {
+    return model_.shared_line_ns(pu(a), pu(b)) + turn_ns(b);
+  }
   // Until the last of the readers has a line that `from` wrote.
   double line_to_ns(int from, std::span<const int> readers) const;
   // Until `reader` has seen the flags of all these.
@@ -34,8 +37,10 @@ class Prices {
   double rest_ns(std::size_t bytes, int from, int to) const;
   // A block that `from` has just written, read while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const;
-  // A block written where others have read before.
-  double write_ns(std::size_t bytes, int rank, int reader, memory::CopyKernel kernel) const;
+  // A block written where others have read before, into buffers of so much memory in all: the more
+  // there are, the longer ago its lines were last used.
+  double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                  memory::CopyKernel kernel) const;
   // A block that goes through memory shared with `to` while it is still being written.
   double stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const;
   // A block of one's own joined to another.
@@ -48,11 +53,14 @@ class Prices {
   int farthest_from(int rank) const;
 
  private:
+  // Until everybody else of its processor has had it once.
+  double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
   int pu(int rank) const { return seats_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
 
   const machine::CostModel& model_;
   const node::Seats& seats_;
+  std::vector<double> turn_ns_;  // by rank
 };
 
 // When each rank has a word that goes down the tree: each parent tells all its children at once.

@@ -49,8 +49,8 @@ std::size_t best_queue(const Prices& prices, std::size_t most_bytes) {
   double best_pace = 0;
   for (std::size_t queue = least; queue <= std::max(least, most_bytes); queue *= 2) {
     const double fill_ns =
-        std::min(prices.write_ns(queue, 0, far, memory::CopyKernel::plain),
-                 prices.write_ns(queue, 0, far, memory::CopyKernel::nontemporal));
+        std::min(prices.write_ns(queue, queue, 0, far, memory::CopyKernel::plain),
+                 prices.write_ns(queue, queue, 0, far, memory::CopyKernel::nontemporal));
     const double drain_ns = prices.read_ns(queue, 0, far, 0);
     const double pace = static_cast<double>(queue) / std::max(fill_ns, drain_ns);
     if (pace <= best_pace) continue;

@@ -58,11 +58,13 @@ struct Round {
 };
 
 Round tree_round(const Prices& prices, const Association& association, std::size_t bytes,
-                 TreeReduce::Top top, bool to_all) {
+                 int slots_in_turn, TreeReduce::Top top, bool to_all) {
+  const auto slots = static_cast<std::size_t>(slots_in_turn);
   const int far = prices.farthest_from(0);
   // What one rank shows, and what others take from it.
-  const double show_ns =
-      bytes <= node::line_bytes ? 0 : prices.write_ns(bytes, 0, far, memory::CopyKernel::plain);
+  const double show_ns = bytes <= node::most_in_line ? 0
+                                                     : prices.write_ns(bytes, slots * bytes, 0, far,
+                                                                       memory::CopyKernel::plain);
   const std::vector<int> leaders = leaders_but_first(association);
   const std::vector<int> others = row(1, prices.ranks());
   Round round;
@@ -71,10 +73,10 @@ Round tree_round(const Prices& prices, const Association& association, std::size
     const int first = association.first(block);
     const auto members = members_but_first(association, block);
     round.alone_ns = std::max(round.alone_ns, gather_ns(prices, members, first, bytes));
-    leader_works_ns = std::max(leader_works_ns, join_all_ns(prices, members, first, bytes));
+    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members, first, bytes));
   }
-  const double top_works_ns = join_all_ns(prices, leaders, 0, bytes) + prices.join_ns(bytes, 0);
-  round.alone_ns += 2 * show_ns + prices.flags_ns(leaders, 0, 1) + top_works_ns;
+  const double top_works_ns = gather_ns(prices, leaders, 0, bytes) + prices.join_ns(bytes, 0);
+  round.alone_ns += 2 * show_ns + top_works_ns;
   round.busy_ns = leader_works_ns + show_ns + top_works_ns;
   if (!to_all) return round;
   switch (top) {
@@ -82,7 +84,7 @@ Round tree_round(const Prices& prices, const Association& association, std::size
       // One step more: the result has to be shown, and all take it.
       const double take_ns = prices.rest_ns(bytes, 0, far) + prices.join_ns(bytes, far);
       round.alone_ns += show_ns + prices.line_to_ns(0, others) + take_ns;
-      round.busy_ns += show_ns + prices.join_ns(bytes, 0);
+      round.busy_ns += show_ns + prices.join_ns(bytes, 0) + prices.line_ns(0, far);
       break;
     }
     case TreeReduce::Top::everybody:
@@ -127,7 +129,8 @@ void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provisio
       list.push_back({plan,
                       fmt::format("blocks: {}, rounds of {}, {}", association.blocks(),
                                   size_text(static_cast<double>(round)), name(top)),
-                      tree_reduce_ns(prices, association, request.bytes, plan, to_all)});
+                      tree_reduce_ns(prices, association, provision.tree_reduce.slots,
+                                     request.bytes, plan, to_all)});
     }
   }
 }
@@ -154,10 +157,11 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provis
   for (std::size_t slice = node::line_bytes; slice <= most; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const node::SlicedReduce::Plan plan{slice, kernel};
-    list.push_back({plan,
-                    fmt::format("slices of {}, {}", size_text(static_cast<double>(slice)),
-                                memory::name(kernel)),
-                    sliced_reduce_ns(prices, request.bytes, plan, to_all)});
+    list.push_back(
+        {plan,
+         fmt::format("slices of {}, {}", size_text(static_cast<double>(slice)),
+                     memory::name(kernel)),
+         sliced_reduce_ns(prices, provision.sliced_reduce.sets, request.bytes, plan, to_all)});
     if (slice * ranks >= request.bytes) break;
   }
 }
@@ -173,25 +177,26 @@ double exchange_ns(const Prices& prices, std::size_t bytes,
   const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
   const int far = prices.farthest_from(0);
   const std::vector<int> others = row(1, prices.ranks());
-  const double show_ns =
-      round_bytes <= node::most_in_line ? 0 : prices.write_ns(round_bytes, 0, far, plan.copy_in);
+  const double show_ns = round_bytes <= node::most_in_line
+                             ? 0
+                             : prices.write_ns(round_bytes, 4 * round_bytes, 0, far, plan.copy_in);
   const double queue_ns = std::max(0.0, prices.line_to_ns(0, others) - prices.line_ns(0, far));
   const double flags_ns = prices.flags_ns(others, 0, 1) + queue_ns;
   return rounds * (show_ns + flags_ns + join_all_ns(prices, others, 0, round_bytes));
 }
 
-double tree_reduce_ns(const Prices& prices, const Association& association, std::size_t bytes,
-                      const TreeReduce::Plan& plan, bool to_all) {
+double tree_reduce_ns(const Prices& prices, const Association& association, int slots,
+                      std::size_t bytes, const TreeReduce::Plan& plan, bool to_all) {
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
   const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
-  const Round round = tree_round(prices, association, round_bytes, plan.top, to_all);
+  const Round round = tree_round(prices, association, round_bytes, slots, plan.top, to_all);
   return round.alone_ns + (rounds - 1) * round.busy_ns;
 }
 
 // A rank copies in what is the others', joins its share, and fetches the rest, all by itself; each
 // chunk has the others' flags to wait for three times, and two chunks are under way at the ends.
-double sliced_reduce_ns(const Prices& prices, std::size_t bytes,
+double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
                         const node::SlicedReduce::Plan& plan, bool to_all) {
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const int far = prices.farthest_from(0);
@@ -199,9 +204,11 @@ double sliced_reduce_ns(const Prices& prices, std::size_t bytes,
   const std::size_t theirs = bytes / ranks * (ranks - 1);
   const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
   const double chunks = static_cast<double>((bytes + chunk - 1) / chunk);
-  const double in_ns = prices.write_ns(theirs, 0, far, plan.copy_in);
+  const std::size_t buffers = static_cast<std::size_t>(sets) * chunk;
+  const double in_ns = prices.write_ns(theirs, buffers, 0, far, plan.copy_in);
   const double join_ns = prices.read_ns(theirs, far, 0, others);
-  const double result_ns = prices.write_ns(bytes / ranks, 0, far, memory::CopyKernel::plain);
+  const double result_ns =
+      prices.write_ns(bytes / ranks, buffers, 0, far, memory::CopyKernel::plain);
   const double fetch_ns = to_all ? join_ns : prices.read_ns(theirs, far, 0, 0);
   const double flags_ns = prices.flags_ns(row(1, prices.ranks()), 0, 1);
   return in_ns + join_ns + result_ns + fetch_ns + 3 * (chunks + 1) * flags_ns;

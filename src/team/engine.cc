@@ -47,6 +47,15 @@ constexpr auto run_reduction = [](auto& protocol, Hardware& w, const auto& plan,
   }
 };
 
+template <class Protocol>
+std::size_t scratch_bytes_of(const Protocol& protocol) {
+  if constexpr (requires { protocol.scratch_bytes(); }) {
+    return protocol.scratch_bytes();
+  } else {
+    return 0;
+  }
+}
+
 template <class List, class Plan>
 auto* find(List& list, const Plan& plan) {
   const auto found =
@@ -65,7 +74,8 @@ Engine::Engine(Ground& ground, const node::Seats& seats, const select::Provision
       association_(seats) {}
 
 template <class Protocol>
-Engine::Slot<Protocol> Engine::set_up(Protocol protocol, std::size_t scratch_bytes) {
+Engine::Slot<Protocol> Engine::set_up(Protocol protocol) {
+  const std::size_t scratch_bytes = scratch_bytes_of(protocol);
   std::vector<std::byte*> memory = ground_.lay_out(protocol.shared_bytes());
   auto instance =
       std::make_unique<Instance<Protocol>>(std::move(protocol), std::move(memory), scratch_bytes);
@@ -128,9 +138,7 @@ Ready Engine::ready(const node::SegmentedBcast::Plan& plan) {
 
 Ready Engine::ready(const node::ExchangeAllreduce::Plan& plan) {
   if (!exchange_) {
-    node::ExchangeAllreduce protocol(provision_.exchange, association_, first_sequence);
-    const std::size_t scratch_bytes = protocol.scratch_bytes();
-    exchange_ = set_up(std::move(protocol), scratch_bytes);
+    exchange_ = set_up(node::ExchangeAllreduce(provision_.exchange, association_, first_sequence));
   }
   return bound(*exchange_, plan,
                [](node::ExchangeAllreduce& protocol, Hardware& w,
@@ -148,10 +156,8 @@ Ready Engine::ready(const node::TreeReduce::Plan& plan) {
 
 Ready Engine::ready(const node::SlicedReduce::Plan& plan) {
   if (!sliced_reduce_) {
-    node::SlicedReduce protocol(provision_.sliced_reduce, association_, ground_.ranks(),
-                                first_sequence);
-    const std::size_t scratch_bytes = protocol.scratch_bytes();
-    sliced_reduce_ = set_up(std::move(protocol), scratch_bytes);
+    sliced_reduce_ = set_up(node::SlicedReduce(provision_.sliced_reduce, association_,
+                                               ground_.ranks(), first_sequence));
   }
   return bound(*sliced_reduce_, plan, run_reduction);
 }

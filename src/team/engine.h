@@ -77,7 +77,7 @@ class Engine {
   Ready ready(const node::SlicedReduce::Plan& plan);
 
   template <class Protocol>
-  Slot<Protocol> set_up(Protocol protocol, std::size_t scratch_bytes = 0);
+  Slot<Protocol> set_up(Protocol protocol);
 
   Ground& ground_;
   const node::Seats& seats_;

@@ -54,9 +54,10 @@ Job tree_job(int ranks, std::size_t calls, const Shape& shape,
   });
 }
 
-Job dissemination_job(int ranks, std::size_t calls, int per_line) {
+Job dissemination_job(int ranks, std::size_t calls,
+                      const DisseminationBarrier::Parameters& parameters) {
   return barrier_job<DisseminationBarrier>(ranks, calls, [=](int rank) {
-    return DisseminationBarrier({per_line}, rank, ranks, just_below_wrap);
+    return DisseminationBarrier(parameters, rank, ranks, just_below_wrap);
   });
 }
 
@@ -72,16 +73,19 @@ TEST(BarrierChecked, EveryOrderOfAFewRanks) {
     EXPECT_TRUE(passes(tree_job(4, 2, binary, {1, release})));
   }
   for (int ranks = 2; ranks <= 4; ++ranks) {
-    EXPECT_TRUE(passes(dissemination_job(ranks, ranks == 4 ? 2 : 3, 1)));
+    EXPECT_TRUE(passes(dissemination_job(ranks, ranks == 4 ? 2 : 3, {2, 1})));
   }
-  EXPECT_TRUE(passes(dissemination_job(2, 3, 2)));
+  EXPECT_TRUE(passes(dissemination_job(2, 3, {2, 2})));
+  EXPECT_TRUE(passes(dissemination_job(3, 3, {3, 2})));
+  EXPECT_TRUE(passes(dissemination_job(4, 2, {4, 4})));
 }
 
 TEST(BarrierChecked, EveryPlantedErrorIsFound) {
   EXPECT_TRUE(bites({tree_job(2, 3, flat, {1, Release::own_queue}),
                      tree_job(3, 3, chain, {1, Release::announced}),
                      tree_job(4, 3, binary, {1, Release::same_line})}));
-  EXPECT_TRUE(bites({dissemination_job(2, 3, 2), dissemination_job(3, 3, 1)}));
+  EXPECT_TRUE(bites({dissemination_job(2, 3, {2, 2}), dissemination_job(3, 3, {2, 1}),
+                     dissemination_job(3, 3, {3, 3})}));
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
     job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
   }
   job.sizes.input = job.sizes.output = (1 + script.calls) * script.window_bytes;
-  job.sizes.scratch = script.window_bytes;
+  // Two results of a reduction, whatever slots are rounded up to.
+  job.sizes.scratch = 2 * (script.window_bytes + apart_bytes);
   job.prepare = [script](world::checker::Memory& memory) {
     for (int rank = 0; rank < memory.ranks(); ++rank) {
       for (std::size_t call = 0; call < script.calls; ++call) {

@@ -74,10 +74,12 @@ TEST_P(OnThreads, TreeBarriers) {
 }
 
 TEST_P(OnThreads, DisseminationBarriers) {
-  for (const int per_line : {1, 2, 16}) {
-    expect_nobody_leaves_early<DisseminationBarrier>(ranks(), [&](int rank) {
-      return DisseminationBarrier({per_line}, rank, ranks(), first_sequence);
-    });
+  for (const int radix : {2, 3, 8}) {
+    for (const int per_line : {1, 2, 16}) {
+      expect_nobody_leaves_early<DisseminationBarrier>(ranks(), [&](int rank) {
+        return DisseminationBarrier({radix, per_line}, rank, ranks(), first_sequence);
+      });
+    }
   }
 }
 
