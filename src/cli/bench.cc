@@ -129,6 +129,9 @@ std::vector<contest::Contest> BenchCommand::contests(const machine::Discovery& d
   for (auto& one : contest::bcast_variants(report.machine, seating, scale)) {
     all.push_back(std::move(one));
   }
+  for (auto& one : contest::allreduce_variants(report.machine, seating, scale)) {
+    all.push_back(std::move(one));
+  }
   return all;
 }
 

@@ -68,15 +68,21 @@ std::string TeamBcast::how(const Here& here) {
   return chosen(here, {.operation = Operation::bcast, .bytes = here.source.size()});
 }
 
-TeamAllreduce::TeamAllreduce()
-    : sum_(memory::reduction(memory::Type::float64, memory::Operator::sum)) {}
+TeamAllreduce::TeamAllreduce(PlanOrChoice plan)
+    : plan_(std::move(plan)),
+      sum_(memory::reduction(memory::Type::float64, memory::Operator::sum)) {}
 
 void TeamAllreduce::prepare(const Here& here) { fill_numbers(here.source, here.stamp, here.rank); }
 
 void TeamAllreduce::run(const Here& here, int calls) {
   const std::size_t count = here.source.size() / sizeof(double);
   for (int call = 0; call < calls; ++call) {
-    here.team->allreduce(here.source.data(), here.target.data(), count, sum_);
+    if (plan_) {
+      here.team->run_by(
+          *plan_, {Operation::allreduce, here.source.data(), here.target.data(), count, &sum_, 0});
+    } else {
+      here.team->allreduce(here.source.data(), here.target.data(), count, sum_);
+    }
   }
 }
 
@@ -85,6 +91,7 @@ bool TeamAllreduce::is_right(const Here& here) {
 }
 
 std::string TeamAllreduce::how(const Here& here) {
+  if (plan_) return {};
   return chosen(here, {Operation::allreduce, here.source.size(), sizeof(double)});
 }
 

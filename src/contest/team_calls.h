@@ -65,13 +65,14 @@ class TeamBcast final : public Contender {
 // Sums of doubles.
 class TeamAllreduce final : public Contender {
  public:
-  TeamAllreduce();
+  explicit TeamAllreduce(PlanOrChoice plan = std::nullopt);
   void prepare(const Here& here) override;
   void run(const Here& here, int calls) override;
   bool is_right(const Here& here) override;
   std::string how(const Here& here) override;
 
  private:
+  PlanOrChoice plan_;
   memory::Reduction sum_;
 };
 

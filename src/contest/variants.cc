@@ -33,7 +33,6 @@ constexpr const char* choice = "huddle's choice";
 
 // The paper's fragment: two pages.
 constexpr int paper_fragment_cells = 2;
-constexpr std::size_t paper_fragment_bytes = paper_fragment_cells * node::page_bytes;
 // The paper's segments and the readers that it lets draw on one at a time.
 constexpr std::size_t paper_segment_bytes = 128 * 1024;
 constexpr int paper_readers_at_once = 4;
@@ -47,13 +46,16 @@ struct Forecast {
   Forecast(const machine::Machine& machine, const Seating& seating)
       : model(machine),
         seats(node::seats(machine.topology, seating.counted_for())),
-        provision(select::provision(seats, team::ContextOptions().queue_bytes)),
+        provision(select::provision(seats, model, team::ContextOptions().queue_bytes)),
         prices(model, seats) {}
   Forecast(const Forecast&) = delete;
   Forecast& operator=(const Forecast&) = delete;
 
+  std::vector<select::Candidate> candidates(const select::Request& request) const {
+    return select::candidates(request, seats, model, provision);
+  }
   double cheapest_ns(const select::Request& request) const {
-    return select::cheapest(select::candidates(request, seats, model, provision)).ns;
+    return select::cheapest(candidates(request)).ns;
   }
   node::Tree tree(const Shape& shape) const { return node::tree(shape, seats, 0); }
   bool has_levels() const { return !seats.group_of.empty(); }
@@ -139,7 +141,8 @@ class BcastVariants {
     for (const int buffers : {1, 2, 4}) {
       const PipelinedBcast::Parameters parameters{
           {{Shape::Kind::flat, 1}}, node::page_bytes, buffers * paper_fragment_cells, 1};
-      add(fmt::format("{} buffer{} of {}, flat", buffers, buffers == 1 ? "" : "s", fragment_text()),
+      add(fmt::format("{} buffer{} of {}, flat", buffers, buffers == 1 ? "" : "s",
+                      fragment_text(paper_fragment_cells)),
           std::make_unique<ProtocolBcast<PipelinedBcast>>(forecast_.seats, crowded_, parameters,
                                                           plan));
     }
@@ -147,13 +150,16 @@ class BcastVariants {
 
   void add_trees() {
     const auto& queue = forecast_.provision.pipelined_bcast;
-    const int buffers = queue.set_cells * queue.sets / paper_fragment_cells;
+    const int cells = std::min(paper_fragment_cells, queue.set_cells);
+    const auto cells_of_all = static_cast<std::size_t>(queue.set_cells * queue.sets);
     each_shape([&](int number, const Shape& shape) {
-      add(fmt::format("{} buffers of {}, {}", buffers, fragment_text(), node::name(shape)),
-          std::make_unique<TeamBcast>(
-              PipelinedBcast::Plan{number, paper_fragment_cells, CopyKernel::plain}),
-          select::pipelined_bcast_ns(forecast_.prices, forecast_.tree(shape), contest_.bytes,
-                                     paper_fragment_bytes, CopyKernel::plain));
+      add(fmt::format("{} buffers of {}, {}", queue.set_cells * queue.sets / cells,
+                      fragment_text(cells), node::name(shape)),
+          std::make_unique<TeamBcast>(PipelinedBcast::Plan{number, cells, CopyKernel::plain}),
+          select::pipelined_bcast_ns(forecast_.prices, forecast_.tree(shape),
+                                     cells_of_all * queue.cell_bytes, contest_.bytes,
+                                     static_cast<std::size_t>(cells) * queue.cell_bytes,
+                                     CopyKernel::plain));
     });
   }
 
@@ -165,13 +171,13 @@ class BcastVariants {
   }
   void add_segments(int readers_at_once, const SegmentedBcast::Plan& plan) {
     const SegmentedBcast::Parameters parameters{readers_at_once, plan.segment_bytes};
-    const int segments =
-        SegmentedBcast(parameters, forecast_.seats, 0, world::first_sequence).segments();
+    const SegmentedBcast layout(parameters, forecast_.seats, 0, world::first_sequence);
+    const int segments = layout.segments();
     add(fmt::format("{} segment{} of {}, {} at once", segments, segments == 1 ? "" : "s",
                     size_text(static_cast<double>(plan.segment_bytes)), readers_at_once),
         std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.seats, crowded_, parameters,
                                                         plan),
-        select::segmented_bcast_ns(forecast_.prices, segments, readers_at_once, contest_.bytes,
+        select::segmented_bcast_ns(forecast_.prices, layout, readers_at_once, contest_.bytes,
                                    plan));
   }
 
@@ -180,8 +186,8 @@ class BcastVariants {
     const auto& shapes = forecast_.provision.shapes;
     for (std::size_t i = 0; i < shapes.size(); ++i) add_one(static_cast<int>(i), shapes[i]);
   }
-  static std::string fragment_text() {
-    return size_text(static_cast<double>(paper_fragment_bytes));
+  static std::string fragment_text(int cells) {
+    return size_text(cells * static_cast<double>(node::page_bytes));
   }
 
   const Forecast& forecast_;
@@ -190,11 +196,55 @@ class BcastVariants {
   Contest contest_;
 };
 
+constexpr std::size_t KiB = 1024;
+constexpr std::size_t MiB = 1024 * KiB;
+
 std::vector<std::size_t> bcast_sizes(bool quick) {
-  constexpr std::size_t KiB = 1024;
-  constexpr std::size_t MiB = 1024 * KiB;
   if (quick) return {8, 64 * KiB, 4 * MiB};
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB, 16 * MiB};
+}
+
+// ---- reductions
+
+std::vector<std::size_t> allreduce_sizes(bool quick) {
+  if (quick) return {64 * KiB};
+  return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB};
+}
+
+// The cheapest candidate of each algorithm.
+std::vector<select::Candidate> best_of_each(std::vector<select::Candidate> candidates) {
+  std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return std::make_pair(a.plan.index(), a.ns) < std::make_pair(b.plan.index(), b.ns);
+  });
+  const auto same_algorithm = [](const auto& a, const auto& b) {
+    return a.plan.index() == b.plan.index();
+  };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), same_algorithm),
+                   candidates.end());
+  return candidates;
+}
+
+Contest allreduce_variant(const Forecast& forecast, const Seating& seating, std::size_t bytes,
+                          const Scale& scale) {
+  const auto candidates =
+      forecast.candidates({select::Operation::allreduce, bytes, sizeof(double)});
+  Contest contest{.name = fmt::format("allreduce of {}", size_text(static_cast<double>(bytes))),
+                  .seating = seating,
+                  .bytes = bytes,
+                  .entries = {},
+                  .judgements = {}};
+  const auto add = [&](std::string name, PlanOrChoice plan, double predicted_ns) {
+    contest.entries.push_back({.name = std::move(name),
+                               .contender = std::make_unique<TeamAllreduce>(std::move(plan)),
+                               .stretches = scale.single_calls(bytes),
+                               .predicted_ns = predicted_ns});
+  };
+  add(choice, std::nullopt, select::cheapest(candidates).ns);
+  for (const select::Candidate& best : best_of_each(candidates)) {
+    add(fmt::format("{}: {}", select::algorithm_name(best.plan), best.parameters), best.plan,
+        best.ns);
+  }
+  return contest;
 }
 
 }  // namespace
@@ -224,6 +274,16 @@ std::vector<Contest> bcast_variants(const machine::Machine& machine, const Seati
   std::vector<Contest> contests;
   for (const std::size_t bytes : bcast_sizes(scale.quick)) {
     contests.push_back(BcastVariants(forecast, seating, bytes, scale).take());
+  }
+  return contests;
+}
+
+std::vector<Contest> allreduce_variants(const machine::Machine& machine, const Seating& seating,
+                                        const Scale& scale) {
+  const Forecast forecast(machine, seating);
+  std::vector<Contest> contests;
+  for (const std::size_t bytes : allreduce_sizes(scale.quick)) {
+    contests.push_back(allreduce_variant(forecast, seating, bytes, scale));
   }
   return contests;
 }

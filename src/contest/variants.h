@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The variants of the papers side by side, beside huddle's choice, each with what it was predicted
-// to take.
+// to take. Without bars: a look, not a test.
 #pragma once
 
 #include <vector>
@@ -22,5 +22,10 @@ Contest barrier_variants(const machine::Machine& machine, const Seating& seating
 // segments placed on the memories, read by all or by few at once. pre: two ranks or more.
 std::vector<Contest> bcast_variants(const machine::Machine& machine, const Seating& seating,
                                     const Scale& scale);
+
+// The papers leave reductions open: each algorithm of huddle's, with the parameters that were
+// predicted to suit it best. pre: two ranks or more.
+std::vector<Contest> allreduce_variants(const machine::Machine& machine, const Seating& seating,
+                                        const Scale& scale);
 
 }  // namespace huddle::contest

@@ -57,6 +57,21 @@ TEST(Variants, AreThePapersBroadcasts) {
   EXPECT_THAT(large, Contains("4 segments of 128K, 4 at once"));
 }
 
+TEST(Variants, AreEachAlgorithmOfAnAllreduceOnce) {
+  const auto contests = allreduce_variants(layered(), sixteen(), {});
+  ASSERT_EQ(contests.size(), 5U);
+  EXPECT_THAT(
+      names(contests[2]),
+      testing::ElementsAre("huddle's choice", testing::StartsWith("exchange: "),
+                           testing::StartsWith("blocks: "), testing::StartsWith("slices: ")));
+  const auto& entries = contests[2].entries;
+  // The choice is the cheapest of them.
+  const auto cheapest = std::min_element(
+      entries.begin() + 1, entries.end(),
+      [](const Entry& a, const Entry& b) { return a.predicted_ns < b.predicted_ns; });
+  EXPECT_EQ(entries.front().predicted_ns, cheapest->predicted_ns);
+}
+
 TEST(Variants, LeaveOutWhatIsTheSameAmongFew) {
   const Seating two{2, {0, 1}};
   for (const Contest& contest : bcast_variants(layered(), two, {.quick = true})) {
@@ -71,7 +86,9 @@ TEST_P(VariantsOf, AreHeldAndChecked) {
   const Seating seating{GetParam(), test_pus()};
   const machine::Machine machine = test_machine();
   EXPECT_EQ(hold_quietly(barrier_variants(machine, seating, {.quick = true})).rounds, 1);
-  for (const Contest& contest : bcast_variants(machine, seating, {.quick = true})) {
+  auto contests = bcast_variants(machine, seating, {.quick = true});
+  contests.push_back(std::move(allreduce_variants(machine, seating, {.quick = true}).front()));
+  for (const Contest& contest : contests) {
     const Result result = hold_quietly(contest);
     EXPECT_EQ(result.rounds, 1);
     EXPECT_TRUE(std::all_of(result.entries.begin(), result.entries.end(),
