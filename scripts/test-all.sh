@@ -37,6 +37,9 @@ step bench bench
 step tidy scripts/tidy.sh
 step fuzz tests/fuzz/run.sh "${FUZZ_SECONDS:-180}"
 step aarch64 tests/lab/aarch64.sh
+step numa-guest tests/lab/numa_guest.sh
+# Thousands of ranks killed at random moments, where `make test` kills some hundreds.
+step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=Death.*'
 if [ "$(id -u)" = 0 ]; then
   step clean-debian tests/lab/clean-debian.sh
 else

@@ -8,9 +8,9 @@
  *     meeting    a way for ranks to find each other, where nothing else has brought them together
  *
  * Every call returns a status. Calls marked "collective" are made by all ranks of a team, in the
- * same order, with equal counts, types, operators and roots. Nothing here starts threads, prints, or
- * keeps anything outside the handles. A context may be used by several threads at once, a team by
- * one thread at a time.
+ * same order, with equal counts, types, operators and roots. Nothing here starts threads, prints,
+ * or keeps anything outside the handles. A context may be used by several threads at once, a team
+ * by one thread at a time.
  */
 #ifndef HUDDLE_HUDDLE_H
 #define HUDDLE_HUDDLE_H
@@ -45,7 +45,8 @@ typedef struct huddle_message {
   char text[512];
 } huddle_message;
 
-/* ---- context ---------------------------------------------------------------------------------- */
+/* ---- context ----------------------------------------------------------------------------------
+ */
 
 typedef struct huddle_context huddle_context;
 
@@ -72,9 +73,11 @@ huddle_status huddle_context_create(const huddle_settings* settings, huddle_cont
 /** After its teams. Null is fine. */
 void huddle_context_free(huddle_context* context);
 
-/* ---- meeting ---------------------------------------------------------------------------------- */
+/* ---- meeting ----------------------------------------------------------------------------------
+ */
 
-/** Gives every rank everybody's bytes, in rank order. Returns 0, or anything else where it failed. */
+/** Gives every rank everybody's bytes, in rank order. Returns 0, or anything else where it failed.
+ */
 typedef int (*huddle_allgather)(void* arg, const void* mine, size_t bytes, void* all);
 
 typedef struct huddle_bootstrap {
@@ -86,8 +89,8 @@ typedef struct huddle_bootstrap {
 
 typedef struct huddle_meeting huddle_meeting;
 
-/** For processes that one process forks: made before the forks; each child then takes its place. The
- *  process that forks frees the meeting, too. */
+/** For processes that one process forks: made before the forks; each child then takes its place.
+ * The process that forks frees the meeting, too. */
 huddle_status huddle_meeting_before_fork(int ranks, huddle_meeting** meeting,
                                          huddle_message* message);
 huddle_status huddle_meeting_take_place(huddle_meeting* meeting, int rank, huddle_message* message);
@@ -101,7 +104,8 @@ huddle_bootstrap huddle_meeting_bootstrap(huddle_meeting* meeting);
 /** Once the team is made. Null is fine. */
 void huddle_meeting_free(huddle_meeting* meeting);
 
-/* ---- team ------------------------------------------------------------------------------------- */
+/* ---- team -------------------------------------------------------------------------------------
+ */
 
 typedef struct huddle_team huddle_team;
 
@@ -116,7 +120,8 @@ int huddle_team_ranks(const huddle_team* team);
 /** Why the last collective of this rank did not succeed; "" where none has failed. */
 const char* huddle_team_message(const huddle_team* team);
 
-/* ---- collectives ------------------------------------------------------------------------------ */
+/* ---- collectives ------------------------------------------------------------------------------
+ */
 
 typedef enum huddle_type {
   HUDDLE_INT8,
@@ -181,7 +186,8 @@ huddle_status huddle_reduce_by(huddle_team* team, const void* input, void* outpu
 huddle_status huddle_allreduce_by(huddle_team* team, const void* input, void* output, size_t count,
                                   const huddle_reduction* reduction);
 
-/* ---- explanations ----------------------------------------------------------------------------- */
+/* ---- explanations -----------------------------------------------------------------------------
+ */
 
 typedef enum huddle_operation {
   HUDDLE_BARRIER,
@@ -196,8 +202,8 @@ typedef enum huddle_format {
 } huddle_format;
 
 /** What would run for so many bytes on each rank, what else could, and what each is predicted to
- *  cost. Not collective. Writes at most `capacity` bytes, the closing 0 included; `needed`, where not
- *  null, gets how many the whole takes. HUDDLE_OK also where it was cut. */
+ *  cost. Not collective. Writes at most `capacity` bytes, the closing 0 included; `needed`, where
+ * not null, gets how many the whole takes. HUDDLE_OK also where it was cut. */
 huddle_status huddle_explain(const huddle_team* team, huddle_operation operation, size_t bytes,
                              huddle_format format, char* buffer, size_t capacity, size_t* needed);
 

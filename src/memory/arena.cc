@@ -21,7 +21,7 @@ using Backing = ArenaSpace::Backing;
 constexpr std::size_t growth_bytes = std::size_t{64} << 10;
 // So much free memory is kept for the next team; more than that goes back to the system, unless it
 // is in scraps that are not worth a system call.
-constexpr std::size_t most_kept_bytes = std::size_t{4} << 20;
+constexpr std::size_t most_kept_bytes = std::size_t{8} << 20;
 constexpr std::size_t least_returned_bytes = std::size_t{256} << 10;
 
 std::size_t checked_cap(std::size_t cap_bytes) {

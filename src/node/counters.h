@@ -23,9 +23,9 @@ class Counters {
   void publish(W& w, world::Sequence value) const {
     w.store(of(w.rank()), value);
   }
-  // Returns how far it is.
+  // Returns how far it is, in a way of the world's own: the checker wants to know who looks at it.
   template <world::World W>
-  world::Sequence wait_for(W& w, int owner, world::Sequence value) const {
+  auto wait_for(W& w, int owner, world::Sequence value) const {
     return w.wait(of(owner), world::until_reached(value));
   }
   // Until everybody else is as far. Returns how far the last of them is; alone in the team, as far

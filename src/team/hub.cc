@@ -186,9 +186,9 @@ std::vector<HubSockets> connected_hub_sockets(int ranks) {
   std::vector<HubSockets> all(static_cast<std::size_t>(ranks));
   all[0].resize(static_cast<std::size_t>(ranks));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    auto [hub, member] = stream_pair();
-    all[0][rank] = std::move(hub);
-    all[rank].push_back(std::move(member));
+    std::pair<Descriptor, Descriptor> ends = stream_pair();
+    all[0][rank] = std::move(ends.first);
+    all[rank].push_back(std::move(ends.second));
   }
   return all;
 }

@@ -49,8 +49,11 @@ class Peers {
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, std::size_t piece_bytes);
 
   memory::Arena& arena() { return *arena_; }
-  // Teams that this rank has left while others are still in them, so that their pieces are kept.
+  // Teams that this process has left while others are still in them, so that their pieces and the
+  // arenas of the others are kept.
   std::size_t departed_teams() const;
+  // Lets go of some that the others have left by now. Every join and every leaving does it, too.
+  void free_departed();
 
  private:
   friend class Members;
@@ -59,7 +62,6 @@ class Peers {
   std::shared_ptr<Peer> find(const memory::ArenaId& id);
   std::shared_ptr<Peer> keep(const memory::ArenaId& id, std::shared_ptr<Peer> peer);
   void leave(int rank, std::vector<Member> by_rank, std::vector<memory::Piece> pieces);
-  void free_departed();
 
   struct Departed {
     std::vector<memory::Piece> pieces;

@@ -97,7 +97,9 @@ void Fibers::prepare(Context& fresh) {
 
 void Fibers::enter(unsigned low, unsigned high) {
   const auto self = static_cast<std::uintptr_t>((static_cast<std::uint64_t>(high) << 32U) | low);
-  reinterpret_cast<Fibers*>(self)->loop();
+  Fibers* fibers = nullptr;
+  std::memcpy(&fibers, &self, sizeof fibers);
+  fibers->loop();
 }
 
 void Fibers::loop() {

@@ -43,7 +43,7 @@ class Fibers {
  private:
   struct Context;
 
-  Context& context(int fiber) const { return *contexts_[static_cast<std::size_t>(fiber + 1)]; }
+  Context& context(int fiber) const { return *contexts_[static_cast<std::size_t>(fiber) + 1]; }
   void prepare(Context& fresh);
   void loop();
   void change(int target, bool for_good);

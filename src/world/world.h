@@ -41,7 +41,7 @@ concept World = requires(W& w, const W& view, Place place, Sequence value, Until
   { w.fetch_add(place, value) } -> std::same_as<Sequence>;
   { w.fetch_sub(place, value) } -> std::same_as<Sequence>;
   { w.fence() } -> std::same_as<void>;
-  { w.wait(place, until) } -> std::same_as<Sequence>;
+  { w.wait(place, until) } -> std::convertible_to<Sequence>;
   { w.wait_any(places, until) } -> std::same_as<int>;
   { w.wait_all(places, until) } -> std::same_as<void>;
   { w.prefetch_write(place, n) } -> std::same_as<void>;

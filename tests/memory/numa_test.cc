@@ -18,7 +18,6 @@ namespace huddle::memory {
 namespace {
 
 using ::testing::Contains;
-using ::testing::Each;
 
 std::span<const std::byte> bytes_of(const Arena& arena, Piece piece) {
   return {arena.data(piece), piece.bytes};

@@ -27,7 +27,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::Each;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using How = RankEnd::How;

@@ -31,9 +31,13 @@ bool runs_well(const RankFunction& function, const Bootstrap& bootstrap) {
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const RankEnd& end) {
+std::ostream& operator<<(std::ostream& out, RankEnd::How how) {
   constexpr std::array names = {"fine", "failed", "killed", "timed out"};
-  return out << names[static_cast<std::size_t>(end.how)] << " after " << end.after.count() << " ms";
+  return out << names[static_cast<std::size_t>(how)];
+}
+
+std::ostream& operator<<(std::ostream& out, const RankEnd& end) {
+  return out << end.how << " after " << end.after.count() << " ms";
 }
 
 RankProcesses::RankProcesses(int ranks, const RankFunction& function)

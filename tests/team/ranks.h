@@ -28,6 +28,7 @@ struct RankEnd {
   std::chrono::milliseconds after{0};  // since the start
   bool operator==(How other) const { return how == other; }
 };
+std::ostream& operator<<(std::ostream& out, RankEnd::How how);
 std::ostream& operator<<(std::ostream& out, const RankEnd& end);
 
 // Forked ranks that are still running. The parent is no rank.

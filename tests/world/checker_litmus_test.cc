@@ -153,6 +153,23 @@ TEST(StoreBuffering, HasRoomForReadModifyWritesOnArmOnly) {
   EXPECT_FALSE(can_happen(job, both_missed, on_x86()));
 }
 
+// Rank 0 looks before its store is seen; rank 1 sees it come.
+TEST(StoreBuffering, EndsAtAnyTime) {
+  Sequence first = 0;
+  Seen2 seen;
+  const Job job = litmus(2, [&](CheckerWorld& w) {
+    w.store(line(w.rank(), 0), 1);
+    if (w.rank() == 0) {
+      first = w.load(line(1, 0));
+    } else {
+      seen.first = w.load(line(0, 0));
+      seen.second = w.load(line(0, 0));
+    }
+  });
+  const auto meanwhile = [&] { return first == 0 && seen.first == 0 && seen.second == 1; };
+  EXPECT_TRUE(can_happen(job, meanwhile, {.budget = 1}));
+}
+
 TEST(StoreBuffering, ShowsARankItsOwnStores) {
   const Job job = litmus(2, [](CheckerWorld& w) {
     w.store(line(w.rank(), 0), 1);

@@ -4,6 +4,7 @@
 // Every operation does what it says, or what the mutation says.
 #include "world/checker/checker_world.h"
 
+#include <utility>
 #include <vector>
 
 namespace huddle::world::checker {
@@ -26,6 +27,20 @@ FaultSet faults_of_waiting(Until until, int ranks) {
 }
 
 }  // namespace
+
+Place CheckerWorld::placed(Place place) const {
+  switch (place.region) {
+    case Region::input:
+      if (!buffers_.in_place) return place + buffers_.input;
+      return Place{Region::output, place.owner, place.offset} + buffers_.output;
+    case Region::output:
+      return place + buffers_.output;
+    case Region::shared:
+    case Region::scratch:
+      return place;
+  }
+  return place;
+}
 
 Sequence CheckerWorld::load(Place flag, Where where) {
   const Call call{rank_, {Operation::load, where}};
@@ -74,12 +89,15 @@ void CheckerWorld::fence(Where where) {
   execution_.fence(call);
 }
 
-Sequence CheckerWorld::wait(Place flag, Until until, Where where) {
+Glance CheckerWorld::wait(Place flag, Until until, Where where) {
   const Call call{rank_, {Operation::wait, where}};
   const auto fault = execution_.fault_at(call.site, faults_of_waiting(until, ranks()));
-  if (fault == Fault::dropped) return execution_.load(call, flag, Strength::ordered);
+  if (fault == Fault::dropped) {
+    return {execution_, rank_, execution_.load(call, flag, Strength::ordered)};
+  }
   if (fault == Fault::wrong_owner) flag = next_owners(flag);
-  return execution_.wait(call, flag, condition_with(fault, until), strength_with(fault));
+  return {execution_, rank_,
+          execution_.wait(call, flag, condition_with(fault, until), strength_with(fault))};
 }
 
 int CheckerWorld::wait_any(std::span<const Place> flags, Until until, Where where) {
@@ -115,7 +133,7 @@ void CheckerWorld::wait_all(std::span<const Place> flags, Until until, Where whe
 }
 
 void CheckerWorld::prefetch_write(Place place, std::size_t n, Where where) {
-  execution_.prefetch_write({rank_, {Operation::prefetch_write, where}}, place, n);
+  execution_.prefetch_write({rank_, {Operation::prefetch_write, where}}, placed(place), n);
 }
 
 void CheckerWorld::copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel,
@@ -133,7 +151,7 @@ void CheckerWorld::copy(Place to, Place from, std::size_t n, memory::CopyKernel 
   if (fault == Fault::fewer) --n;
   if (fault == Fault::wrong_owner) to = next_owners(to);
   if (fault == Fault::wrong_source) from = next_owners(from);
-  execution_.copy(call, to, from, n, fault == Fault::unfenced);
+  execution_.copy(call, placed(to), placed(from), n, fault == Fault::unfenced);
 }
 
 void CheckerWorld::reduce(Place to, Place left, Place right, std::size_t count,
@@ -156,7 +174,7 @@ void CheckerWorld::reduce(Place to, Place left, Place right, std::size_t count,
     Place& source = right_is_shared ? right : left;
     source = next_owners(source);
   }
-  execution_.reduce(call, to, left, right, count, reduction);
+  execution_.reduce(call, placed(to), placed(left), placed(right), count, reduction);
 }
 
 void CheckerWorld::sleep(Place flag, Sequence value, Where where) {

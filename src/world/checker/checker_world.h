@@ -19,6 +19,31 @@
 
 namespace huddle::world::checker {
 
+// Where one call's buffers lie in a rank's input and output: what its caller handed in.
+struct Buffers {
+  std::size_t input = 0;
+  std::size_t output = 0;
+  // The input is what stands in the output.
+  bool in_place = false;
+};
+
+// What wait() saw. Whoever makes a number of it has looked at it; most do not.
+class Glance {
+ public:
+  Glance(Execution& execution, int rank, Sequence seen)
+      : execution_(execution), rank_(rank), seen_(seen) {}
+
+  operator Sequence() const {
+    execution_.observe(rank_, seen_);
+    return seen_;
+  }
+
+ private:
+  Execution& execution_;
+  int rank_;
+  Sequence seen_;
+};
+
 class CheckerWorld {
  public:
   CheckerWorld(Execution& execution, int rank) : execution_(execution), rank_(rank) {}
@@ -26,12 +51,15 @@ class CheckerWorld {
   int rank() const { return rank_; }
   int ranks() const { return execution_.ranks(); }
 
+  // Of the operations from here on.
+  void use(const Buffers& buffers) { buffers_ = buffers; }
+
   Sequence load(Place flag, Where where = Where::current());
   void store(Place flag, Sequence value, Where where = Where::current());
   Sequence fetch_add(Place flag, Sequence amount, Where where = Where::current());
   Sequence fetch_sub(Place flag, Sequence amount, Where where = Where::current());
   void fence(Where where = Where::current());
-  Sequence wait(Place flag, Until until, Where where = Where::current());
+  Glance wait(Place flag, Until until, Where where = Where::current());
   // Where several hold, each of them is returned in some execution.
   int wait_any(std::span<const Place> flags, Until until, Where where = Where::current());
   void wait_all(std::span<const Place> flags, Until until, Where where = Where::current());
@@ -45,6 +73,7 @@ class CheckerWorld {
   void wake(Place flag, Where where = Where::current());
 
  private:
+  Place placed(Place place) const;
   Place next_owners(Place place) const {
     return {place.region, (place.owner + 1) % ranks(), place.offset};
   }
@@ -52,6 +81,7 @@ class CheckerWorld {
 
   Execution& execution_;
   int rank_;
+  Buffers buffers_;
 };
 static_assert(SleepingWorld<CheckerWorld>);
 

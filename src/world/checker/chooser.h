@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace huddle::world::checker {
@@ -30,9 +31,11 @@ class Chooser {
   static constexpr std::size_t stop = static_cast<std::size_t>(-1);
 
   virtual ~Chooser() = default;
-  // The index of one, or `stop` when this execution is of no more interest. `state`: equal where
-  // everything that can still happen is equal.
-  virtual std::size_t choose(std::span<const Alternative> alternatives, std::uint64_t state) = 0;
+  // A number that is equal where everything that can still happen is equal. Takes some time.
+  using State = std::function<std::uint64_t()>;
+
+  // The index of one, or `stop` when this execution is of no more interest.
+  virtual std::size_t choose(std::span<const Alternative> alternatives, const State& state) = 0;
 };
 
 }  // namespace huddle::world::checker

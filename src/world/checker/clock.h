@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "world/checker/digest.h"
+
 namespace huddle::world::checker {
 
 // Counts what one agent has published; 0 is never.
@@ -31,6 +33,11 @@ class Clock {
     for (std::size_t i = 0; i < times_.size(); ++i) {
       times_[i] = std::max(times_[i], other.times_[i]);
     }
+  }
+  std::uint64_t digest() const {
+    std::uint64_t digest = 0;
+    for (const Time time : times_) digest = mixed(digest, time);
+    return digest;
   }
 
  private:

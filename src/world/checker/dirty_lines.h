@@ -29,12 +29,18 @@ class DirtyLines {
   // Calls clean(first byte, bytes) for each and forgets them.
   template <class Clean>
   void clean_all(Clean clean) {
+    each(clean);
+    for (const std::size_t line : lines_) marked_[line] = false;
+    lines_.clear();
+  }
+
+  // Calls visit(first byte, bytes) for each.
+  template <class Visit>
+  void each(Visit visit) const {
     for (const std::size_t line : lines_) {
       const std::size_t first = line * line_bytes;
-      clean(first, std::min(line_bytes, bytes_ - first));
-      marked_[line] = false;
+      visit(first, std::min(line_bytes, bytes_ - first));
     }
-    lines_.clear();
   }
 
  private:

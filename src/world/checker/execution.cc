@@ -6,25 +6,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "world/checker/checker_world.h"
+#include "world/checker/digest.h"
 #include "world/checker/text.h"
 
 namespace huddle::world::checker {
-namespace {
-
-// A digest of two numbers that spreads every bit (the finalizer of splitmix64).
-std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
-  std::uint64_t z = digest * 0x9E3779B97F4A7C15U + value + 0x632BE59BD9B4E019U;
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31U);
-}
-
-}  // namespace
-
 Execution::Execution(const Job& job, const Options& options)
     : job_(job),
       options_(options),
@@ -74,6 +64,14 @@ int Execution::live(int rank) {
   return next_to_unwind();
 }
 
+// Of those that have not ended.
+int Execution::next_to_live() const {
+  for (int rank = 0; rank < job_.ranks; ++rank) {
+    if (of(rank).state != Rank::State::ended) return rank;
+  }
+  return Fibers::host;
+}
+
 // When an execution is given up, every rank that has begun has to leave its frames.
 int Execution::next_to_unwind() const {
   for (int rank = 0; rank < job_.ranks; ++rank) {
@@ -93,7 +91,16 @@ bool Execution::enter(const Call& call) {
 }
 
 // Comes back when the chooser wants this rank's operation to be the next.
-void Execution::take_turn(int rank) {
+void Execution::take_turn(const Call& call, std::span<const Place> flags, bool writes) {
+  Rank& me = of(call.rank);
+  me.flags.assign(flags.begin(), flags.end());
+  me.writes = writes;
+  go_on(call.rank);
+  me.set_aside = false;
+  bring_back(flags, writes);
+}
+
+void Execution::go_on(int rank) {
   if (++steps_ > options_.max_steps) {
     fail(fmt::format("no end after {} operations: a loop that polls has to wait instead",
                      options_.max_steps));
@@ -109,38 +116,71 @@ int Execution::next_rank(int current) {
   for (;;) {
     list_alternatives(current);
     if (alternatives_.empty()) {
-      if (next_to_unwind() == Fibers::host) return Fibers::host;
+      if (next_to_live() == Fibers::host) return Fibers::host;
       report_stall();
     }
     const Alternative chosen = choose();
-    if (chosen.kind == Alternative::Kind::run) return chosen.rank;
+    if (chosen.kind == Alternative::Kind::run) {
+      if (chosen.cost > 0) set_aside(current);
+      return chosen.rank;
+    }
     const PendingStore& store = machine_.pending(chosen.rank)[chosen.index];
     if (trace_.on()) {
       trace_.note({chosen.rank, {}}, fmt::format("{} becomes visible", text_of(store.place)));
     }
     machine_.let_go(chosen.rank, chosen.index);
+    bring_back_all();
   }
 }
 
-// The rank that has the turn comes first, and to take it away costs.
+// The rank that has the turn comes first, and to take it away costs. A rank that lost its turn for
+// nothing so far stays away while others can go on: to let it do its operation now is to let it do
+// it before it lost its turn, and that is another execution.
 void Execution::list_alternatives(int current) {
   alternatives_.clear();
   const bool goes_on = current != Fibers::host && can_go_on(current);
   turn_ = goes_on ? current : Fibers::host;
   if (goes_on) alternatives_.push_back({Alternative::Kind::run, current, 0, 0});
-  bool somebody_lives = goes_on;
-  for (int rank = 0; rank < job_.ranks; ++rank) {
-    somebody_lives |= of(rank).state != Rank::State::ended;
-    if (rank == current || !can_go_on(rank)) continue;
-    alternatives_.push_back({Alternative::Kind::run, rank, 0, goes_on ? 1 : 0});
+  for (const bool aside : {false, true}) {
+    if (aside && !alternatives_.empty()) break;
+    for (int rank = 0; rank < job_.ranks; ++rank) {
+      if (rank == current || of(rank).set_aside != aside || !can_go_on(rank)) continue;
+      alternatives_.push_back({Alternative::Kind::run, rank, 0, goes_on ? 1 : 0});
+    }
   }
-  if (!somebody_lives) return;
+  if (next_to_live() != Fibers::host) list_stores(alternatives_.empty());
+}
+
+// A held store that no later operation of its rank has passed might as well not have been done yet:
+// it leaves only when nothing else can happen.
+void Execution::list_stores(bool also_unpassed) {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     for (std::size_t i = 0; i < machine_.pending(rank).size(); ++i) {
-      if (!machine_.may_be_let_go(rank, i)) continue;
+      const bool wanted = also_unpassed || machine_.pending(rank)[i].was_passed;
+      if (!wanted || !machine_.may_be_let_go(rank, i)) continue;
       alternatives_.push_back({Alternative::Kind::let_go, rank, i, 0});
     }
   }
+}
+
+// With stores under way its operation may be about more flags than its own.
+void Execution::set_aside(int rank) {
+  of(rank).set_aside = !of(rank).flags.empty() && machine_.pending(rank).empty();
+}
+
+// Somebody did something with these flags.
+void Execution::bring_back(std::span<const Place> flags, bool writes) {
+  for (Rank& rank : ranks_) {
+    if (!rank.set_aside || !(writes || rank.writes)) continue;
+    for (const Place flag : flags) {
+      const auto same = std::find(rank.flags.begin(), rank.flags.end(), flag);
+      if (same != rank.flags.end()) rank.set_aside = false;
+    }
+  }
+}
+
+void Execution::bring_back_all() {
+  for (Rank& rank : ranks_) rank.set_aside = false;
 }
 
 bool Execution::can_go_on(int rank) const {
@@ -181,7 +221,7 @@ const Alternative& Execution::choose() {
 // What the chooser throws is not the protocol's error: run() throws it on.
 std::size_t Execution::ask_chooser() {
   try {
-    return chooser_->choose(alternatives_, state());
+    return chooser_->choose(alternatives_, [this] { return state(); });
   } catch (...) {
     chooser_error_ = std::current_exception();
     return Chooser::stop;
@@ -203,29 +243,24 @@ std::size_t Execution::chosen_flag(int rank, std::span<const std::size_t> holdin
   return choose().index;
 }
 
-// Ranks are deterministic, so what each has seen says what it has done and will do. Versions say
-// which store each value came from, and so who knows of whom: memory and clocks follow, as long as
-// nothing races, and what races fails. What is left is the stores under way, the sleepers, and
-// whose turn it is.
+// Ranks are deterministic: what each has seen says where it is and what it will do.
 std::uint64_t Execution::state() const {
   const Alternative& first = alternatives_.front();
-  std::uint64_t digest =
-      mixed(static_cast<std::uint64_t>(first.kind), static_cast<std::uint64_t>(first.rank));
+  std::uint64_t digest = mixed(machine_.digest(), static_cast<std::uint64_t>(first.kind));
+  digest = mixed(digest, static_cast<std::uint64_t>(first.rank));
   digest = mixed(digest, static_cast<std::uint64_t>(turn_));
-  for (int rank = 0; rank < job_.ranks; ++rank) {
-    digest = mixed(digest, of(rank).history);
-    digest = mixed(digest, static_cast<std::uint64_t>(of(rank).state));
-    for (const PendingStore& store : machine_.pending(rank)) {
-      digest = mixed(digest, 2 * store.version + (store.is_held ? 1 : 0));
-    }
+  for (const Rank& rank : ranks_) {
+    digest = mixed(digest, rank.history);
+    digest = mixed(digest, 2 * static_cast<std::uint64_t>(rank.state) + (rank.set_aside ? 1 : 0));
   }
   return digest;
 }
 
-void Execution::observe(int rank, const Seen& seen) {
-  std::uint64_t& history = of(rank).history;
-  history = mixed(mixed(history, seen.value), seen.version);
+void Execution::observe(int rank, Sequence seen) {
+  of(rank).history = mixed(of(rank).history, seen);
 }
+
+void Execution::step(int rank) { observe(rank, 0); }
 
 void Execution::end_and_verify() {
   for (int rank = 0; rank < job_.ranks; ++rank) machine_.drain(rank);

@@ -47,6 +47,9 @@ class Execution : private Judge {
 
   // What went wrong, if anything did.
   std::optional<Failure> run(Chooser& chooser, bool tracing);
+  // Whether what was found out so far is to be found out again, for something was not known about
+  // the job until now. Asking resets it.
+  bool take_news() { return machine_.take_news(); }
   // Of all executions so far.
   const std::vector<SiteFaults>& sites() const { return sites_; }
 
@@ -54,10 +57,14 @@ class Execution : private Judge {
   int ranks() const { return job_.ranks; }
   // The fault to make here, of those that make sense.
   std::optional<Fault> fault_at(const Site& site, const FaultSet& sensible);
+  // Tells that the rank makes use of what it saw: two that have seen different values, and did not
+  // look at them, are in the same state.
+  void observe(int rank, Sequence seen);
   Sequence load(const Call& call, Place flag, Strength strength);
   void store(const Call& call, Place flag, Sequence value, Strength strength);
   Sequence update(const Call& call, Place flag, Sequence add, Strength strength);
   void fence(const Call& call);
+  // Does not observe.
   Sequence wait(const Call& call, Place flag, const Condition& condition, Strength strength);
   int wait_any(const Call& call, std::span<const Place> flags, const Condition& condition,
                Strength strength);
@@ -77,7 +84,11 @@ class Execution : private Judge {
     State state = State::ready;
     bool begun = false;
     Call call;                 // that it is in
-    std::vector<Place> flags;  // that it waits for or sleeps at
+    std::vector<Place> flags;  // that its operation is about
+    bool writes = false;       // one of them
+    // It lost its turn before that operation, and nothing has happened since that the operation
+    // would notice, or that would notice it.
+    bool set_aside = false;
     Condition condition;
     std::uint64_t history = 0;  // a digest of all that it has seen
   };
@@ -86,11 +97,17 @@ class Execution : private Judge {
   const Rank& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
   int live(int rank);
+  int next_to_live() const;
   int next_to_unwind() const;
   bool enter(const Call& call);
-  void take_turn(int rank);
+  void take_turn(const Call& call, std::span<const Place> flags, bool writes);
+  void go_on(int rank);
   int next_rank(int current);
   void list_alternatives(int current);
+  void list_stores(bool also_unpassed);
+  void set_aside(int rank);
+  void bring_back(std::span<const Place> flags, bool writes);
+  void bring_back_all();
   bool can_go_on(int rank) const;
   std::vector<std::size_t> holding(int rank) const;
   Sequence see(const Call& call, Place flag, Strength strength);
@@ -99,7 +116,7 @@ class Execution : private Judge {
   bool chooses_to_hold(int rank);
   std::size_t chosen_flag(int rank, std::span<const std::size_t> holding);
   std::uint64_t state() const;
-  void observe(int rank, const Seen& seen);
+  void step(int rank);
   void end_and_verify();
 
   [[noreturn]] void fail(const std::string& what) override;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ class Repetition : public Chooser {
     }
   }
 
-  std::size_t choose(std::span<const Alternative> alternatives, std::uint64_t) override {
+  std::size_t choose(std::span<const Alternative> alternatives, const State&) override {
     const std::size_t now = count_++;
     if (next_ == exceptions_.size() || exceptions_[next_].first != now) return 0;
     const std::size_t chosen = exceptions_[next_++].second;
@@ -54,25 +55,41 @@ class Repetition : public Chooser {
   std::size_t count_ = 0;
 };
 
+// By these choices, with a trace.
+std::optional<Failure> repeated(Execution& execution, std::string_view choices) {
+  std::optional<Failure> failure;
+  do {
+    Repetition same(choices);
+    failure = execution.run(same, true);
+  } while (execution.take_news());
+  return failure;
+}
+
 // The same execution again, this time with its trace.
 std::optional<Failure> told(Execution& execution, const std::optional<Failure>& failure) {
   if (!failure) return std::nullopt;
-  Repetition same(failure->choices);
-  return execution.run(same, true);
+  return repeated(execution, failure->choices);
 }
 
-// Fills in `result`; false when there is nothing more to find.
+// Fills in `result`; false when a bigger budget can find nothing more.
 bool explore_within(int budget, Execution& execution, const Options& options, Result& result) {
-  Search search(budget);
-  do {
+  auto search = std::make_unique<Search>(budget);
+  for (bool more = true; more;) {
     if (result.executions == options.max_executions) return false;
-    const auto failure = execution.run(search, false);
+    const auto failure = execution.run(*search, false);
     ++result.executions;
-    result.states = search.states();
+    result.states = search->states();
     result.failure = told(execution, failure);
     if (result.failure) return false;
-  } while (search.next());
-  return true;
+    if (execution.take_news()) {
+      // States may have been taken for equal that are not.
+      search = std::make_unique<Search>(budget);
+    } else {
+      more = search->next();
+    }
+  }
+  result.exhausted = true;
+  return search->ran_short();
 }
 
 std::string counted(std::size_t number) {
@@ -87,9 +104,9 @@ Result explore(const Job& job, const Options& options) {
   Execution execution(job, options);
   Result result;
   for (int budget = 0; budget <= options.budget; ++budget) {
-    if (!explore_within(budget, execution, options, result)) return result;
+    result.exhausted = false;
+    if (!explore_within(budget, execution, options, result)) break;
   }
-  result.exhausted = true;
   return result;
 }
 
@@ -97,18 +114,19 @@ Result sample(const Job& job, std::uint64_t seed, std::size_t runs, const Option
   Execution execution(job, options);
   Result result;
   for (std::size_t i = 0; i < runs && result.passed(); ++i) {
-    RandomWalk walk(job.ranks, seed + i);
-    result.failure = told(execution, execution.run(walk, false));
-    ++result.executions;
+    do {
+      RandomWalk walk(job.ranks, seed + i);
+      result.failure = told(execution, execution.run(walk, false));
+      ++result.executions;
+    } while (result.passed() && execution.take_news());
   }
   return result;
 }
 
 Result replay(const Job& job, std::string_view choices, const Options& options) {
   Execution execution(job, options);
-  Repetition same(choices);
   Result result;
-  result.failure = execution.run(same, true);
+  result.failure = repeated(execution, choices);
   result.executions = 1;
   return result;
 }

@@ -44,7 +44,6 @@ void Machine::begin_execution() {
   flags_.forget();
   accesses_.forget();
   cores_.assign(static_cast<std::size_t>(memory_.ranks()), Core(memory_.ranks(), order_));
-  for (int rank = 0; rank < memory_.ranks(); ++rank) core(rank).known.set(rank, 1);
 }
 
 Sequence Machine::peek(int rank, Place flag) const {
@@ -54,16 +53,12 @@ Sequence Machine::peek(int rank, Place flag) const {
   return sequence_in(bytes);
 }
 
-Seen Machine::load(int rank, Place flag, Strength strength) {
+Sequence Machine::load(int rank, Place flag, Strength strength) {
   const std::size_t byte = memory_.index(flag);
-  Seen seen{peek(rank, flag), 0};
-  if (const PendingStore* own = buffer(rank).newest_flag(byte, flag_bytes)) {
-    seen.version = own->version;
-  } else {
-    const Flag& state = flags_.at(byte);
-    seen.version = state.version;
-    learn(rank, state.carried, strength);
-  }
+  const Sequence seen = peek(rank, flag);
+  if (!buffer(rank).has_flag(byte, flag_bytes)) learn(rank, flags_.at(byte).carried, strength);
+  core(rank).buffer.note_passed();
+  if (flags_.note_load(byte)) touch(rank);
   require(accesses_.load(rank, byte, core(rank).known));
   return seen;
 }
@@ -71,28 +66,31 @@ Seen Machine::load(int rank, Place flag, Strength strength) {
 void Machine::store(int rank, Place flag, Sequence value, Strength strength, bool hold) {
   Core& mine = core(rank);
   const std::size_t byte = memory_.index(flag);
+  if (flags_.note_store(byte, rank)) touch(rank);
   require(accesses_.store(rank, byte, mine.known));
   PendingStore store = flag_store(rank, flag, value, strength);
   store.is_held = hold;
   if (hold || mine.buffer.must_queue(byte, flag_bytes, store.is_release)) {
     mine.buffer.push(std::move(store));
   } else {
+    mine.buffer.note_passed();
     commit(store);
   }
 }
 
 // Both a load and a store: the others see every earlier store before it, and what the flag carried
 // before it goes on being carried.
-Seen Machine::update(int rank, Place flag, Sequence add, Strength strength, bool hold) {
+Sequence Machine::update(int rank, Place flag, Sequence add, Strength strength, bool hold) {
   drain(rank);
   Core& mine = core(rank);
   const std::size_t byte = memory_.index(flag);
   finish_updates(byte);
   Flag& state = flags_.at(byte);
-  const Seen seen{sequence_in(memory_.read(flag, flag_bytes)), state.version};
+  const Sequence seen = sequence_in(memory_.read(flag, flag_bytes));
   learn(rank, state.carried, strength);
+  if (flags_.note_store(byte, rank)) touch(rank);
   require(accesses_.update(rank, byte, mine.known));
-  PendingStore store = flag_store(rank, flag, seen.value + add, strength);
+  PendingStore store = flag_store(rank, flag, seen + add, strength);
   store.carried.join(state.carried);
   store.is_update = true;
   store.is_held = hold;
@@ -109,9 +107,9 @@ void Machine::fence(int rank) {
   Core& mine = core(rank);
   mine.known.join(mine.unacquired);
   mine.known.set(memory_.ranks() + rank, mine.nontemporal_time);
-  ++mine.nontemporal_time;
+  mine.has_fenced = true;
   mine.fenced = mine.known;
-  publish(rank);
+  mine.has_published = true;
 }
 
 void Machine::copy(int rank, Place to, Place from, std::size_t n, bool unfenced) {
@@ -157,6 +155,18 @@ void Machine::drain(int rank) {
   while (!buffer(rank).empty()) commit(core(rank).buffer.take_oldest());
 }
 
+std::uint64_t Machine::digest() const {
+  std::uint64_t digest = mixed(memory_.digest(), flags_.digest());
+  for (const Core& core : cores_) {
+    digest = mixed(digest, core.known.digest());
+    digest = mixed(digest, core.fenced.digest());
+    digest = mixed(digest, core.unacquired.digest());
+    for (const PendingStore& store : core.buffer.pending()) digest = mixed(digest, store.digest());
+    digest = mixed(digest, core.buffer.pending().size());
+  }
+  return digest;
+}
+
 PendingStore Machine::flag_store(int rank, Place flag, Sequence value, Strength strength) {
   PendingStore store;
   store.place = flag;
@@ -165,30 +175,25 @@ PendingStore Machine::flag_store(int rank, Place flag, Sequence value, Strength 
   store.is_flag = true;
   store.is_release = strength == Strength::ordered;
   store.carried = store.is_release ? core(rank).known : core(rank).fenced;
-  store.version = next_version(rank);
-  if (store.is_release) publish(rank);
+  core(rank).has_published |= store.is_release;
   return store;
-}
-
-std::uint64_t Machine::next_version(int rank) {
-  return (static_cast<std::uint64_t>(rank + 1) << 40U) + ++core(rank).stores;
 }
 
 void Machine::learn(int rank, const Clock& carried, Strength strength) {
   (strength == Strength::ordered ? core(rank).known : core(rank).unacquired).join(carried);
 }
 
-// What the rank does from here on is not known to whoever acquires what it has released.
-void Machine::publish(int rank) {
-  Clock& known = core(rank).known;
-  known.set(rank, known.at(rank) + 1);
+// What the rank does from here on is not known to whoever has acquired what it has published.
+void Machine::touch(int rank) {
+  Core& mine = core(rank);
+  if (std::exchange(mine.has_published, false)) mine.known.set(rank, mine.known.at(rank) + 1);
 }
 
 void Machine::commit(const PendingStore& store) {
   memory_.write(store.place, store.bytes);
   if (!store.is_flag) return;
   Flag& state = flags_.at(store.first);
-  state.version = store.version;
+  state.is_stored = true;
   state.carried = store.carried;
 }
 
@@ -212,6 +217,8 @@ std::vector<std::byte> Machine::read(int rank, Place place, std::size_t n) {
   if (place.region != Region::shared) return bytes;
   const std::size_t first = memory_.index(place);
   buffer(rank).lay_over(first, bytes);
+  flags_.note_data(first, n);
+  touch(rank);
   require(accesses_.read(rank, first, n, core(rank).known));
   return bytes;
 }
@@ -223,6 +230,9 @@ void Machine::write(int rank, Place place, std::vector<std::byte> bytes, bool un
   }
   Core& mine = core(rank);
   const std::size_t first = memory_.index(place);
+  flags_.note_data(first, bytes.size());
+  touch(rank);
+  if (unfenced && std::exchange(mine.has_fenced, false)) ++mine.nontemporal_time;
   const int agent = unfenced ? memory_.ranks() + rank : rank;
   const Time time = unfenced ? mine.nontemporal_time : mine.known.at(rank);
   require(accesses_.write(rank, agent, time, first, bytes.size(), mine.known));
@@ -230,7 +240,6 @@ void Machine::write(int rank, Place place, std::vector<std::byte> bytes, bool un
   store.place = place;
   store.first = first;
   store.bytes = std::move(bytes);
-  store.version = next_version(rank);
   // Only behind one's own held stores: whoever reads these bytes in order cannot tell otherwise
   // when they left.
   if (mine.buffer.must_queue(first, store.bytes.size(), false)) {

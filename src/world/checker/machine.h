@@ -24,12 +24,6 @@ namespace huddle::world::checker {
 // How strong an operation on a flag is: release when it stores, acquire when it loads; or neither.
 enum class Strength : std::uint8_t { ordered, relaxed };
 
-// What a load saw, and which store that was: all that a rank learns of the others.
-struct Seen {
-  Sequence value = 0;
-  std::uint64_t version = 0;
-};
-
 // Whoever is told of a protocol's errors. Does not come back.
 class Judge {
  public:
@@ -46,11 +40,11 @@ class Machine {
 
   // What the rank would see, without seeing it.
   Sequence peek(int rank, Place flag) const;
-  Seen load(int rank, Place flag, Strength strength);
+  Sequence load(int rank, Place flag, Strength strength);
   // Held: the others see it when let_go() is called, or when the rank fences.
   void store(int rank, Place flag, Sequence value, Strength strength, bool hold);
   // Held: later loads of this rank pass the store of it, as on Arm; other updates do not.
-  Seen update(int rank, Place flag, Sequence add, Strength strength, bool hold);
+  Sequence update(int rank, Place flag, Sequence add, Strength strength, bool hold);
   void fence(int rank);
   // Unfenced: non-temporal stores that nothing has ordered yet.
   void copy(int rank, Place to, Place from, std::size_t n, bool unfenced);
@@ -67,6 +61,12 @@ class Machine {
   void let_go(int rank, std::size_t index);
   void drain(int rank);
 
+  // Of everything that what happens from here on depends on, besides the ranks themselves. Who
+  // touched which bytes is no part of it: that follows from how far each rank is; and of two
+  // accesses in order only the later one matters, for whoever knows of it knows of both.
+  std::uint64_t digest() const;
+  bool take_news() { return flags_.take_news(); }
+
  private:
   struct Core {
     explicit Core(int ranks, StoreOrder order)
@@ -74,18 +74,20 @@ class Machine {
     Clock known;
     Clock fenced;      // known at the last fence: what a relaxed store after it carries
     Clock unacquired;  // carried by what relaxed loads saw: known after the next fence
-    Time nontemporal_time = 1;
-    std::uint64_t stores = 0;
+    // Times move on with the first access after one was published: what changes nothing for others
+    // makes no new state.
+    bool has_published = true;
+    bool has_fenced = true;
+    Time nontemporal_time = 0;
     StoreBuffer buffer;
   };
 
   Core& core(int rank) { return cores_[static_cast<std::size_t>(rank)]; }
   const Core& core(int rank) const { return cores_[static_cast<std::size_t>(rank)]; }
   const StoreBuffer& buffer(int rank) const { return core(rank).buffer; }
-  std::uint64_t next_version(int rank);
   PendingStore flag_store(int rank, Place flag, Sequence value, Strength strength);
   void learn(int rank, const Clock& carried, Strength strength);
-  void publish(int rank);
+  void touch(int rank);
   void commit(const PendingStore& store);
   void settle(int rank);
   void finish_updates(std::size_t byte);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "world/checker/digest.h"
 #include "world/checker/text.h"
 
 namespace huddle::world::checker {
@@ -42,6 +43,24 @@ void Memory::restore_image() {
       std::memcpy(&p.bytes[first], &p.image[first], n);
     });
   }
+}
+
+std::uint64_t Memory::digest() const {
+  std::uint64_t sum = 0;
+  std::uint64_t region = 0;
+  for (const Part& p : parts_) {
+    ++region;
+    p.dirty.each([&](std::size_t first, std::size_t n) {
+      std::uint64_t line = mixed(region, first);
+      for (std::size_t i = 0; i < n; i += sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, &p.bytes[first + i], std::min(sizeof word, n - i));
+        line = mixed(line, word);
+      }
+      sum += line;  // lines come in any order
+    });
+  }
+  return sum;
 }
 
 std::optional<std::string> Memory::refusal(int rank, Place place, std::size_t n) const {

@@ -49,6 +49,8 @@ class Memory {
   // What there is now is what every execution begins with.
   void keep_as_image();
   void restore_image();
+  // Of what has been written since.
+  std::uint64_t digest() const;
 
   // Why the rank may not touch these bytes; nothing when it may.
   std::optional<std::string> refusal(int rank, Place place, std::size_t n) const;

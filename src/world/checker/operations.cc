@@ -36,8 +36,10 @@ std::optional<Fault> Execution::fault_at(const Site& site, const FaultSet& sensi
 Sequence Execution::load(const Call& call, Place flag, Strength strength) {
   if (!enter(call)) return 0;
   machine_.check_flag(call.rank, flag);
-  take_turn(call.rank);
-  return see(call, flag, strength);
+  take_turn(call, {&flag, 1}, false);
+  const Sequence seen = see(call, flag, strength);
+  observe(call.rank, seen);
+  return seen;
 }
 
 Sequence Execution::see(const Call& call, Place flag, Strength strength) {
@@ -47,15 +49,14 @@ Sequence Execution::see(const Call& call, Place flag, Strength strength) {
                             text_of(machine_.peek(call.rank, flag))),
                 {touched(flag, flag_bytes)});
   }
-  const Seen seen = machine_.load(call.rank, flag, strength);
-  observe(call.rank, seen);
-  return seen.value;
+  step(call.rank);
+  return machine_.load(call.rank, flag, strength);
 }
 
 void Execution::store(const Call& call, Place flag, Sequence value, Strength strength) {
   if (!enter(call)) return;
   machine_.check_flag(call.rank, flag);
-  take_turn(call.rank);
+  take_turn(call, {&flag, 1}, true);
   const bool hold = chooses_to_hold(call.rank);
   if (trace_.on()) {
     trace_.note(call,
@@ -64,13 +65,14 @@ void Execution::store(const Call& call, Place flag, Sequence value, Strength str
                 {touched(flag, flag_bytes)});
   }
   machine_.store(call.rank, flag, value, strength, hold);
-  observe(call.rank, {});
+  step(call.rank);
 }
 
 Sequence Execution::update(const Call& call, Place flag, Sequence add, Strength strength) {
   if (!enter(call)) return 0;
   machine_.check_flag(call.rank, flag);
-  take_turn(call.rank);
+  take_turn(call, {&flag, 1}, true);
+  if (!machine_.pending(call.rank).empty()) bring_back_all();
   const bool hold = options_.order == StoreOrder::arm && chooses_to_hold(call.rank);
   if (trace_.on()) {
     const auto signed_add = static_cast<std::int32_t>(add);
@@ -79,17 +81,18 @@ Sequence Execution::update(const Call& call, Place flag, Sequence add, Strength 
                             held_text(hold)),
                 {touched(flag, flag_bytes)});
   }
-  const Seen seen = machine_.update(call.rank, flag, add, strength, hold);
+  const Sequence seen = machine_.update(call.rank, flag, add, strength, hold);
   observe(call.rank, seen);
-  return seen.value;
+  return seen;
 }
 
 void Execution::fence(const Call& call) {
   if (!enter(call)) return;
-  take_turn(call.rank);
+  take_turn(call, {}, false);
+  if (!machine_.pending(call.rank).empty()) bring_back_all();
   if (trace_.on()) trace_.note(call, "fences");
   machine_.fence(call.rank);
-  observe(call.rank, {});
+  step(call.rank);
 }
 
 Sequence Execution::wait(const Call& call, Place flag, const Condition& condition,
@@ -97,10 +100,9 @@ Sequence Execution::wait(const Call& call, Place flag, const Condition& conditio
   if (!enter(call)) return condition.until.value;
   machine_.check_flag(call.rank, flag);
   Rank& me = of(call.rank);
-  me.flags.assign(1, flag);
   me.condition = condition;
   me.state = Rank::State::waiting;
-  take_turn(call.rank);
+  take_turn(call, {&flag, 1}, false);
   me.state = Rank::State::ready;
   return see(call, flag, strength);
 }
@@ -111,13 +113,13 @@ int Execution::wait_any(const Call& call, std::span<const Place> flags, const Co
   if (flags.empty()) fail("waits for any of no flags");
   for (const Place flag : flags) machine_.check_flag(call.rank, flag);
   Rank& me = of(call.rank);
-  me.flags.assign(flags.begin(), flags.end());
   me.condition = condition;
   me.state = Rank::State::waiting;
-  take_turn(call.rank);
+  take_turn(call, flags, false);
   me.state = Rank::State::ready;
   const std::size_t index = chosen_flag(call.rank, holding(call.rank));
   see(call, flags[index], strength);
+  observe(call.rank, static_cast<Sequence>(index));
   return static_cast<int>(index);
 }
 
@@ -152,26 +154,26 @@ void Execution::reduce(const Call& call, Place to, Place left, Place right, std:
 void Execution::sleep(const Call& call, Place flag, Sequence value) {
   if (!enter(call)) return;
   machine_.check_flag(call.rank, flag);
-  take_turn(call.rank);
-  if (see(call, flag, Strength::relaxed) != value) return;
+  take_turn(call, {&flag, 1}, false);
+  const bool moved_on = see(call, flag, Strength::relaxed) != value;
+  observe(call.rank, moved_on ? 1 : 0);
+  if (moved_on) return;
   if (trace_.on()) trace_.note(call, fmt::format("sleeps at {}", text_of(flag)));
   Rank& me = of(call.rank);
-  me.flags.assign(1, flag);
-  me.condition = {until_equal(value)};
   me.state = Rank::State::asleep;
-  take_turn(call.rank);
+  go_on(call.rank);
 }
 
 void Execution::wake(const Call& call, Place flag) {
   if (!enter(call)) return;
   machine_.check_flag(call.rank, flag);
-  take_turn(call.rank);
+  take_turn(call, {&flag, 1}, true);
   if (trace_.on()) trace_.note(call, fmt::format("wakes those at {}", text_of(flag)));
   for (Rank& sleeper : ranks_) {
     const bool is_asleep = sleeper.state == Rank::State::asleep;
     if (is_asleep && sleeper.flags.front() == flag) sleeper.state = Rank::State::ready;
   }
-  observe(call.rank, {});
+  step(call.rank);
 }
 
 }  // namespace huddle::world::checker

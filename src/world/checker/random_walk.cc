@@ -22,7 +22,7 @@ RandomWalk::RandomWalk(int ranks, std::uint64_t seed)
   }
 }
 
-std::size_t RandomWalk::choose(std::span<const Alternative> alternatives, std::uint64_t) {
+std::size_t RandomWalk::choose(std::span<const Alternative> alternatives, const State&) {
   if (by_priority_ && alternatives.front().kind == Alternative::Kind::run) {
     return foremost(alternatives);
   }

@@ -19,7 +19,7 @@ class RandomWalk : public Chooser {
  public:
   RandomWalk(int ranks, std::uint64_t seed);
 
-  std::size_t choose(std::span<const Alternative> alternatives, std::uint64_t state) override;
+  std::size_t choose(std::span<const Alternative> alternatives, const State& state) override;
 
  private:
   bool one_in(std::uint64_t n) { return random_() % n == 0; }

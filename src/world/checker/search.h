@@ -18,24 +18,26 @@ class Search : public Chooser {
  public:
   explicit Search(int budget) : budget_(budget) {}
 
-  std::size_t choose(std::span<const Alternative> alternatives, std::uint64_t state) override;
+  std::size_t choose(std::span<const Alternative> alternatives, const State& state) override;
   // Goes back to the last choice that had another alternative; false when there is none.
   bool next();
 
+  // Whether a bigger budget would have allowed more.
+  bool ran_short() const { return ran_short_; }
   std::size_t states() const { return budget_at_.size(); }
 
  private:
   struct Node {
     std::size_t taken = 0;
-    int budget = 0;            // that is left here
-    std::vector<bool> costly;  // of each alternative
+    int budget = 0;             // that is left here
+    std::vector<bool> costly;   // of each alternative
+    std::uint64_t offered = 0;  // a digest of the alternatives
   };
 
-  static bool affordable(const Node& node, std::size_t alternative) {
-    return !node.costly[alternative] || node.budget > 0;
-  }
+  bool can_afford(const Node& node, std::size_t alternative);
 
   int budget_;
+  bool ran_short_ = false;
   std::vector<Node> path_;
   std::size_t depth_ = 0;  // nodes of path_ that this execution has passed
   // The most that was left when a state was seen.

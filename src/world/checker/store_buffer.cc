@@ -57,11 +57,10 @@ void StoreBuffer::lay_over(std::size_t first, std::span<std::byte> bytes) const 
   }
 }
 
-const PendingStore* StoreBuffer::newest_flag(std::size_t first, std::size_t n) const {
-  for (std::size_t i = pending_.size(); i-- > 0;) {
-    if (pending_[i].is_flag && pending_[i].overlaps(first, n)) return &pending_[i];
-  }
-  return nullptr;
+bool StoreBuffer::has_flag(std::size_t first, std::size_t n) const {
+  return std::any_of(pending_.begin(), pending_.end(), [&](const PendingStore& store) {
+    return store.is_flag && store.overlaps(first, n);
+  });
 }
 
 }  // namespace huddle::world::checker

@@ -27,11 +27,18 @@ struct PendingStore {
   std::vector<std::byte> bytes;
   bool is_flag = false;
   bool is_release = false;
-  bool is_update = false;  // the second half of a read-modify-write
-  bool is_held = false;    // stays until the scheduler lets it go
+  bool is_update = false;   // the second half of a read-modify-write
+  bool is_held = false;     // stays until the scheduler lets it go
+  bool was_passed = false;  // a later load or store of its rank is done already
   Clock carried;
-  std::uint64_t version = 0;
 
+  std::uint64_t digest() const {
+    std::uint64_t digest = mixed(first, bytes.size());
+    for (const std::byte byte : bytes) digest = mixed(digest, static_cast<std::uint64_t>(byte));
+    const int marks = (is_flag ? 1 : 0) + (is_release ? 2 : 0) + (is_update ? 4 : 0) +
+                      (is_held ? 8 : 0) + (was_passed ? 16 : 0);
+    return mixed(mixed(digest, static_cast<std::uint64_t>(marks)), carried.digest());
+  }
   bool overlaps(std::size_t other_first, std::size_t n) const {
     return first < other_first + n && other_first < first + bytes.size();
   }
@@ -51,6 +58,9 @@ class StoreBuffer {
   // Nothing but the scheduler's will keeps it: index of pending().
   bool may_be_let_go(std::size_t index) const { return pending_[index].is_held && is_free(index); }
   void let_go(std::size_t index) { pending_[index].is_held = false; }
+  void note_passed() {
+    for (PendingStore& store : pending_) store.was_passed = true;
+  }
   // The next that leaves by itself.
   std::optional<PendingStore> take_ready();
   // The oldest, whatever holds it. pre: not empty.
@@ -61,8 +71,8 @@ class StoreBuffer {
 
   // What this rank sees of its own stores, over what is in memory.
   void lay_over(std::size_t first, std::span<std::byte> bytes) const;
-  // The newest flag store that has a byte in the range.
-  const PendingStore* newest_flag(std::size_t first, std::size_t n) const;
+  // Whether a load of these bytes is served from here.
+  bool has_flag(std::size_t first, std::size_t n) const;
 
  private:
   bool is_free(std::size_t index) const;
