@@ -2,10 +2,7 @@
 // Copyright the huddle contributors
 #include "world/counting/caches.h"
 
-#include <numeric>
-
 namespace huddle::world::counting {
-
 
 Caches::Caches(int ranks, std::size_t bytes, Counts& counts)
     : lines_((bytes + line_bytes - 1) / line_bytes,
