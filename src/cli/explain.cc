@@ -109,7 +109,7 @@ class ExplainCommand : public Command {
     const node::Seats seats = node::seats(topology, processors_for(ranks, topology));
     const machine::CostModel model(loaded.machine);
     Explained explained{
-        select::explain(request, seats, model, select::provision(seats, queue_bytes)),
+        select::explain(request, seats, model, select::provision(seats, model, queue_bytes)),
         seats.pus,
         {loaded.machine, std::nullopt, loaded.path}};
     explained.subject.measurable = fingerprint(topology) == fingerprint(here.topology);

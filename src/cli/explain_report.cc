@@ -77,11 +77,10 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
     return question(explained.explanation) + ": nothing to do, a rank is alone\n";
   }
   const select::Candidate& chosen = candidates.front();
-  std::string text = bold(wrap("",
-                               fmt::format("{}: {}; predicted {}", question(explained.explanation),
-                                           in_words(chosen), time_text(chosen.ns)),
-                               2, columns),
-                          console);
+  const std::string answer =
+      fmt::format("{}: predicted {}", question(explained.explanation), time_text(chosen.ns));
+  std::string text =
+      bold(wrap("", answer, 0, columns) + wrap("  by ", in_words(chosen), 5, columns), console);
   text += ground(explained, columns) + "\n";
   const std::size_t rows = all ? candidates.size() : std::min(shown, candidates.size());
   text += table_of(candidates, rows, columns);

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -22,6 +24,39 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using memory::Operator;
 using memory::Type;
+
+// The bytes of an element that mean something: between and behind them there may be anything.
+struct Part {
+  std::size_t offset;
+  std::size_t bytes;
+};
+template <class Value>
+std::vector<Part> parts_of_pair(std::size_t value_bytes) {
+  return {{0, value_bytes}, {offsetof(memory::Located<Value>, index), sizeof(int)}};
+}
+std::vector<Part> parts_of(Type type) {
+  // x86 has 80 bits in 16 bytes.
+  constexpr bool is_padded = std::numeric_limits<long double>::digits == 64;
+  constexpr std::size_t long_double_bytes = is_padded ? 10 : sizeof(long double);
+  if (type == Type::long_double) return {{0, long_double_bytes}};
+  if (type == Type::complex_long_double) {
+    return {{0, long_double_bytes}, {sizeof(long double), long_double_bytes}};
+  }
+  if (type == Type::long_double_int) return parts_of_pair<long double>(long_double_bytes);
+  if (type == Type::short_int) return parts_of_pair<short>(sizeof(short));
+  if (type == Type::float64_int) return parts_of_pair<double>(sizeof(double));
+  if (type == Type::long_int) return parts_of_pair<long>(sizeof(long));
+  return {{0, memory::type_bytes(type)}};
+}
+Bytes meaning_of(Type type, const Bytes& elements) {
+  Bytes meaning(elements.size());
+  for (std::size_t at = 0; at < elements.size(); at += memory::type_bytes(type)) {
+    for (const Part& part : parts_of(type)) {
+      std::copy_n(&elements[at + part.offset], part.bytes, &meaning[at + part.offset]);
+    }
+  }
+  return meaning;
+}
 
 Bytes elements_of(int rank, Type type, Operator op, std::size_t count) {
   std::mt19937_64 random(1000 * static_cast<std::uint64_t>(type) +
@@ -42,7 +77,8 @@ std::vector<Bytes> possible_results(Type type, Operator op, std::size_t count) {
   const Bytes a = elements_of(0, type, op, count);
   const Bytes b = elements_of(1, type, op, count);
   const Bytes c = elements_of(2, type, op, count);
-  return {joined(type, op, joined(type, op, a, b), c), joined(type, op, a, joined(type, op, b, c))};
+  return {meaning_of(type, joined(type, op, joined(type, op, a, b), c)),
+          meaning_of(type, joined(type, op, a, joined(type, op, b, c)))};
 }
 
 void check_pair(const TeamHandle& team, Type type, Operator op) {
@@ -55,13 +91,14 @@ void check_pair(const TeamHandle& team, Type type, Operator op) {
     const Bytes mine = elements_of(rank, type, op, count);
     Bytes in_place = mine;
     must(huddle_allreduce(team.get(), in_place.data(), in_place.data(), count, c_type, c_op), team);
-    ASSERT_THAT(wanted, testing::Contains(in_place)) << name(op) << " of " << name(type);
+    const Bytes result = meaning_of(type, in_place);
+    ASSERT_TRUE(result == wanted[0] || result == wanted[1]) << name(op) << " of " << name(type);
     Bytes apart(mine.size());
     must(huddle_reduce(team.get(), mine.data(), rank == root ? apart.data() : nullptr, count,
                        c_type, c_op, root),
          team);
     if (rank == root) {
-      ASSERT_EQ(apart, in_place) << name(op) << " of " << name(type);
+      ASSERT_TRUE(meaning_of(type, apart) == result) << name(op) << " of " << name(type);
     }
   }
 }

@@ -166,17 +166,19 @@ TEST(Creation, MayBeTriedAgain) {
   });
 }
 
-// One rank has room for a team, and not for the buffers of a large broadcast.
+// One rank has room for a team, and not for the buffers of a large reduction.
 TEST(Collectives, FailAlikeWhereOneRankHasNoMemoryAndTheTeamGoesOn) {
   run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
     huddle_settings settings = default_settings();
-    settings.queue_bytes = std::size_t{1} << 20;
-    if (bootstrap.rank == victim) settings.cap_bytes = std::size_t{1} << 20;
+    // Pages enough for a team and its flags.
+    if (bootstrap.rank == victim) settings.cap_bytes = 6 * static_cast<std::size_t>(getpagesize());
     const ContextHandle context = new_context(settings);
     const TeamHandle team = new_team(context, bootstrap);
     std::vector<char> data(4 << 20);
     for (int again = 0; again < 3; ++again) {
-      ASSERT_EQ(huddle_bcast(team.get(), data.data(), data.size(), 0), HUDDLE_FAILED);
+      ASSERT_EQ(huddle_allreduce(team.get(), data.data(), data.data(), data.size(), HUDDLE_INT8,
+                                 HUDDLE_SUM),
+                HUDDLE_FAILED);
       EXPECT_THAT(huddle_team_message(team.get()), HasSubstr("rank 1"));
     }
     must(huddle_barrier(team.get()), team);

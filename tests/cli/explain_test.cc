@@ -31,7 +31,7 @@ Explained sample(int ranks) {
   explained.explanation = {{select::Operation::allreduce, 65536, 1}, ranks, false, {}};
   for (int i = 12; i > 0; --i) {
     explained.explanation.candidates.push_back(
-        {select::ExchangePlan{}, fmt::format("fragments of {}K", i), 1000.0 * i});
+        {select::DisseminationPlan{}, fmt::format("fragments of {}K", i), 1000.0 * i});
   }
   explained.subject.machine =
       machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
@@ -49,20 +49,21 @@ Console console_of(int columns) {
 
 TEST(ExplainText, AnswersFirstAndThenShowsTheRest) {
   EXPECT_EQ(explain_text(sample(2), false, console_of(80)),
-            "allreduce of 64K on 2 ranks: exchange: fragments of 1K; predicted 1 us\n"
+            "allreduce of 64K on 2 ranks: predicted 1 us\n"
+            "  by dissemination: fragments of 1K\n"
             "two-cores, uncalibrated: generic constants\n"
             "\n"
-            "could run                    predicted    ratio\n"
-            "exchange: fragments of 1K         1 us     1.00\n"
-            "exchange: fragments of 2K         2 us     2.00\n"
-            "exchange: fragments of 3K         3 us     3.00\n"
-            "exchange: fragments of 4K         4 us     4.00\n"
-            "exchange: fragments of 5K         5 us     5.00\n"
-            "exchange: fragments of 6K         6 us     6.00\n"
-            "exchange: fragments of 7K         7 us     7.00\n"
-            "exchange: fragments of 8K         8 us     8.00\n"
-            "exchange: fragments of 9K         9 us     9.00\n"
-            "exchange: fragments of 10K       10 us    10.00\n"
+            "could run                        predicted    ratio\n"
+            "dissemination: fragments of 1K        1 us     1.00\n"
+            "dissemination: fragments of 2K        2 us     2.00\n"
+            "dissemination: fragments of 3K        3 us     3.00\n"
+            "dissemination: fragments of 4K        4 us     4.00\n"
+            "dissemination: fragments of 5K        5 us     5.00\n"
+            "dissemination: fragments of 6K        6 us     6.00\n"
+            "dissemination: fragments of 7K        7 us     7.00\n"
+            "dissemination: fragments of 8K        8 us     8.00\n"
+            "dissemination: fragments of 9K        9 us     9.00\n"
+            "dissemination: fragments of 10K      10 us    10.00\n"
             "2 more, up to 12 us: --all\n");
 }
 
@@ -100,8 +101,9 @@ Ran explain(std::vector<std::string> arguments) {
 TEST(Explain, WorksForAMachineThatIsNotHere) {
   const Ran ran = explain({"bcast", "4M", "-n", "32", "--machine", songshan});
   EXPECT_EQ(ran.status, 0);
-  EXPECT_THAT(ran.out, AllOf(StartsWith("bcast of 4M on 32 ranks: "), HasSubstr("\nsongshan, "),
-                             HasSubstr("\ncould run "), HasSubstr("--all")));
+  EXPECT_THAT(ran.out,
+              AllOf(StartsWith("bcast of 4M on 32 ranks: predicted "), HasSubstr("\nsongshan, "),
+                    HasSubstr("\ncould run "), HasSubstr("--all")));
   EXPECT_EQ(ran.err, "");
 }
 
