@@ -26,8 +26,9 @@ MAY_SEE = {
     "select": {"base", "memory", "machine", "world", "node"},
     "team": {"base", "memory", "machine", "world", "node", "select"},
     "api": {"base", "settings", "memory", "machine", "world", "node", "select", "team"},
+    "contest": {"base", "memory", "machine", "calibrate", "world", "node", "select", "team"},
     "cli": {"base", "settings", "machine", "memory", "picture", "doctor", "calibrate", "world", "node",
-            "select"},
+            "select", "contest"},
 }
 
 # Foreign headers and the only files that may include them.

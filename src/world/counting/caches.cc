@@ -2,13 +2,7 @@
 // Copyright the huddle contributors
 #include "world/counting/caches.h"
 
-#include <numeric>
-
 namespace huddle::world::counting {
-
-std::size_t Counts::all_transfers() const {
-  return std::accumulate(transfers_.begin(), transfers_.end(), std::size_t{0});
-}
 
 Caches::Caches(int ranks, std::size_t bytes, Counts& counts)
     : lines_((bytes + line_bytes - 1) / line_bytes,

@@ -21,6 +21,7 @@ struct RankCounts {
   std::array<std::size_t, memory::copy_kernels.size()> copied_bytes{};  // by kernel
   std::size_t reduced_bytes = 0;                                        // of results
 
+  RankCounts& operator-=(const RankCounts& less);
   bool operator==(const RankCounts&) const = default;
 };
 
@@ -33,6 +34,8 @@ struct Counts {
   std::size_t all_transfers() const;
   void add_transfer(int from, int to) { ++transfers_[at(from, to)]; }
 
+  // What a job did more than one that does the same but for its end. pre: as many ranks.
+  Counts& operator-=(const Counts& less);
   bool operator==(const Counts&) const = default;
 
   std::vector<RankCounts> of;  // each rank

@@ -50,9 +50,7 @@ std::int64_t involuntary_switches() {
 }  // namespace
 
 Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers)
-    : settings_(settings),
-      progress_(std::move(progress)),
-      check_peers_(std::move(check_peers)) {}
+    : settings_(settings), progress_(std::move(progress)), check_peers_(std::move(check_peers)) {}
 
 void Waiting::look_for_company() {
   const std::int64_t before = std::exchange(switches_, involuntary_switches());

@@ -12,7 +12,8 @@ namespace huddle::world::hardware {
 
 // What is known when a team is made.
 struct WaitingSettings {
-  // More processes than processors where this one runs: spinning keeps the awaited one from working.
+  // More processes than processors where this one runs: spinning keeps the awaited one from
+  // working.
   bool crowded = false;
   // Falling asleep and being woken.
   double wake_ns = 5000;
@@ -20,7 +21,8 @@ struct WaitingSettings {
 
 // Called about once a microsecond by whoever waits; may be empty.
 using ProgressCallback = std::function<void()>;
-// Throws PeerLost where a rank of the team has died. Called several times a second by whoever waits.
+// Throws PeerLost where a rank of the team has died. Called several times a second by whoever
+// waits.
 using PeerCheck = std::function<void()>;
 
 // What one rank knows about waiting; it learns while it waits. For one thread.
@@ -45,7 +47,8 @@ class Waiting {
     if (check_peers_) check_peers_();
   }
 
-  // While it spins: whoever lost the core against its will has company, whatever was thought before.
+  // While it spins: whoever lost the core against its will has company, whatever was thought
+  // before.
   void look_for_company();
   // Giving the core away took so long: nobody else wanted it when that was next to nothing.
   void gave_core_away(double ns);
@@ -55,8 +58,9 @@ class Waiting {
   ProgressCallback progress_;
   PeerCheck check_peers_;
   bool company_ = false;
-  std::int64_t switches_ = -1;  // times that this thread has lost its core so far; -1: not looked yet
-  int alone_in_a_row_ = 0;      // times that giving the core away found nobody
+  std::int64_t switches_ =
+      -1;                   // times that this thread has lost its core so far; -1: not looked yet
+  int alone_in_a_row_ = 0;  // times that giving the core away found nobody
 };
 
 // One wait. Made when the first looks did not see what was wanted.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Everything that one run of `huddle bench` found out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "contest/contest.h"
+#include "machine/machine.h"
+
+namespace huddle::cli {
+
+struct BenchReport {
+  machine::Machine machine;
+  std::string machine_file;  // empty: generic constants
+  bool quick = false;
+  int rounds = 0;  // asked for
+  bool interrupted = false;
+  std::vector<std::string> notes;
+  std::vector<contest::Result> results;
+
+  bool all_hold() const {
+    for (const auto& result : results) {
+      for (const auto& verdict : result.verdicts) {
+        if (!verdict.holds) return false;
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace huddle::cli

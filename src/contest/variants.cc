@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "contest/variants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "contest/barriers.h"
+#include "contest/protocol_bcast.h"
+#include "contest/team_calls.h"
+#include "machine/cost.h"
+#include "node/bcast_pipelined.h"
+#include "node/bcast_segments.h"
+#include "select/barrier.h"
+#include "select/bcast.h"
+#include "select/prices.h"
+#include "select/provision.h"
+#include "team/context.h"
+
+namespace huddle::contest {
+namespace {
+
+using memory::CopyKernel;
+using node::PipelinedBcast;
+using node::Release;
+using node::SegmentedBcast;
+using node::Shape;
+
+constexpr const char* choice = "huddle's choice";
+
+// The paper's fragment: two pages.
+constexpr int paper_fragment_cells = 2;
+// The paper's segments and the readers that it lets draw on one at a time.
+constexpr std::size_t paper_segment_bytes = 128 * 1024;
+constexpr int paper_readers_at_once = 4;
+
+// Series of barriers: enough calls for the clock not to matter.
+constexpr int calls_in_a_series = 200;
+constexpr int series_in_a_round = 16;
+
+// What predictions need to know, alike on all ranks of a team that is yet to be made.
+struct Forecast {
+  Forecast(const machine::Machine& machine, const Seating& seating)
+      : model(machine),
+        seats(node::seats(machine.topology, seating.counted_for())),
+        provision(select::provision(seats, model, team::ContextOptions().queue_bytes)),
+        prices(model, seats) {}
+  Forecast(const Forecast&) = delete;
+  Forecast& operator=(const Forecast&) = delete;
+
+  std::vector<select::Candidate> candidates(const select::Request& request) const {
+    return select::candidates(request, seats, model, provision);
+  }
+  double cheapest_ns(const select::Request& request) const {
+    return select::cheapest(candidates(request)).ns;
+  }
+  node::Tree tree(const Shape& shape) const { return node::tree(shape, seats, 0); }
+  bool has_levels() const { return !seats.group_of.empty(); }
+
+  machine::CostModel model;
+  node::Seats seats;
+  select::Provision provision;
+  select::Prices prices;
+};
+
+// ---- barriers
+
+struct BarrierVariant {
+  const char* name;
+  select::TreeBarrierPlan plan;
+};
+
+constexpr int flags_of_a_line = static_cast<int>(node::line_bytes / node::flag_bytes);
+
+std::vector<BarrierVariant> papers_barriers(bool has_levels) {
+  const Shape flat{Shape::Kind::flat, 1};
+  std::vector<BarrierVariant> variants = {
+      {"flat, two queues, packed flags", {flat, {flags_of_a_line, Release::own_queue}}},
+      {"flat, one queue, a line a slot", {flat, {1, Release::same_line}}},
+  };
+  if (has_levels) {
+    variants.push_back(
+        {"levels, one queue, a line a slot", {{Shape::Kind::levels, 1}, {1, Release::same_line}}});
+  }
+  return variants;
+}
+
+// ---- broadcasts
+
+// Adds the variants of one size, one after the other.
+class BcastVariants {
+ public:
+  BcastVariants(const Forecast& forecast, const Seating& seating, std::size_t bytes,
+                const Scale& scale)
+      : forecast_(forecast),
+        crowded_(seating.crowded()),
+        stretches_(scale.single_calls(bytes)),
+        contest_{.name = fmt::format("broadcast of {}", size_text(static_cast<double>(bytes))),
+                 .seating = seating,
+                 .bytes = bytes,
+                 .entries = {},
+                 .judgements = {}} {}
+
+  Contest take() {
+    add(choice, std::make_unique<TeamBcast>(),
+        forecast_.cheapest_ns({.operation = select::Operation::bcast, .bytes = contest_.bytes}));
+    if (contest_.bytes <= forecast_.provision.inline_bcast.capacity_bytes) {
+      add_inline();
+    } else {
+      add_few_buffers();
+      add_trees();
+      add_segments();
+    }
+    return std::move(contest_);
+  }
+
+ private:
+  void add(std::string name, std::unique_ptr<Contender> contender,
+           std::optional<double> predicted_ns = std::nullopt) {
+    contest_.entries.push_back({.name = std::move(name),
+                                .contender = std::move(contender),
+                                .stretches = stretches_,
+                                .predicted_ns = predicted_ns});
+  }
+
+  void add_inline() {
+    const int slots = forecast_.provision.inline_bcast.slots;
+    each_shape([&](int number, const Shape& shape) {
+      add(fmt::format("in the flag's line, {}", node::name(shape)),
+          std::make_unique<TeamBcast>(select::InlineBcastPlan{number}),
+          select::inline_bcast_ns(forecast_.prices, forecast_.tree(shape), slots, contest_.bytes));
+    });
+  }
+
+  // As in the paper: the queue is one set.
+  void add_few_buffers() {
+    const PipelinedBcast::Plan plan{0, paper_fragment_cells, CopyKernel::plain};
+    for (const int buffers : {1, 2, 4}) {
+      const PipelinedBcast::Parameters parameters{
+          {{Shape::Kind::flat, 1}}, node::page_bytes, buffers * paper_fragment_cells, 1};
+      add(fmt::format("{} buffer{} of {}, flat", buffers, buffers == 1 ? "" : "s",
+                      fragment_text(paper_fragment_cells)),
+          std::make_unique<ProtocolBcast<PipelinedBcast>>(forecast_.seats, crowded_, parameters,
+                                                          plan));
+    }
+  }
+
+  void add_trees() {
+    const auto& queue = forecast_.provision.pipelined_bcast;
+    const int cells = std::min(paper_fragment_cells, queue.set_cells);
+    const auto cells_of_all = static_cast<std::size_t>(queue.set_cells * queue.sets);
+    each_shape([&](int number, const Shape& shape) {
+      add(fmt::format("{} buffers of {}, {}", queue.set_cells * queue.sets / cells,
+                      fragment_text(cells), node::name(shape)),
+          std::make_unique<TeamBcast>(PipelinedBcast::Plan{number, cells, CopyKernel::plain}),
+          select::pipelined_bcast_ns(forecast_.prices, forecast_.tree(shape),
+                                     cells_of_all * queue.cell_bytes, contest_.bytes,
+                                     static_cast<std::size_t>(cells) * queue.cell_bytes,
+                                     CopyKernel::plain));
+    });
+  }
+
+  void add_segments() {
+    const SegmentedBcast::Plan plan{paper_segment_bytes, CopyKernel::plain};
+    const int readers = forecast_.seats.ranks() - 1;
+    add_segments(readers, plan);
+    if (readers > paper_readers_at_once) add_segments(paper_readers_at_once, plan);
+  }
+  void add_segments(int readers_at_once, const SegmentedBcast::Plan& plan) {
+    const SegmentedBcast::Parameters parameters{readers_at_once, plan.segment_bytes};
+    const SegmentedBcast layout(parameters, forecast_.seats, 0, world::first_sequence);
+    const int segments = layout.segments();
+    add(fmt::format("{} segment{} of {}, {} at once", segments, segments == 1 ? "" : "s",
+                    size_text(static_cast<double>(plan.segment_bytes)), readers_at_once),
+        std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.seats, crowded_, parameters,
+                                                        plan),
+        select::segmented_bcast_ns(forecast_.prices, layout, readers_at_once, contest_.bytes,
+                                   plan));
+  }
+
+  template <class Add>
+  void each_shape(Add add_one) const {
+    const auto& shapes = forecast_.provision.shapes;
+    for (std::size_t i = 0; i < shapes.size(); ++i) add_one(static_cast<int>(i), shapes[i]);
+  }
+  static std::string fragment_text(int cells) {
+    return size_text(cells * static_cast<double>(node::page_bytes));
+  }
+
+  const Forecast& forecast_;
+  bool crowded_;
+  int stretches_;
+  Contest contest_;
+};
+
+constexpr std::size_t KiB = 1024;
+constexpr std::size_t MiB = 1024 * KiB;
+
+std::vector<std::size_t> bcast_sizes(bool quick) {
+  if (quick) return {8, 64 * KiB, 4 * MiB};
+  return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB, 16 * MiB};
+}
+
+// ---- reductions
+
+std::vector<std::size_t> allreduce_sizes(bool quick) {
+  if (quick) return {64 * KiB};
+  return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB};
+}
+
+// The cheapest candidate of each algorithm.
+std::vector<select::Candidate> best_of_each(std::vector<select::Candidate> candidates) {
+  std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return std::make_pair(a.plan.index(), a.ns) < std::make_pair(b.plan.index(), b.ns);
+  });
+  const auto same_algorithm = [](const auto& a, const auto& b) {
+    return a.plan.index() == b.plan.index();
+  };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), same_algorithm),
+                   candidates.end());
+  return candidates;
+}
+
+Contest allreduce_variant(const Forecast& forecast, const Seating& seating, std::size_t bytes,
+                          const Scale& scale) {
+  const auto candidates =
+      forecast.candidates({select::Operation::allreduce, bytes, sizeof(double)});
+  Contest contest{.name = fmt::format("allreduce of {}", size_text(static_cast<double>(bytes))),
+                  .seating = seating,
+                  .bytes = bytes,
+                  .entries = {},
+                  .judgements = {}};
+  const auto add = [&](std::string name, PlanOrChoice plan, double predicted_ns) {
+    contest.entries.push_back({.name = std::move(name),
+                               .contender = std::make_unique<TeamAllreduce>(std::move(plan)),
+                               .stretches = scale.single_calls(bytes),
+                               .predicted_ns = predicted_ns});
+  };
+  add(choice, std::nullopt, select::cheapest(candidates).ns);
+  for (const select::Candidate& best : best_of_each(candidates)) {
+    add(fmt::format("{}: {}", select::algorithm_name(best.plan), best.parameters), best.plan,
+        best.ns);
+  }
+  return contest;
+}
+
+}  // namespace
+
+Contest barrier_variants(const machine::Machine& machine, const Seating& seating,
+                         const Scale& scale) {
+  const Forecast forecast(machine, seating);
+  Contest contest{.name = "barriers", .seating = seating, .entries = {}, .judgements = {}};
+  const auto add = [&](std::string name, TeamBarrier barrier, double predicted_ns) {
+    contest.entries.push_back({.name = std::move(name),
+                               .contender = barrier_contender(seating.ranks, std::move(barrier)),
+                               .calls = calls_in_a_series,
+                               .stretches = scale.stretches(series_in_a_round),
+                               .predicted_ns = predicted_ns});
+  };
+  add(choice, TeamBarrier(), forecast.cheapest_ns({.operation = select::Operation::barrier}));
+  for (const auto& [name, plan] : papers_barriers(forecast.has_levels())) {
+    add(name, TeamBarrier(plan),
+        select::tree_barrier_ns(forecast.prices, forecast.tree(plan.shape), plan.parameters));
+  }
+  return contest;
+}
+
+std::vector<Contest> bcast_variants(const machine::Machine& machine, const Seating& seating,
+                                    const Scale& scale) {
+  const Forecast forecast(machine, seating);
+  std::vector<Contest> contests;
+  for (const std::size_t bytes : bcast_sizes(scale.quick)) {
+    contests.push_back(BcastVariants(forecast, seating, bytes, scale).take());
+  }
+  return contests;
+}
+
+std::vector<Contest> allreduce_variants(const machine::Machine& machine, const Seating& seating,
+                                        const Scale& scale) {
+  const Forecast forecast(machine, seating);
+  std::vector<Contest> contests;
+  for (const std::size_t bytes : allreduce_sizes(scale.quick)) {
+    contests.push_back(allreduce_variant(forecast, seating, bytes, scale));
+  }
+  return contests;
+}
+
+}  // namespace huddle::contest

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The variants of the papers side by side, beside huddle's choice, each with what it was predicted
+// to take. Without bars: a look, not a test.
+#pragma once
+
+#include <vector>
+
+#include "contest/contest.h"
+#include "contest/scale.h"
+#include "machine/machine.h"
+
+namespace huddle::contest {
+
+// Zhang, Meng and Huo: flat with two queues of packed flags; flat with one queue and a line a slot;
+// the same over the machine's levels. pre: two ranks or more.
+Contest barrier_variants(const machine::Machine& machine, const Seating& seating,
+                         const Scale& scale);
+
+// Kurnosov and Tokmasheva: one buffer against several, trees of notifications; Zhang, Meng and Huo:
+// segments placed on the memories, read by all or by few at once. pre: two ranks or more.
+std::vector<Contest> bcast_variants(const machine::Machine& machine, const Seating& seating,
+                                    const Scale& scale);
+
+// The papers leave reductions open: each algorithm of huddle's, with the parameters that were
+// predicted to suit it best. pre: two ranks or more.
+std::vector<Contest> allreduce_variants(const machine::Machine& machine, const Seating& seating,
+                                        const Scale& scale);
+
+}  // namespace huddle::contest

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Every contender does what it says; hold() throws where one does not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "contest/bare_flags.h"
+#include "contest/bare_ring.h"
+#include "contest/barriers.h"
+#include "contest/protocol_bcast.h"
+#include "contest/team_calls.h"
+#include "node/bcast_pipelined.h"
+#include "terms.h"
+
+namespace huddle::contest {
+namespace {
+
+Result hold_one(std::unique_ptr<Contender> contender, int ranks, std::size_t bytes, int calls) {
+  Contest contest{.name = "trial",
+                  .seating = {ranks, test_pus()},
+                  .bytes = bytes,
+                  .entries = {},
+                  .judgements = {}};
+  contest.entries.push_back(
+      {.name = "it", .contender = std::move(contender), .calls = calls, .stretches = 3});
+  return hold_quietly(contest, 2);
+}
+
+// Two ranks that spin on one core would take a time slice each a call: then few calls.
+int series() { return test_pus().size() >= 2 ? 100 : 2; }
+
+TEST(Contenders, BareFlagsOfTwo) {
+  EXPECT_EQ(hold_one(barrier_contender(2, OneLineExchange()), 2, 0, series()).rounds, 2);
+  EXPECT_EQ(hold_one(barrier_contender(2, TwoLineExchange()), 2, 0, series()).rounds, 2);
+  EXPECT_EQ(hold_one(std::make_unique<PingPong>(), 2, 0, series()).rounds, 2);
+}
+
+TEST(Contenders, YieldingBarriersOfMany) {
+  for (const int ranks : {1, 2, 5, 8}) {
+    EXPECT_EQ(hold_one(barrier_contender(ranks, YieldingCounter()), ranks, 0, 10).rounds, 2);
+    EXPECT_EQ(hold_one(barrier_contender(ranks, YieldingFlags(ranks)), ranks, 0, 10).rounds, 2);
+  }
+}
+
+TEST(Contenders, RingsOfEveryKernelAndManySizes) {
+  for (const memory::CopyKernel kernel : memory::copy_kernels) {
+    for (const std::size_t bytes : {8U, 16384U, 16392U, 600000U}) {
+      EXPECT_EQ(hold_one(std::make_unique<BareRing>(kernel), 2, bytes, 1).rounds, 2);
+    }
+  }
+}
+
+TEST(Contenders, CallsOfATeam) {
+  for (const int ranks : {1, 2, 3}) {
+    EXPECT_EQ(hold_one(std::make_unique<RotatingBcast>(), ranks, 0, 7).rounds, 2);
+    EXPECT_EQ(hold_one(barrier_contender(ranks, TeamBarrier()), ranks, 0, 7).rounds, 2);
+    EXPECT_EQ(hold_one(std::make_unique<TeamBcast>(), ranks, 40000, 1).rounds, 2);
+    EXPECT_EQ(hold_one(std::make_unique<TeamAllreduce>(), ranks, 40000, 1).rounds, 2);
+  }
+}
+
+TEST(Contenders, SayWhatTheTeamChose) {
+  EXPECT_THAT(hold_one(std::make_unique<TeamBcast>(), 2, 8, 1).entries[0].how,
+              testing::StartsWith("inline"));
+  EXPECT_THAT(hold_one(barrier_contender(2, TeamBarrier()), 2, 0, 1).entries[0].how,
+              testing::StartsWith("dissemination"));
+}
+
+TEST(Contenders, AProtocolOfItsOwnWithOneBuffer) {
+  for (const int ranks : {2, 4}) {
+    const node::PipelinedBcast::Parameters one_buffer{{{}}, node::page_bytes, 2, 1};
+    const node::PipelinedBcast::Plan plan{0, 2, memory::CopyKernel::plain};
+    auto contender = std::make_unique<ProtocolBcast<node::PipelinedBcast>>(node::flat_seats(ranks),
+                                                                           true, one_buffer, plan);
+    EXPECT_EQ(hold_one(std::move(contender), ranks, 100000, 1).rounds, 2);
+  }
+}
+
+}  // namespace
+}  // namespace huddle::contest

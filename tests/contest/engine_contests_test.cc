@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "contest/engine_contests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "terms.h"
+
+namespace huddle::contest {
+namespace {
+
+TEST(EngineContests, AskForWhatTheEngineHasToKeepTo) {
+  std::set<std::string> bars;
+  for (const Contest& contest : engine_contests({3, 5, 7}, {})) {
+    EXPECT_EQ(contest.seating.pus, (std::vector<int>{3, 5}));
+    for (const Judgement& judgement : contest.judgements) {
+      bars.insert(judgement.what);
+      EXPECT_FALSE(contest.entries.at(judgement.subject).bare);
+      ASSERT_FALSE(judgement.rivals.empty());
+      for (const std::size_t rival : judgement.rivals) EXPECT_TRUE(contest.entries.at(rival).bare);
+    }
+  }
+  EXPECT_THAT(bars, testing::ElementsAre("allreduce of 4M", "allreduce of 512K", "barrier, 2 ranks",
+                                         "barrier, 8 on 2 cores", "broadcast of 4M",
+                                         "broadcast of 512K", "broadcast of 8 bytes"));
+}
+
+TEST(EngineContests, NeedTwoCores) {
+  EXPECT_TRUE(engine_contests({0}, {}).empty());
+  EXPECT_TRUE(engine_contests({}, {}).empty());
+}
+
+TEST(EngineContests, AreHeldAndChecked) {
+  const std::vector<int> pus = test_pus();
+  if (pus.size() < 2) GTEST_SKIP() << "two ranks that spin need two cores; this process has one";
+  for (const Contest& contest : engine_contests(pus, {.quick = true})) {
+    const Result result = hold_quietly(contest);
+    EXPECT_EQ(result.rounds, 1);
+    EXPECT_EQ(result.verdicts.size(), contest.judgements.size());
+    for (const Verdict& verdict : result.verdicts) EXPECT_GT(verdict.median, 0) << verdict.what;
+  }
+}
+
+}  // namespace
+}  // namespace huddle::contest

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the protocols ask of the machine, counted: the figures that their descriptions promise.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <numeric>
+
+#include "node/allreduce_exchange.h"
+#include "node/barrier_dissemination.h"
+#include "node/barrier_tree.h"
+#include "node/bcast_inline.h"
+#include "node/bcast_pipelined.h"
+#include "node/bcast_segments.h"
+#include "node/reduce_slices.h"
+#include "node/reduce_tree.h"
+#include "node/seats.h"
+#include "operators.h"
+#include "world/counting/counting_world.h"
+
+namespace huddle::node::test {
+namespace {
+
+using world::first_sequence;
+using world::counting::CountingWorld;
+using world::counting::Counts;
+
+constexpr std::size_t plain = static_cast<std::size_t>(memory::CopyKernel::plain);
+constexpr std::size_t nontemporal = static_cast<std::size_t>(memory::CopyKernel::nontemporal);
+constexpr Shape flat{Shape::Kind::flat, 1};
+constexpr Shape binary{Shape::Kind::kary, 2};
+
+struct Calls {
+  int ranks = 2;
+  std::size_t bytes = 0;  // of the caller's buffers
+  int calls = 1;
+};
+
+// Counts of some calls, after one that nobody counts: from then on lines are where they are in use.
+template <class Make, class Run>
+Counts counts_of(const Calls& how, Make make, Run run) {
+  const auto counted = [&](int calls) {
+    world::counting::Job job;
+    job.ranks = how.ranks;
+    for (int rank = 0; rank < how.ranks; ++rank) {
+      job.sizes.shared =
+          std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
+    }
+    job.sizes.input = job.sizes.output = how.bytes;
+    job.sizes.scratch = 2 * how.bytes + 4 * page_bytes;
+    job.body = [&, calls](CountingWorld& w) {
+      auto protocol = make(w.rank());
+      for (int call = 0; call < calls; ++call) run(protocol, w);
+    };
+    return count(job);
+  };
+  Counts all = counted(how.calls + 1);
+  all -= counted(1);
+  return all;
+}
+
+std::size_t stores_of(const Counts& counts) {
+  return std::accumulate(counts.of.begin(), counts.of.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& rank) { return sum + rank.stores; });
+}
+
+constexpr auto run_barrier = [](auto& barrier, CountingWorld& w) { barrier.run(w); };
+
+TEST(Counted, TwoRanksNeedALineEach) {
+  const auto barrier = [](int rank) {
+    return DisseminationBarrier({2, 2}, rank, 2, first_sequence);
+  };
+  const Counts counts = counts_of({2, 0, 10}, barrier, run_barrier);
+  EXPECT_EQ(counts.all_transfers(), 20U);
+  EXPECT_EQ(stores_of(counts), 20U);
+}
+
+// What the multicore paper is about: who goes across. Two chips of four ranks: with chip leaders
+// one line goes each way between the chips, with a flat barrier one for every rank there.
+TEST(Counted, ThreeLevelsKeepLinesInsideTheChip) {
+  Seats seats = flat_seats(8);
+  seats.levels = {"l3"};
+  seats.group_of = {{0, 0, 0, 0, 1, 1, 1, 1}};
+  const auto across = [&](const Shape& shape) {
+    const auto barrier = [&](int rank) {
+      return TreeBarrier(tree(shape, seats, 0), {1, Release::same_line}, rank, first_sequence);
+    };
+    const Counts counts = counts_of({8, 0, 10}, barrier, run_barrier);
+    std::size_t lines = 0;
+    for (int from = 0; from < 8; ++from) {
+      for (int to = 0; to < 8; ++to) {
+        if (from / 4 != to / 4) lines += counts.transfers(from, to);
+      }
+    }
+    return lines;
+  };
+  EXPECT_EQ(across({Shape::Kind::levels, 1}), 20U);
+  EXPECT_EQ(across(flat), 80U);
+}
+
+// One queue in place of two: a line fewer to fetch for whoever is released.
+TEST(Counted, OneQueueMovesNoMoreLinesThanTwo) {
+  const auto lines = [](Release release) {
+    const auto barrier = [release](int rank) {
+      return TreeBarrier(tree(flat, flat_seats(5), 0), {1, release}, rank, first_sequence);
+    };
+    return counts_of({5, 0, 10}, barrier, run_barrier).all_transfers();
+  };
+  EXPECT_LE(lines(Release::same_line), lines(Release::own_queue));
+}
+
+// The payload comes with its flag: a line to each reader, and now and then the readers' counters.
+TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
+  constexpr int calls = 64;
+  constexpr int slots = 16;
+  const auto bcast = [](int rank) {
+    return InlineBcast({{flat}, 56, slots}, flat_seats(4), rank, first_sequence);
+  };
+  const Counts counts =
+      counts_of({4, 56, calls}, bcast,
+                [](InlineBcast& protocol, CountingWorld& w) { protocol.run(w, 56, 0, 0); });
+  for (int reader = 1; reader < 4; ++reader) {
+    EXPECT_EQ(counts.transfers(0, reader), calls);
+    EXPECT_LE(counts.transfers(reader, 0), calls / 4);
+  }
+}
+
+// Every byte goes in once and comes out once at each reader, whatever the tree.
+TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
+  constexpr std::size_t bytes = 100'000;
+  for (const int shape : {0, 1}) {
+    const auto bcast = [](int rank) {
+      return PipelinedBcast({{flat, binary}, 4096, 2, 4}, flat_seats(4), rank, first_sequence);
+    };
+    const Counts counts =
+        counts_of({4, bytes, 1}, bcast, [shape](PipelinedBcast& protocol, CountingWorld& w) {
+          protocol.run(w, bytes, 0, {shape, 1, memory::CopyKernel::nontemporal});
+        });
+    EXPECT_EQ(counts.of[0].copied_bytes[nontemporal], bytes);
+    EXPECT_EQ(counts.of[0].copied_bytes[plain], 0U);
+    for (int reader = 1; reader < 4; ++reader) {
+      EXPECT_EQ(counts.of[static_cast<std::size_t>(reader)].copied_bytes[plain], bytes);
+    }
+  }
+}
+
+// Each rank joins its slice of everybody's data: (p - 1) / p of the data in, as much out, and a
+// slice of results.
+TEST(Counted, SlicesShareTheWork) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t bytes = count * sizeof(Bracketed);
+  const Association association(flat_seats(4));
+  const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
+  const memory::Reduction bracketed = product_of<Bracketed>();
+  const Counts counts =
+      counts_of({4, bytes, 1}, reduce, [&](SlicedReduce& protocol, CountingWorld& w) {
+        protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal});
+      });
+  for (const auto& rank : counts.of) {
+    EXPECT_EQ(rank.copied_bytes[nontemporal], bytes / 4 * 3);
+    EXPECT_EQ(rank.copied_bytes[plain], bytes);
+    EXPECT_EQ(rank.reduced_bytes, bytes / 4 * 3);
+    EXPECT_EQ(rank.updates, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace huddle::node::test
