@@ -12,7 +12,7 @@ DisseminationBarrier::DisseminationBarrier(const Parameters& parameters, int ran
   // The flag of a rank lies with the first of those that share its line.
   const auto place = [&](std::size_t round, int announcer) {
     const int owner = announcer / per_line * per_line;
-    return Place{Region::shared, owner,
+    return FlagPlace{owner,
                  round * stride + static_cast<std::size_t>(announcer - owner) * flag_bytes};
   };
   for (int distance = 1; distance < ranks; distance *= parameters.radix) {

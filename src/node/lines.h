@@ -13,6 +13,14 @@ namespace huddle::node {
 using world::Place;
 using world::Region;
 
+// Where a flag lies that a protocol keeps for later: what it is made of, and no more to look at.
+struct FlagPlace {
+  int owner = 0;
+  std::size_t offset = 0;
+
+  constexpr operator Place() const { return {Region::shared, owner, offset}; }
+};
+
 inline constexpr std::size_t line_bytes = 64;
 // Things of different writers lie so far apart: many processors fetch lines in pairs.
 inline constexpr std::size_t apart_bytes = 128;

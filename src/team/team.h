@@ -39,7 +39,7 @@ class Team {
   // All collective, with equal counts, operators and roots on all ranks. Throw FailureError, on all
   // ranks together, where there is no memory for a protocol that is used for the first time; throw
   // PeerLost where a member has died, and from then on always.
-  void barrier() { run({.operation = select::Operation::barrier}); }
+  void barrier();
   // The root's buffer is only read.
   void bcast(void* buffer, std::size_t bytes, int root);
   // `input` may be `output`; only the root needs an output.
@@ -73,6 +73,7 @@ class Team {
   Engine engine_;
   // By operation and size class, once chosen.
   std::array<std::vector<std::optional<Ready>>, select::operations.size()> chosen_;
+  std::optional<Ready> barrier_;  // once chosen
   std::optional<Ready> unusual_;  // the last one that no class of sizes stands for
   std::string lost_;              // why the team cannot be used any more
 };
