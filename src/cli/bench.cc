@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "calibrate/calibrate.h"
 #include "calibrate/cores.h"
+#include "calibrate/sizes.h"
 #include "cli/bench_json.h"
 #include "cli/bench_report.h"
 #include "cli/bench_text.h"
@@ -51,6 +53,28 @@ class ProgressWatcher : public contest::Watcher {
   std::size_t ended_ = 0;
 };
 
+// How far measuring the machine has come, as a part of the bar.
+class MeasureWatcher : public calibrate::Watcher {
+ public:
+  MeasureWatcher(const Console& console, const calibrate::Plan& plan)
+      : progress_(console, plan.steps.size()), steps_(plan.steps.size()) {}
+
+  void begin_step(const calibrate::Plan& plan, std::size_t step) override {
+    step_ = step;
+    progress_.begin_step("measuring this machine: " + plan.steps[step].name);
+    advance(0);
+  }
+  void advance(double share_of_step) override {
+    progress_.update((static_cast<double>(step_) + share_of_step) / static_cast<double>(steps_));
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  std::size_t steps_;
+  std::size_t step_ = 0;
+};
+
 // Timed here, so predicted for here: a file of another machine would choose for that one.
 machine::LoadedMachine machine_for(const std::string& named, const machine::Topology& here) {
   machine::LoadedMachine loaded = machine::load_machine(named, here);
@@ -87,6 +111,8 @@ class BenchCommand : public Command {
     options.flag("--quick", quick_, "fewer and shorter rounds");
     options.number("--rounds", rounds_, 1, most_rounds, "N", "rounds in place of 10, or 3");
     options.flag("--json", json_, "print every figure as JSON");
+    options.flag("--as-is", as_is_,
+                 "choose by the machine file that is found; do not measure the machine first");
     options.setting("machine");
   }
   ExitCode run(const Context& context) override;
@@ -98,7 +124,12 @@ class BenchCommand : public Command {
   void hold_all(const Context& context, const std::vector<contest::Contest>& contests,
                 const Interrupt& interrupt, BenchReport& report) const;
 
+  machine::LoadedMachine machine_to_choose_by(const Context& context,
+                                              const machine::Discovery& discovery,
+                                              const Interrupt& interrupt) const;
+
   bool engine_ = false;
+  bool as_is_ = false;
   bool variants_ = false;
   bool quick_ = false;
   bool json_ = false;
@@ -149,12 +180,31 @@ void BenchCommand::hold_all(const Context& context, const std::vector<contest::C
   report.interrupted = interrupt.requested();
 }
 
+// Choices and floors should speak of the same minutes: a virtual machine may be another one today
+// than when its file was written. A file that was named is what its namer wants to try.
+machine::LoadedMachine BenchCommand::machine_to_choose_by(const Context& context,
+                                                          const machine::Discovery& discovery,
+                                                          const Interrupt& interrupt) const {
+  const std::string named = settings::find(context.settings, "machine").value;
+  if (as_is_ || !named.empty()) return machine_for(named, discovery.topology);
+  const calibrate::Plan plan = calibrate::make_plan(
+      discovery.topology, {discovery.allowed, true, calibrate::usable_memory_bytes()});
+  MeasureWatcher watcher(context.console, plan);
+  calibrate::Outcome outcome =
+      calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
+  watcher.finish();
+  if (!outcome.stopped) return {std::move(outcome.machine), measured_now};
+  context.console.note(
+      fmt::format("huddle: {} before anything was timed", interrupt.signal_name()));
+  interrupt.die();
+}
+
 ExitCode BenchCommand::run(const Context& context) {
   check_options();
   const Console& console = context.console;
   const machine::Discovery discovery = machine::discover_this_machine();
-  machine::LoadedMachine loaded =
-      machine_for(settings::find(context.settings, "machine").value, discovery.topology);
+  const Interrupt interrupt;
+  machine::LoadedMachine loaded = machine_to_choose_by(context, discovery, interrupt);
   BenchReport report{.machine = std::move(loaded.machine),
                      .machine_file = loaded.path,
                      .quick = quick_,
@@ -163,7 +213,6 @@ ExitCode BenchCommand::run(const Context& context) {
                      .results = {}};
   const auto all = contests(discovery, report);
   for (const std::string& note : report.notes) console.note("note: " + note);
-  const Interrupt interrupt;
   hold_all(context, all, interrupt, report);
   console.print(json_ ? bench_json(report) : bench_text(report, console.columns));
   if (report.interrupted) {

@@ -12,9 +12,12 @@
 
 namespace huddle::cli {
 
+// In place of a file: measured quickly, at the beginning of the run.
+inline constexpr const char* measured_now = "measured at the beginning of this run";
+
 struct BenchReport {
   machine::Machine machine;
-  std::string machine_file;  // empty: generic constants
+  std::string machine_file;  // empty: generic constants; or measured_now
   bool quick = false;
   int rounds = 0;  // asked for
   bool interrupted = false;

@@ -95,7 +95,7 @@ std::string bench_text(const BenchReport& report, int columns) {
       wrap("",
            fmt::format("{}, {}", report.machine.name,
                        calibrated(report.machine)
-                           ? "calibrated"
+                           ? (report.machine_file == measured_now ? measured_now : "calibrated")
                            : "uncalibrated: choices rest on generic figures (huddle calibrate)"),
            0, columns);
   all += verdict_table(report, columns);

@@ -52,12 +52,12 @@ class ExchangeAllreduce {
     first_ += static_cast<world::Sequence>(rounds);
   }
 
- private:
   // A rank shows a round when it has seen everybody's flag of the round two before, and that was
   // raised when its owner had joined the one two before that: four slots are enough. The first
   // round of a call comes after the last of the call before was joined, which is later still.
   static constexpr world::Sequence slots = 4;
 
+ private:
   struct Round {
     world::Sequence number = 0;  // among the rounds of all calls
     std::size_t offset = 0;      // in the caller's buffers

@@ -98,6 +98,18 @@ int Prices::farthest_from(int rank) const {
   return farthest;
 }
 
+memory::CopyKernel Prices::block_kernel_for(std::size_t bytes, std::size_t buffers_bytes, int from,
+                                            int to) const {
+  using memory::CopyKernel;
+  const auto ns = [&](CopyKernel kernel) {
+    return write_ns(bytes, buffers_bytes, from, to, kernel);
+  };
+  if (ns(CopyKernel::nontemporal) < ns(CopyKernel::plain)) return CopyKernel::nontemporal;
+  // Those that write into the caches were measured as rings only.
+  const CopyKernel streaming = kernel_for(bytes, from, to);
+  return past_the_caches(streaming) ? CopyKernel::plain : streaming;
+}
+
 std::vector<double> times_down(const Prices& prices, const node::Tree& tree) {
   std::vector<double> times(static_cast<std::size_t>(tree.ranks()), 0);
   std::vector<int> ready = {tree.root()};

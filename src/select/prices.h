@@ -46,8 +46,11 @@ class Prices {
   // A block of one's own joined to another.
   double join_ns(std::size_t bytes, int rank) const;
 
-  // Which kernel brings so much into memory that `to` has cached.
+  // Which kernel brings so much into memory that `to` has cached and reads meanwhile.
   memory::CopyKernel kernel_for(std::size_t bytes, int from, int to) const;
+  // The same for blocks that are read when they are whole, into buffers of so much memory in all.
+  memory::CopyKernel block_kernel_for(std::size_t bytes, std::size_t buffers_bytes, int from,
+                                      int to) const;
 
   // The rank that is farthest from this one.
   int farthest_from(int rank) const;

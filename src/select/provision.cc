@@ -75,9 +75,13 @@ Provision provision(const node::Seats& seats, const machine::CostModel& model,
   provision.pipelined_bcast = {provision.shapes, node::page_bytes,
                                static_cast<int>(set / node::page_bytes), queue_sets};
   provision.segmented_bcast = {copies_at_full_rate, queue / 2};
-  provision.exchange = {set};
+  // What is read as whole blocks has no queue: blocks are as large as they are best, by their
+  // price.
+  const std::size_t most = std::bit_floor(queue_bytes);
+  provision.exchange = {most / node::ExchangeAllreduce::slots};
   provision.tree_reduce = {set / 4, slots_in_turn};
-  provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(set / ranks)), queue_sets};
+  provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
+                             queue_sets};
   return provision;
 }
 

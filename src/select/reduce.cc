@@ -137,13 +137,14 @@ void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provisio
 
 void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                   const Request& request) {
-  const std::size_t capacity = provision.exchange.capacity_bytes;
-  const auto kernel = prices.kernel_for(request.bytes, 0, prices.farthest_from(0));
-  for (const std::size_t round : round_sizes(request, capacity)) {
-    const node::ExchangeAllreduce::Plan plan{round, kernel};
+  const int far = prices.farthest_from(0);
+  for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
+    const std::size_t buffers = node::ExchangeAllreduce::slots * round;
+    const node::ExchangeAllreduce::Plan plan{round,
+                                             prices.block_kernel_for(round, buffers, 0, far)};
     list.push_back({plan,
                     fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
-                                memory::name(kernel)),
+                                memory::name(plan.copy_in)),
                     exchange_ns(prices, request.bytes, plan)});
   }
 }
@@ -151,17 +152,17 @@ void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Prov
 void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 const Request& request) {
   const bool to_all = request.operation == Operation::allreduce;
-  const std::size_t most = provision.sliced_reduce.slice_bytes;
-  const auto kernel = prices.kernel_for(request.bytes, 0, prices.farthest_from(0));
+  const auto& parameters = provision.sliced_reduce;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
-  for (std::size_t slice = node::line_bytes; slice <= most; slice *= 2) {
+  const int far = prices.farthest_from(0);
+  for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
-    const node::SlicedReduce::Plan plan{slice, kernel};
-    list.push_back(
-        {plan,
-         fmt::format("slices of {}, {}", size_text(static_cast<double>(slice)),
-                     memory::name(kernel)),
-         sliced_reduce_ns(prices, provision.sliced_reduce.sets, request.bytes, plan, to_all)});
+    const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
+    const node::SlicedReduce::Plan plan{slice, prices.block_kernel_for(slice, buffers, 0, far)};
+    list.push_back({plan,
+                    fmt::format("slices of {}, {}", size_text(static_cast<double>(slice)),
+                                memory::name(plan.copy_in)),
+                    sliced_reduce_ns(prices, parameters.sets, request.bytes, plan, to_all)});
     if (slice * ranks >= request.bytes) break;
   }
 }
@@ -177,9 +178,11 @@ double exchange_ns(const Prices& prices, std::size_t bytes,
   const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
   const int far = prices.farthest_from(0);
   const std::vector<int> others = row(1, prices.ranks());
-  const double show_ns = round_bytes <= node::most_in_line
-                             ? 0
-                             : prices.write_ns(round_bytes, 4 * round_bytes, 0, far, plan.copy_in);
+  const double show_ns =
+      round_bytes <= node::most_in_line
+          ? 0
+          : prices.write_ns(round_bytes, node::ExchangeAllreduce::slots * round_bytes, 0, far,
+                            plan.copy_in);
   const double queue_ns = std::max(0.0, prices.line_to_ns(0, others) - prices.line_ns(0, far));
   const double flags_ns = prices.flags_ns(others, 0, 1) + queue_ns;
   return rounds * (show_ns + flags_ns + join_all_ns(prices, others, 0, round_bytes));

@@ -34,7 +34,8 @@ TEST(Bench, TimesOnlyTheMachineThatIsHere) {
 }
 
 TEST(Bench, TellsEveryFigureAsJson) {
-  const Ran ran = Program().run({"bench", "--engine", "--quick", "--rounds", "2", "--json"});
+  const Ran ran =
+      Program().run({"bench", "--engine", "--as-is", "--quick", "--rounds", "2", "--json"});
   const json bench = json::parse(ran.out);
   EXPECT_EQ(bench["schema"], 1);
   EXPECT_EQ(bench["command"], "bench");
@@ -67,7 +68,7 @@ TEST(Bench, TellsEveryFigureAsJson) {
 
 TEST(Bench, TellsAPersonTheSame) {
   const Ran ran = Program().run(
-      {"bench", "--engine", "--quick", "--rounds", "1", "--variants", "--ranks", "3"});
+      {"bench", "--engine", "--as-is", "--quick", "--rounds", "1", "--variants", "--ranks", "3"});
   EXPECT_THAT(ran.out, HasSubstr("uncalibrated"));
   EXPECT_THAT(ran.out, HasSubstr("flat, two queues, packed flags"));
   EXPECT_THAT(ran.out, HasSubstr("predicted"));
@@ -98,8 +99,8 @@ Stopped stopped_in_its_second_contest() {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (const int end : {out[0], out[1], err[0], err[1]}) close(end);
-    execl(HUDDLE_PROGRAM, "huddle", "bench", "--engine", "--quick", "--variants", "--json",
-          "--rounds", "2", nullptr);
+    execl(HUDDLE_PROGRAM, "huddle", "bench", "--engine", "--as-is", "--quick", "--variants",
+          "--json", "--rounds", "2", nullptr);
     _exit(127);
   }
   close(out[1]);
