@@ -13,7 +13,7 @@ DisseminationBarrier::DisseminationBarrier(const Parameters& parameters, int ran
   const auto place = [&](std::size_t round, int announcer) {
     const int owner = announcer / per_line * per_line;
     return FlagPlace{owner,
-                 round * stride + static_cast<std::size_t>(announcer - owner) * flag_bytes};
+                     round * stride + static_cast<std::size_t>(announcer - owner) * flag_bytes};
   };
   for (int distance = 1; distance < ranks; distance *= parameters.radix) {
     Round round{place(rounds_.size(), rank), {}};

@@ -99,8 +99,8 @@ Stopped stopped_in_its_second_contest() {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (const int end : {out[0], out[1], err[0], err[1]}) close(end);
-    execl(HUDDLE_PROGRAM, "huddle", "bench", "--engine", "--as-is", "--quick", "--variants",
-          "--json", "--rounds", "2", nullptr);
+    execl(HUDDLE_PROGRAM, "huddle", "bench", "--engine", "--as-is", "--as-is", "--quick",
+          "--variants", "--json", "--rounds", "2", nullptr);
     _exit(127);
   }
   close(out[1]);
