@@ -18,7 +18,8 @@ void expect_tight(std::size_t bytes) {
   ASSERT_LT(size_class, size_classes) << bytes;
   EXPECT_GE(largest_in(size_class), bytes);
   EXPECT_LE(largest_in(size_class) - bytes, bytes / classes_an_octave + 1) << bytes;
-  if (size_class > 0) EXPECT_LT(largest_in(size_class - 1), bytes) << bytes;
+  ASSERT_GT(size_class, 0U);
+  EXPECT_LT(largest_in(size_class - 1), bytes) << bytes;
 }
 
 TEST(SizeClass, HoldsEverySizeAroundEveryPowerOfTwo) {
