@@ -43,8 +43,15 @@ class InlineBcast {
       const Place slot = slot_of(role.parent, call);
       w.wait(slot, world::until_reached(call));
       const Place payload = slot + payload_at(bytes);
-      if (role.has_children) pass_on(w, payload, bytes);
+      if (role.has_children) {
+        pass_on(w, payload, bytes);
+      } else {
+        // Nobody waits for a leaf: it keeps up for the day when it is a root.
+        raise_flag(w);
+      }
       w.copy({Region::output, w.rank(), 0}, payload, bytes, memory::CopyKernel::plain);
+      // What its parent waited for before it wrote.
+      done_guard_.learn(call - slots_);
     } else if (role.has_children) {
       pass_on(w, {Region::input, w.rank(), 0}, bytes);
     }
@@ -57,9 +64,12 @@ class InlineBcast {
   }
   template <world::World W>
   void pass_on(W& w, Place from, std::size_t bytes) {
-    const Place slot = slot_of(w.rank(), call_);
-    w.copy(slot + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
-    w.store(slot, call_);
+    w.copy(slot_of(w.rank(), call_) + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
+    raise_flag(w);
+  }
+  template <world::World W>
+  void raise_flag(W& w) {
+    w.store(slot_of(w.rank(), call_), call_);
   }
 
   Roles roles_;

@@ -61,6 +61,10 @@ class PipelinedBcast {
     } else {
       const Roles::Role& role = roles_.of(plan.shape, root);
       each_fragment([&](const Fragment& fragment) { receive(w, fragment, root, role); });
+      // Nobody waits for a leaf: it keeps up for the day when it is a root.
+      if (!role.has_children) have_.publish(w, count_);
+      // What the root waited for before it filled the last set.
+      done_guard_.learn(count_ - queue_);
     }
     done_.publish(w, count_);
   }

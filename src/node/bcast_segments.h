@@ -105,6 +105,10 @@ class SegmentedBcast {
       w.copy({Region::output, w.rank(), half.at(segment)}, place_of(segment),
              half.bytes_in(segment), memory::CopyKernel::plain);
     }
+    // Nobody waits for a reader: it keeps up for the day when it is a root.
+    filled_.publish(w, filled_after(homes_.size() - 1));
+    // What the root waited for before it filled this half.
+    done_guard_.learn(turn_ - 1);
   }
 
   std::vector<Home> homes_;  // of each segment

@@ -3,6 +3,9 @@
 //
 // Numbers that only rise, one of each rank, each in a line of its owner's memory that only the
 // owner writes. Most of what protocols tell each other is "I am this far".
+//
+// They are compared as numbers that wrap, so none may fall 2^31 behind: every rank raises its
+// flags in every call, also where nobody waits for them in this one.
 #pragma once
 
 #include <vector>
@@ -56,6 +59,11 @@ class ReuseGuard {
   void wait_for_others(W& w, world::Sequence value) {
     if (world::reached(known_, value)) return;
     known_ = done_.wait_for_others(w, value);
+  }
+
+  // Somebody else has waited until then, and this rank has heard from it since.
+  void learn(world::Sequence value) {
+    if (!world::reached(known_, value)) known_ = value;
   }
 
  private:

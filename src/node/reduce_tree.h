@@ -52,6 +52,7 @@ class TreeReduce {
                 const std::size_t offset = from * reduction.element_bytes;
                 contribute(w, offset, join);
                 if (w.rank() == root) join_blocks(w, {Region::output, root, offset}, join);
+                if (w.rank() == top_rank) raise_result_flag(w);
                 done_.publish(w, round_);
               });
   }
@@ -66,6 +67,7 @@ class TreeReduce {
                 contribute(w, offset, join);
                 if (plan.top == Top::everybody) {
                   join_blocks(w, to, join);
+                  if (w.rank() == top_rank) raise_result_flag(w);
                 } else {
                   share_result(w, to, join);
                 }
@@ -126,9 +128,15 @@ class TreeReduce {
     const Place result = slot_of(top_rank, results_offset_);
     if (w.rank() == top_rank) {
       join_blocks(w, result + payload_at(join.bytes()), join);
-      w.store(result, round_);
+      raise_result_flag(w);
     }
     w.copy(to, arrived(w, result, join.bytes()), join.bytes(), memory::CopyKernel::plain);
+  }
+
+  // Also in rounds in which nobody waits for it, so that it never falls far behind (counters.h).
+  template <world::World W>
+  void raise_result_flag(W& w) const {
+    w.store(slot_of(top_rank, results_offset_), round_);
   }
 
   Association association_;

@@ -65,6 +65,10 @@ auto* find(List& list, const Plan& plan) {
 
 }  // namespace
 
+template <class Protocol>
+Instance<Protocol>::Instance(Protocol made)
+    : protocol(std::move(made)), scratch(scratch_bytes_of(protocol)) {}
+
 Engine::Engine(Ground& ground, const node::Seats& seats, const select::Provision& provision,
                world::hardware::Waiting& waiting)
     : ground_(ground),
@@ -73,12 +77,16 @@ Engine::Engine(Ground& ground, const node::Seats& seats, const select::Provision
       waiting_(waiting),
       association_(seats) {}
 
-template <class Protocol>
-Engine::Slot<Protocol> Engine::set_up(Protocol protocol) {
-  const std::size_t scratch_bytes = scratch_bytes_of(protocol);
-  std::vector<std::byte*> memory = ground_.lay_out(protocol.shared_bytes());
-  auto instance =
-      std::make_unique<Instance<Protocol>>(std::move(protocol), std::move(memory), scratch_bytes);
+// Whatever takes memory is part of what the ranks agree on, the protocol's private memory as well:
+// a rank that failed later would be waited for without end.
+template <class Make>
+auto Engine::set_up(Make make) {
+  Slot<decltype(make())> instance;
+  std::vector<std::byte*> shared = ground_.lay_out([&] {
+    instance = std::make_unique<Instance<decltype(make())>>(make());
+    return instance->protocol.shared_bytes();
+  });
+  instance->shared = std::move(shared);
   instance->surroundings = {ground_.rank(), ground_.ranks(), instance->shared.data(),
                             instance->scratch.data(), &waiting_};
   return instance;
@@ -91,9 +99,11 @@ Ready Engine::ready(const select::Plan& plan) {
 Ready Engine::ready(const select::TreeBarrierPlan& plan) {
   auto* instance = find(tree_barriers_, plan);
   if (instance == nullptr) {
-    tree_barriers_.push_back(
-        {plan, set_up(node::TreeBarrier(node::tree(plan.shape, seats_, 0), plan.parameters,
-                                        ground_.rank(), first_sequence))});
+    tree_barriers_.push_back({plan, set_up([&] {
+                                return node::TreeBarrier(node::tree(plan.shape, seats_, 0),
+                                                         plan.parameters, ground_.rank(),
+                                                         first_sequence);
+                              })});
     instance = tree_barriers_.back().instance.get();
   }
   return bound(*instance, plan, run_barrier);
@@ -102,9 +112,10 @@ Ready Engine::ready(const select::TreeBarrierPlan& plan) {
 Ready Engine::ready(const select::DisseminationPlan& plan) {
   auto* instance = find(disseminations_, plan);
   if (instance == nullptr) {
-    disseminations_.push_back(
-        {plan, set_up(node::DisseminationBarrier(plan.parameters, ground_.rank(), ground_.ranks(),
-                                                 first_sequence))});
+    disseminations_.push_back({plan, set_up([&] {
+                                 return node::DisseminationBarrier(plan.parameters, ground_.rank(),
+                                                                   ground_.ranks(), first_sequence);
+                               })});
     instance = disseminations_.back().instance.get();
   }
   return bound(*instance, plan, run_barrier);
@@ -112,8 +123,9 @@ Ready Engine::ready(const select::DisseminationPlan& plan) {
 
 Ready Engine::ready(const select::InlineBcastPlan& plan) {
   if (!inline_bcast_) {
-    inline_bcast_ =
-        set_up(node::InlineBcast(provision_.inline_bcast, seats_, ground_.rank(), first_sequence));
+    inline_bcast_ = set_up([&] {
+      return node::InlineBcast(provision_.inline_bcast, seats_, ground_.rank(), first_sequence);
+    });
   }
   return bound(*inline_bcast_, plan,
                [](node::InlineBcast& protocol, Hardware& w, const select::InlineBcastPlan& of_call,
@@ -122,23 +134,28 @@ Ready Engine::ready(const select::InlineBcastPlan& plan) {
 
 Ready Engine::ready(const node::PipelinedBcast::Plan& plan) {
   if (!pipelined_bcast_) {
-    pipelined_bcast_ = set_up(
-        node::PipelinedBcast(provision_.pipelined_bcast, seats_, ground_.rank(), first_sequence));
+    pipelined_bcast_ = set_up([&] {
+      return node::PipelinedBcast(provision_.pipelined_bcast, seats_, ground_.rank(),
+                                  first_sequence);
+    });
   }
   return bound(*pipelined_bcast_, plan, run_bcast);
 }
 
 Ready Engine::ready(const node::SegmentedBcast::Plan& plan) {
   if (!segmented_bcast_) {
-    segmented_bcast_ = set_up(
-        node::SegmentedBcast(provision_.segmented_bcast, seats_, ground_.rank(), first_sequence));
+    segmented_bcast_ = set_up([&] {
+      return node::SegmentedBcast(provision_.segmented_bcast, seats_, ground_.rank(),
+                                  first_sequence);
+    });
   }
   return bound(*segmented_bcast_, plan, run_bcast);
 }
 
 Ready Engine::ready(const node::ExchangeAllreduce::Plan& plan) {
   if (!exchange_) {
-    exchange_ = set_up(node::ExchangeAllreduce(provision_.exchange, association_, first_sequence));
+    exchange_ = set_up(
+        [&] { return node::ExchangeAllreduce(provision_.exchange, association_, first_sequence); });
   }
   return bound(*exchange_, plan,
                [](node::ExchangeAllreduce& protocol, Hardware& w,
@@ -149,15 +166,18 @@ Ready Engine::ready(const node::ExchangeAllreduce::Plan& plan) {
 
 Ready Engine::ready(const node::TreeReduce::Plan& plan) {
   if (!tree_reduce_) {
-    tree_reduce_ = set_up(node::TreeReduce(provision_.tree_reduce, association_, first_sequence));
+    tree_reduce_ = set_up(
+        [&] { return node::TreeReduce(provision_.tree_reduce, association_, first_sequence); });
   }
   return bound(*tree_reduce_, plan, run_reduction);
 }
 
 Ready Engine::ready(const node::SlicedReduce::Plan& plan) {
   if (!sliced_reduce_) {
-    sliced_reduce_ = set_up(node::SlicedReduce(provision_.sliced_reduce, association_,
-                                               ground_.ranks(), first_sequence));
+    sliced_reduce_ = set_up([&] {
+      return node::SlicedReduce(provision_.sliced_reduce, association_, ground_.ranks(),
+                                first_sequence);
+    });
   }
   return bound(*sliced_reduce_, plan, run_reduction);
 }

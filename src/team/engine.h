@@ -23,8 +23,7 @@ namespace huddle::team {
 // A protocol and the memory that it works in.
 template <class Protocol>
 struct Instance {
-  Instance(Protocol made, std::vector<std::byte*> memory, std::size_t scratch_bytes)
-      : protocol(std::move(made)), shared(std::move(memory)), scratch(scratch_bytes) {}
+  explicit Instance(Protocol made);
 
   Protocol protocol;
   std::vector<std::byte*> shared;
@@ -76,8 +75,9 @@ class Engine {
   Ready ready(const node::TreeReduce::Plan& plan);
   Ready ready(const node::SlicedReduce::Plan& plan);
 
-  template <class Protocol>
-  Slot<Protocol> set_up(Protocol protocol);
+  // `make` returns the protocol.
+  template <class Make>
+  auto set_up(Make make);
 
   Ground& ground_;
   const node::Seats& seats_;

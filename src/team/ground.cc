@@ -56,10 +56,10 @@ void Ground::show_and_read(std::span<const std::byte> mine, std::span<std::byte>
   board_.run(w, mine.size());
 }
 
-std::vector<std::byte*> Ground::lay_out(std::size_t bytes) {
+std::vector<std::byte*> Ground::lay_out(const std::function<std::size_t()>& prepare) {
   Offer mine;
   mine.trouble = Trouble::of([&] {
-    mine.piece = filled_piece(peers_.arena(), bytes);
+    mine.piece = filled_piece(peers_.arena(), prepare());
     members_->keep(mine.piece);
   });
   const std::vector<Offer> offers = gather(agreement_, mine);
@@ -69,6 +69,10 @@ std::vector<std::byte*> Ground::lay_out(std::size_t bytes) {
     const Offer& offer = offers[static_cast<std::size_t>(rank)];
     troubles.push_back(offer.trouble);
     bases.push_back(members_->arena_base(rank) + offer.piece.offset);
+  }
+  if (std::any_of(troubles.begin(), troubles.end(), [](const auto& one) { return one.is_any(); })) {
+    // All see the same, so nobody uses any of these pieces.
+    members_->give_back(mine.piece);
   }
   throw_first(troubles);
   return bases;

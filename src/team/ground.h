@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -36,10 +37,10 @@ class Ground {
   // A way to agree on something without the bootstrap.
   const Bootstrap& agreement() const { return agreement_; }
 
-  // Each rank brings a piece of as many bytes as it likes, filled with the first sequence number.
-  // Returns where everybody's piece is, by rank. All ranks throw the same FailureError or none
-  // does.
-  std::vector<std::byte*> lay_out(std::size_t bytes);
+  // Each rank brings a piece of as many bytes as its `prepare` returns, filled with the first
+  // sequence number. Returns where everybody's piece is, by rank. All ranks throw the same
+  // FailureError or none does, also where it was `prepare` that threw.
+  std::vector<std::byte*> lay_out(const std::function<std::size_t()>& prepare);
 
  private:
   void show_and_read(std::span<const std::byte> mine, std::span<std::byte> all);

@@ -24,6 +24,11 @@ Members::Members(Peers& peers, int rank, std::vector<Member> by_rank)
 
 Members::~Members() { peers_.leave(rank_, std::move(by_rank_), std::move(pieces_)); }
 
+void Members::give_back(memory::Piece piece) {
+  std::erase(pieces_, piece);
+  peers_.arena().free(piece);
+}
+
 void Members::check() {
   if (poll(processes_.data(), processes_.size(), 0) <= 0) return;
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {

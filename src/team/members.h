@@ -48,6 +48,8 @@ class Members {
   // One more piece of this rank's arena that belongs to the team: it is freed when all have left,
   // like the first.
   void keep(memory::Piece piece) { pieces_.push_back(piece); }
+  // One that nobody uses after all; nothing where it has no bytes.
+  void give_back(memory::Piece piece);
 
   // One system call for all of them. Throws world::PeerLost with the lowest rank that has died
   // without leaving the team. What it did before it died can be seen after this, so whoever waits
