@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -138,7 +139,12 @@ class Hub {
       throw FailureError(fmt::format("rank {} did not come in time", first_missing(arrivals)));
     }
     std::vector<std::size_t> ready;
-    if (poll(watched.data(), watched.size(), timeout_ms) <= 0) return ready;
+    const int found = poll(watched.data(), watched.size(), timeout_ms);
+    if (found < 0 && errno != EINTR) {  // asked again, it would say the same until the deadline
+      throw FailureError(fmt::format("cannot wait for {} ranks at once: {}; raise `ulimit -n`",
+                                     ranks_, std::strerror(errno)));
+    }
+    if (found <= 0) return ready;
     for (std::size_t rank = 1; rank < watched.size(); ++rank) {
       if (watched[rank].revents != 0) ready.push_back(rank);
     }

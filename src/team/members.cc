@@ -4,12 +4,28 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "team/peers.h"
 #include "world/peer_lost.h"
 
 namespace huddle::team {
+namespace {
+
+// Whether there is anything to look at. The kernel takes no more at once than RLIMIT_NOFILE allows,
+// though many ranks may be threads of few processes; the limit may also have been lowered since.
+bool look_at(std::vector<pollfd>& processes) {
+  const int found = poll(processes.data(), processes.size(), 0);
+  if (found >= 0 || errno == EINTR) return found > 0;
+  for (pollfd& one : processes) {
+    one.revents = is_dead(one.fd) ? POLLIN : static_cast<short>(0);
+  }
+  return true;
+}
+
+}  // namespace
 
 bool Member::is_gone() const {
   return !is_present(peer->base(), presence) || is_dead(peer->process());
@@ -30,7 +46,7 @@ void Members::give_back(memory::Piece piece) {
 }
 
 void Members::check() {
-  if (poll(processes_.data(), processes_.size(), 0) <= 0) return;
+  if (!look_at(processes_)) return;
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
     if (processes_[rank].revents == 0) continue;
     const Member& dead = by_rank_[rank];

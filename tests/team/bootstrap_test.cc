@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -80,6 +81,16 @@ TEST(ForkBootstrap, TellsAllThatOneDoesSomethingElse) {
     std::vector<std::byte> all(3 * mine.size());
     const Trouble trouble = Trouble::of([&] { bootstrap.allgather(mine, all); });
     EXPECT_EQ(trouble.text(), "rank 2 brings 4 bytes where rank 0 brings 8");
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// poll() takes no more at once than the limit of descriptors.
+TEST(ForkBootstrap, TellsAllThatRankZeroMayNotWaitForSoMany) {
+  const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
+    const rlimit few{3, 3};
+    setrlimit(RLIMIT_NOFILE, &few);
+    EXPECT_THAT(failure_of(bootstrap), HasSubstr("ulimit -n"));
   });
   EXPECT_THAT(ends, Each(How::fine));
 }

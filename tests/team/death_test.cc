@@ -4,6 +4,7 @@
 // Ranks die at any moment, and whoever is left hears of it and keeps nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <csignal>
@@ -62,6 +63,22 @@ TEST(Death, IsNoticedByAllWhoWait) {
     for (int rank = 0; rank < 4; ++rank) {
       EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
     }
+  }
+}
+
+// poll() takes no more at once than the limit of descriptors.
+TEST(Death, IsNoticedWhereRanksOutnumberDescriptors) {
+  constexpr int victim = 2;
+  const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
+    Peers peers(new_arena());
+    const auto members = peers.join(bootstrap, 1000);
+    const rlimit few{3, 3};
+    setrlimit(RLIMIT_NOFILE, &few);
+    if (bootstrap.rank == victim) raise(SIGKILL);
+    EXPECT_EQ(what_is_lost(*members), "rank 2 of the team has died");
+  });
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
   }
 }
 
