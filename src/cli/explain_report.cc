@@ -74,7 +74,8 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
   const int columns = std::min(console.columns, widest);
   const auto candidates = by_cost(explained.explanation.candidates);
   if (candidates.empty()) {
-    return question(explained.explanation) + ": nothing to do, a rank is alone\n";
+    return question(explained.explanation) + ": " + because_there_is_none(explained.explanation) +
+           "\n";
   }
   const select::Candidate& chosen = candidates.front();
   const std::string answer =

@@ -17,10 +17,17 @@ Explanation explain(const Request& request, const node::Seats& seats,
   // One choice serves all sizes of a class: it is made for the largest of them.
   Request rounded = request;
   rounded.bytes = largest_in(size_class_of(request.bytes));
-  if (seats.ranks() > 1) {
+  const bool moves = request.operation == Operation::barrier || request.bytes > 0;
+  if (seats.ranks() > 1 && moves) {
     explanation.candidates = select::candidates(rounded, seats, model, provision);
   }
   return explanation;
+}
+
+std::string because_there_is_none(const Explanation& explanation) {
+  if (explanation.ranks == 1) return "nothing to do, a rank is alone";
+  if (explanation.request.bytes == 0) return "nothing to do, no bytes move";
+  return "nothing can run, the elements are too large for the team's memory";
 }
 
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates) {
@@ -37,7 +44,8 @@ std::string explanation_text(const Explanation& explanation) {
   }
   text += fmt::format(" on {} rank{}{}\n", explanation.ranks, explanation.ranks == 1 ? "" : "s",
                       explanation.calibrated ? "" : ", uncalibrated machine");
-  if (explanation.candidates.empty()) return text + "  nothing to do: a rank alone\n";
+  if (explanation.candidates.empty())
+    return text + "  " + because_there_is_none(explanation) + "\n";
   const char* mark = "->";
   for (const Candidate& candidate : by_cost(explanation.candidates)) {
     text += fmt::format("{:>2} {:>9}  {:<13}  {}\n", mark, time_text(candidate.ns),

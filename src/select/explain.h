@@ -19,12 +19,15 @@ struct Explanation {
   Request request;
   int ranks = 1;
   bool calibrated = false;
-  std::vector<Candidate> candidates;  // none where a rank is alone
+  std::vector<Candidate> candidates;  // none: because_there_is_none() says why
 };
 
 // What a team on these seats would do.
 Explanation explain(const Request& request, const node::Seats& seats,
                     const machine::CostModel& model, const Provision& provision);
+
+// Of an explanation without candidates.
+std::string because_there_is_none(const Explanation& explanation);
 
 // The candidates, cheapest first.
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates);

@@ -51,9 +51,10 @@ class Members {
   // One that nobody uses after all; nothing where it has no bytes.
   void give_back(memory::Piece piece);
 
-  // One system call for all of them, where the limit of descriptors is not very low. Throws world::PeerLost with the lowest rank that has died
-  // without leaving the team. What it did before it died can be seen after this, so whoever waits
-  // for a flag looks at it once more before it gives up.
+  // One system call for all of them, where the limit of descriptors is not very low. Throws
+  // world::PeerLost with the lowest rank that has died without leaving the team. What it did before
+  // it died can be seen after this, so whoever waits for a flag looks at it once more before it
+  // gives up.
   void check();
 
  private:

@@ -36,7 +36,8 @@ int poll_timeout_ms(Deadline deadline) {
 std::pair<Descriptor, Descriptor> stream_pair() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
-    throw FailureError(fmt::format("cannot make a pair of sockets: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot make a pair of sockets: {}{}", std::strerror(errno),
+                                   errno == EMFILE ? "; raise `ulimit -n`" : ""));
   }
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }

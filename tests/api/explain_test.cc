@@ -96,6 +96,14 @@ TEST(Explain, OfARankAloneHasNothingToChoose) {
 }
 
 // Elements that few algorithms can take, and what is asked is not changed by asking.
+TEST(Explain, SaysWhyNothingRuns) {
+  run_explained(2, [](const TeamHandle& team) {
+    EXPECT_THAT(explained(team, HUDDLE_BCAST, 0, 1, HUDDLE_TEXT), HasSubstr("no bytes move"));
+    constexpr std::size_t gibibyte = std::size_t{1} << 30;
+    EXPECT_THAT(explained(team, HUDDLE_REDUCE, 1, gibibyte, HUDDLE_TEXT), HasSubstr("too large"));
+  });
+}
+
 TEST(Explain, KnowsOfTheSizeOfElements) {
   run_explained(3, [](const TeamHandle& team) {
     const auto candidates = [&](std::size_t element_bytes) {

@@ -109,7 +109,7 @@ TEST(Explain, WorksForAMachineThatIsNotHere) {
 
 TEST(Explain, WorksForEveryOperationOfThisMachine) {
   for (const auto& [operation, size] : std::vector<std::pair<std::string, std::string>>{
-           {"barrier", ""}, {"reduce", "0"}, {"bcast", "8"}, {"allreduce", "1.5M"}}) {
+           {"barrier", ""}, {"reduce", "1"}, {"bcast", "8"}, {"allreduce", "1.5M"}}) {
     std::vector<std::string> arguments = {operation};
     if (!size.empty()) arguments.push_back(size);
     const Ran ran = explain(arguments);
@@ -121,6 +121,11 @@ TEST(Explain, WorksForEveryOperationOfThisMachine) {
 TEST(Explain, OneRankHasNothingToDo) {
   EXPECT_EQ(explain({"bcast", "8", "-n", "1"}).out,
             "bcast of 8 on 1 rank: nothing to do, a rank is alone\n");
+}
+
+TEST(Explain, NoBytesDoNotMove) {
+  EXPECT_EQ(explain({"bcast", "0", "-n", "4"}).out,
+            "bcast of 0 on 4 ranks: nothing to do, no bytes move\n");
 }
 
 TEST(Explain, IsJsonForPrograms) {
