@@ -25,9 +25,8 @@ inline constexpr std::size_t line_bytes = 64;
 // Things of different writers lie so far apart: many processors fetch lines in pairs.
 inline constexpr std::size_t apart_bytes = 128;
 inline constexpr std::size_t flag_bytes = 4;
-// A payload that rides in its flag's line begins here, so that numbers of 8 bytes in it are
-// aligned.
-inline constexpr std::size_t payload_offset = 8;
+// A payload that rides in its flag's line begins here: no type of C wants more alignment.
+inline constexpr std::size_t payload_offset = 16;
 inline constexpr std::size_t most_in_line = line_bytes - payload_offset;
 inline constexpr std::size_t page_bytes = 4096;
 

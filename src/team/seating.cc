@@ -2,6 +2,8 @@
 // Copyright the huddle contributors
 #include "team/seating.h"
 
+#include <algorithm>
+
 namespace huddle::team {
 namespace {
 
@@ -45,6 +47,14 @@ std::vector<int> seats_of(std::span<const Whereabouts> by_rank, const machine::T
     seats.push_back(exists ? wish : known[static_cast<std::size_t>(wish) % known.size()]);
   }
   return seats;
+}
+
+bool has_own_processor(std::span<const Whereabouts> by_rank, int rank) {
+  const cpu_set_t& mine = by_rank[static_cast<std::size_t>(rank)].allowed;
+  const auto company = std::count_if(by_rank.begin(), by_rank.end(), [&](const Whereabouts& other) {
+    return meet(other.allowed, mine);
+  });
+  return CPU_COUNT(&mine) == 1 && company == 1;
 }
 
 bool is_crowded(std::span<const Whereabouts> by_rank, int rank) {

@@ -28,6 +28,8 @@ Whereabouts whereabouts_of_this_thread(double processors);
 // is replaced by one that it has.
 std::vector<int> seats_of(std::span<const Whereabouts> by_rank, const machine::Topology& topology);
 
+// Whether `rank` is bound to one processor, where no other rank may run.
+bool has_own_processor(std::span<const Whereabouts> by_rank, int rank);
 // Whether `rank` shares its processors with more ranks than there are.
 bool is_crowded(std::span<const Whereabouts> by_rank, int rank);
 

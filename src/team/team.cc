@@ -20,9 +20,11 @@ using select::Operation;
 // alone.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
-world::hardware::WaitingSettings waiting_settings(const machine::CostModel& model, bool crowded) {
+world::hardware::WaitingSettings waiting_settings(const machine::CostModel& model,
+                                                  std::span<const Whereabouts> by_rank, int rank) {
   world::hardware::WaitingSettings settings;
-  settings.crowded = crowded;
+  settings.crowded = is_crowded(by_rank, rank);
+  settings.own_processor = has_own_processor(by_rank, rank);
   const double wake_ns = model.system_ns(machine::SystemCall::futex_wake);
   if (std::isfinite(wake_ns)) settings.wake_ns = wake_ns;
   return settings;
@@ -39,20 +41,30 @@ Team::Team(Context& context, const Bootstrap& bootstrap)
                          seats_of(settlement_.whereabouts, settlement_.machine.topology))),
       provision_(select::provision(seats_, model_, settlement_.queue_bytes)),
       ground_(context.peers(), bootstrap),
-      waiting_(waiting_settings(model_, is_crowded(settlement_.whereabouts, rank_)),
-               context.progress(), [this] { ground_.check_members(); }),
+      waiting_(waiting_settings(model_, settlement_.whereabouts, rank_), context.progress(),
+               [this] { ground_.check_members(); }),
       engine_(ground_, seats_, provision_, waiting_) {
   ground_.set_waiting(waiting_);
+}
+
+// What all ranks agree on may fail and be tried again; not where a member is lost meanwhile.
+template <class Attempt>
+auto Team::unless_lost(Attempt attempt) {
+  if (!lost_.empty()) throw world::PeerLost(lost_);
+  try {
+    return attempt();
+  } catch (const world::PeerLost& error) {
+    lost_ = error.what();
+    throw;
+  }
 }
 
 // Nothing is to be looked up here: a barrier of two ranks takes less time than a few misses.
 void Team::barrier() {
   if (ranks_ == 1) return;
-  unless_lost([this] {
-    static constexpr Call call;
-    if (!barrier_) barrier_ = choose({Operation::barrier, 0, 1});
-    (*barrier_)(call);
-  });
+  static constexpr Call call;
+  if (!barrier_) barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}); });
+  run_ready(*barrier_, call);
 }
 
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
@@ -73,15 +85,17 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
   run({Operation::allreduce, input, output, count, &reduction, 0});
 }
 
-// A member may be lost while a protocol is set up as well as while it runs.
-template <class Attempt>
-void Team::unless_lost(Attempt attempt) {
+// Whatever ends a protocol in the middle, be it a lost member or an operator of the caller's that
+// throws: flags may stand anywhere then, and nothing that this team does later could be trusted.
+void Team::run_ready(const Ready& ready, const Call& call) {
   if (!lost_.empty()) throw world::PeerLost(lost_);
   try {
-    attempt();
-  } catch (const world::PeerLost& error) {
-    // Flags may stand anywhere now: nothing that this team does later could be trusted.
+    ready(call);
+  } catch (const std::exception& error) {
     lost_ = error.what();
+    throw;
+  } catch (...) {
+    lost_ = "a collective was left in the middle";
     throw;
   }
 }
@@ -89,12 +103,12 @@ void Team::unless_lost(Attempt attempt) {
 void Team::run(const Call& call) {
   if (call.count == 0) return;
   if (ranks_ == 1) return run_alone(call);
-  unless_lost([&] { ready_for(call)(call); });
+  run_ready(*unless_lost([&] { return &ready_for(call); }), call);
 }
 
 void Team::run_by(const select::Plan& plan, const Call& call) {
   if (ranks_ == 1) return run_alone(call);
-  unless_lost([&] { engine_.ready(plan)(call); });
+  run_ready(unless_lost([&] { return engine_.ready(plan); }), call);
 }
 
 void Team::run_alone(const Call& call) {
@@ -111,10 +125,7 @@ void Team::run_alone(const Call& call) {
 
 const Ready& Team::ready_for(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
-  if (call.element_bytes() > largest_usual_element) {
-    unusual_ = choose({call.operation, bytes, call.element_bytes()});
-    return *unusual_;
-  }
+  if (call.element_bytes() > largest_usual_element) return ready_for_unusual(call);
   auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
   if (of_operation.empty()) of_operation.resize(select::size_classes);
   const std::size_t size_class = select::size_class_of(bytes);
@@ -123,6 +134,18 @@ const Ready& Team::ready_for(const Call& call) {
     slot = choose({call.operation, select::largest_in(size_class), call.element_bytes()});
   }
   return *slot;
+}
+
+// The last such call is remembered: who reduces large elements does it again and again.
+const Ready& Team::ready_for_unusual(const Call& call) {
+  const std::size_t bytes = call.count * call.element_bytes();
+  const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
+                                call.element_bytes()};
+  if (!unusual_ || unusual_request_ != request) {
+    unusual_ = choose(request);
+    unusual_request_ = request;
+  }
+  return *unusual_;
 }
 
 Ready Team::choose(const select::Request& request) {

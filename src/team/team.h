@@ -48,7 +48,8 @@ class Team {
   void allreduce(const void* input, void* output, std::size_t count,
                  const memory::Reduction& reduction);
 
-  // The same by a plan of the caller's choice, equal on all ranks.
+  // The same by a plan of the caller's choice, equal on all ranks. pre: the plan is one of those
+  // that explain() gives for such a call.
   void run_by(const select::Plan& plan, const Call& call);
 
   // What would run, what else could, and what each would cost.
@@ -57,9 +58,11 @@ class Team {
  private:
   void run(const Call& call);
   template <class Attempt>
-  void unless_lost(Attempt attempt);
+  auto unless_lost(Attempt attempt);
+  void run_ready(const Ready& ready, const Call& call);
   void run_alone(const Call& call);
   const Ready& ready_for(const Call& call);
+  const Ready& ready_for_unusual(const Call& call);
   Ready choose(const select::Request& request);
 
   int rank_;
@@ -74,8 +77,9 @@ class Team {
   // By operation and size class, once chosen.
   std::array<std::vector<std::optional<Ready>>, select::operations.size()> chosen_;
   std::optional<Ready> barrier_;  // once chosen
-  std::optional<Ready> unusual_;  // the last one that no class of sizes stands for
-  std::string lost_;              // why the team cannot be used any more
+  std::optional<Ready> unusual_;  // for elements larger than any of C
+  select::Request unusual_request_;
+  std::string lost_;  // why the team cannot be used any more
 };
 
 }  // namespace huddle::team

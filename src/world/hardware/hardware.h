@@ -53,6 +53,8 @@ class Hardware {
     for (int looks = surroundings_.waiting->quick_looks(); looks > 0; --looks) {
       const Sequence seen = word.load(std::memory_order_acquire);
       if (until.holds(seen)) return seen;
+      // Not at every look: whoever is about to store to this line has to get it first.
+      memory::spin_pause();
     }
     return wait_longer(word, until);
   }

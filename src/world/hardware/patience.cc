@@ -53,6 +53,7 @@ Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, Pee
     : settings_(settings), progress_(std::move(progress)), check_peers_(std::move(check_peers)) {}
 
 void Waiting::look_for_company() {
+  if (settings_.own_processor) return;
   const std::int64_t before = std::exchange(switches_, involuntary_switches());
   company_ = before >= 0 && switches_ > before;
 }

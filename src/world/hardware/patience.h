@@ -15,6 +15,9 @@ struct WaitingSettings {
   // More processes than processors where this one runs: spinning keeps the awaited one from
   // working.
   bool crowded = false;
+  // This rank is bound to a processor that no other rank of the team may use: whoever else wants it
+  // is nobody that this rank waits for.
+  bool own_processor = false;
   // Falling asleep and being woken.
   double wake_ns = 5000;
 };
@@ -35,10 +38,10 @@ class Waiting {
   bool crowded() const { return settings_.crowded || company_; }
   double wake_ns() const { return settings_.wake_ns; }
 
-  // How often a flag is looked at before anything else is thought of. While it does not change, a
-  // look costs a nanosecond or less: what others have just sent arrives within these. Where the
-  // awaited rank may need this very core, every look more keeps it waiting.
-  int quick_looks() const { return crowded() ? 1 : 1000; }
+  // How often a flag is looked at before anything else is thought of: for about a microsecond, in
+  // which whatever others have just sent arrives. Where the awaited rank may need this very core,
+  // every look more keeps it waiting.
+  int quick_looks() const { return crowded() ? 1 : 50; }
 
   void call_progress() const {
     if (progress_) progress_();
