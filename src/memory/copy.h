@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace huddle::memory {
@@ -28,6 +30,18 @@ constexpr std::string_view name(CopyKernel kernel) {
 
 // False where this processor has nothing of the kind and copy_bytes does the same as plain.
 bool is_native(CopyKernel kernel);
+
+// So few bytes that calling anything costs more than moving them: two words, which may overlap.
+constexpr bool is_tiny(std::size_t n) { return n >= 8 && n <= 16; }
+// pre: is_tiny(n); the two ranges do not overlap.
+inline void copy_tiny(std::byte* target, const std::byte* source, std::size_t n) {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::memcpy(&first, source, sizeof first);
+  std::memcpy(&last, source + n - sizeof last, sizeof last);
+  std::memcpy(target, &first, sizeof first);
+  std::memcpy(target + n - sizeof last, &last, sizeof last);
+}
 
 // pre: the two ranges do not overlap; null only with n == 0.
 // A release store that follows orders the copy for whoever acquires it, with every kernel.

@@ -126,6 +126,9 @@ void Team::run_alone(const Call& call) {
 const Ready& Team::ready_for(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   if (call.element_bytes() > largest_usual_element) return ready_for_unusual(call);
+  // Programs make the same call again and again.
+  Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
+  if (latest.ready != nullptr && latest.bytes == bytes) return *latest.ready;
   auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
   if (of_operation.empty()) of_operation.resize(select::size_classes);
   const std::size_t size_class = select::size_class_of(bytes);
@@ -133,6 +136,7 @@ const Ready& Team::ready_for(const Call& call) {
   if (!slot) {
     slot = choose({call.operation, select::largest_in(size_class), call.element_bytes()});
   }
+  latest = {&*slot, bytes};
   return *slot;
 }
 

@@ -76,8 +76,13 @@ class Team {
   Engine engine_;
   // By operation and size class, once chosen.
   std::array<std::vector<std::optional<Ready>>, select::operations.size()> chosen_;
-  std::optional<Ready> barrier_;  // once chosen
-  std::optional<Ready> unusual_;  // for elements larger than any of C
+  struct Latest {
+    const Ready* ready = nullptr;
+    std::size_t bytes = 0;
+  };
+  std::array<Latest, select::operations.size()> latest_;  // by operation; points into chosen_
+  std::optional<Ready> barrier_;                          // once chosen
+  std::optional<Ready> unusual_;                          // for elements larger than any of C
   select::Request unusual_request_;
   std::string lost_;  // why the team cannot be used any more
 };

@@ -97,5 +97,20 @@ TEST(CopyKernels, SayWhatIsNative) {
 #endif
 }
 
+// Every tiny size, byte for byte, and nothing beyond it.
+TEST(Copy, TinyOnes) {
+  for (std::size_t n = 0; n <= 32; ++n) {
+    if (!is_tiny(n)) continue;
+    std::array<std::byte, 40> from{};
+    std::array<std::byte, 40> to{};
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i + 1);
+    copy_tiny(to.data() + 3, from.data() + 1, n);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const bool inside = i >= 3 && i < 3 + n;
+      EXPECT_EQ(to[i], inside ? from[i - 2] : std::byte{0}) << n << " at " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace huddle::memory

@@ -65,7 +65,11 @@ class Hardware {
 
   void prefetch_write(Place place, std::size_t bytes);
   void copy(Place to, Place from, std::size_t bytes, memory::CopyKernel kernel) {
-    memory::copy_bytes(kernel, address(to), address(from), bytes);
+    if (kernel == memory::CopyKernel::plain && memory::is_tiny(bytes)) {
+      memory::copy_tiny(address(to), address(from), bytes);
+    } else {
+      memory::copy_bytes(kernel, address(to), address(from), bytes);
+    }
   }
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction) {
