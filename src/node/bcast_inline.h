@@ -45,8 +45,7 @@ class InlineBcast {
       const Place payload = slot + payload_at(bytes);
       if (role.has_children) {
         pass_on(w, payload, bytes);
-      } else {
-        // Nobody waits for a leaf: it keeps up for the day when it is a root.
+      } else if (has_to_keep_up()) {
         raise_flag(w);
       }
       w.copy({Region::output, w.rank(), 0}, payload, bytes, memory::CopyKernel::plain);
@@ -67,6 +66,11 @@ class InlineBcast {
     w.copy(slot_of(w.rank(), call_) + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
     raise_flag(w);
   }
+  // Nobody waits for a leaf; but its flags must not fall 2^31 behind until the day when it is a
+  // root. To raise them is to take the line back from those who read it last: so it is done rarely.
+  bool has_to_keep_up() const { return call_ / slots_ % rarely == 0; }
+  static constexpr world::Sequence rarely = 1 << 16;
+
   template <world::World W>
   void raise_flag(W& w) {
     w.store(slot_of(w.rank(), call_), call_);

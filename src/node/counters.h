@@ -5,7 +5,7 @@
 // owner writes. Most of what protocols tell each other is "I am this far".
 //
 // They are compared as numbers that wrap, so none may fall 2^31 behind: every rank raises its
-// flags in every call, also where nobody waits for them in this one.
+// flags now and then, also where nobody waits for them.
 #pragma once
 
 #include <vector>

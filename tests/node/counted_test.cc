@@ -115,11 +115,11 @@ TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
   constexpr int calls = 64;
   constexpr int slots = 16;
   const auto bcast = [](int rank) {
-    return InlineBcast({{flat}, 56, slots}, flat_seats(4), rank, first_sequence);
+    return InlineBcast({{flat}, most_in_line, slots}, flat_seats(4), rank, first_sequence);
   };
-  const Counts counts =
-      counts_of({4, 56, calls}, bcast,
-                [](InlineBcast& protocol, CountingWorld& w) { protocol.run(w, 56, 0, 0); });
+  const Counts counts = counts_of(
+      {4, most_in_line, calls}, bcast,
+      [](InlineBcast& protocol, CountingWorld& w) { protocol.run(w, most_in_line, 0, 0); });
   for (int reader = 1; reader < 4; ++reader) {
     EXPECT_EQ(counts.transfers(0, reader), calls);
     EXPECT_LE(counts.transfers(reader, 0), calls / 4);
