@@ -52,6 +52,9 @@ class SlicedReduce {
   }
 
  private:
+  // With what it is joined to and the result it fits into any first-level cache.
+  static constexpr std::size_t block_bytes = 8192;
+
   // One chunk of one call.
   struct Chunk {
     world::Sequence number = 0;  // among the chunks of all calls
@@ -81,7 +84,7 @@ class SlicedReduce {
     if (chunks == 0) return;
     for (std::size_t step = 0; step < chunks + 2; ++step) {
       if (step < chunks) bring_in(w, chunk(step), plan.copy_in);
-      if (step >= 1 && step <= chunks) join(w, chunk(step - 1), reduction, wants_result);
+      if (step >= 1 && step <= chunks) join(w, chunk(step - 1), reduction, plan, wants_result);
       if (step >= 2) fetch(w, chunk(step - 2), wants_result);
     }
     count_ += static_cast<world::Sequence>(chunks);
@@ -99,20 +102,29 @@ class SlicedReduce {
     shown_.publish(w, chunk.number + 1);
   }
 
+  // Block by block, so that what was joined is still in the nearest cache when it is shown: joining
+  // straight into lines that all others have read would take them back one by one.
   template <world::World W>
-  void join(W& w, const Chunk& chunk, const memory::Reduction& reduction, bool wants_result) {
+  void join(W& w, const Chunk& chunk, const memory::Reduction& reduction, const Plan& plan,
+            bool wants_result) {
     fetched_guard_.wait_for_others(w, chunk.number + 1 - sets_);
     const int mine = w.rank();
-    const auto contribution = [&](int rank) {
-      if (rank == mine) return Place{Region::input, rank, chunk.offset(mine)};
-      shown_.wait_for(w, rank, chunk.number + 1);
-      return shown(rank, mine, chunk);
-    };
-    const Join how{chunk.elements(mine), reduction};
-    fold_ranks(w, result(mine, chunk), spare_of(mine, slice_bytes_), association_, contribution,
-               how);
+    const Spare spare = spare_of(mine, slice_bytes_);
+    const std::size_t most = std::max<std::size_t>(1, block_bytes / reduction.element_bytes);
+    for (std::size_t from = 0; from < chunk.elements(mine); from += most) {
+      const std::size_t at = from * reduction.element_bytes;
+      const auto contribution = [&](int rank) {
+        if (rank == mine) return Place{Region::input, rank, chunk.offset(mine) + at};
+        shown_.wait_for(w, rank, chunk.number + 1);
+        return shown(rank, mine, chunk) + at;
+      };
+      const Join how{std::min(most, chunk.elements(mine) - from), reduction};
+      const Place to =
+          wants_result ? Place{Region::output, mine, chunk.offset(mine) + at} : spare.total;
+      fold_ranks(w, to, spare, association_, contribution, how);
+      w.copy(result(mine, chunk) + at, to, how.bytes(), plan.copy_in);
+    }
     joined_.publish(w, chunk.number + 1);
-    if (wants_result) take(w, mine, chunk);
   }
 
   template <world::World W>

@@ -85,9 +85,13 @@ memory::CopyKernel Prices::kernel_for(std::size_t bytes, int from, int to) const
   return node::copy_kernel_for(model_, static_cast<double>(bytes), pu(from), pu(to));
 }
 
-double Prices::join_ns(std::size_t bytes, int rank) const {
-  return model_.copy_ns(
-      {.bytes = static_cast<double>(bytes), .copier = pu(rank), .peer = pu(rank)});
+double Prices::join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const {
+  const auto copy = [&](double size) {
+    return model_.copy_ns({.bytes = size, .copier = pu(rank), .peer = pu(rank)});
+  };
+  const auto block = static_cast<double>(bytes);
+  const double all = std::max(block, static_cast<double>(data_bytes));
+  return std::max(copy(block), copy(all) * block / all);
 }
 
 int Prices::farthest_from(int rank) const {

@@ -43,8 +43,9 @@ class Prices {
                   memory::CopyKernel kernel) const;
   // A block that goes through memory shared with `to` while it is still being written.
   double stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const;
-  // A block of one's own joined to another.
-  double join_ns(std::size_t bytes, int rank) const;
+  // A block of one's own data joined to another, the data being so many bytes in all: they come
+  // from the cache that holds them all.
+  double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
 
   // Which kernel brings so much into memory that `to` has cached and reads meanwhile.
   memory::CopyKernel kernel_for(std::size_t bytes, int from, int to) const;

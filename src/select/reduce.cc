@@ -24,18 +24,25 @@ std::vector<int> row(int first, int last) {
   return ranks;
 }
 
+// What a round moves of a rank's data.
+struct Block {
+  std::size_t bytes = 0;
+  std::size_t data_bytes = 0;
+};
+
 // `reader` joins what these show to its own.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
-                   std::size_t bytes) {
+                   const Block& block) {
   double ns = 0;
   for (const int writer : writers) {
-    ns += prices.rest_ns(bytes, writer, reader) + prices.join_ns(bytes, reader);
+    ns += prices.rest_ns(block.bytes, writer, reader) +
+          prices.join_ns(block.bytes, block.data_bytes, reader);
   }
   return ns;
 }
 double gather_ns(const Prices& prices, const std::vector<int>& writers, int reader,
-                 std::size_t bytes) {
-  return prices.flags_ns(writers, reader, 1) + join_all_ns(prices, writers, reader, bytes);
+                 const Block& block) {
+  return prices.flags_ns(writers, reader, 1) + join_all_ns(prices, writers, reader, block);
 }
 
 std::vector<int> members_but_first(const Association& association, int block) {
@@ -57,34 +64,38 @@ struct Round {
   double busy_ns = 0;
 };
 
-Round tree_round(const Prices& prices, const Association& association, std::size_t bytes,
+Round tree_round(const Prices& prices, const Association& association, const Block& block,
                  int slots_in_turn, TreeReduce::Top top, bool to_all) {
   const auto slots = static_cast<std::size_t>(slots_in_turn);
   const int far = prices.farthest_from(0);
   // What one rank shows, and what others take from it.
-  const double show_ns = bytes <= node::most_in_line ? 0
-                                                     : prices.write_ns(bytes, slots * bytes, 0, far,
-                                                                       memory::CopyKernel::plain);
+  const double show_ns =
+      block.bytes <= node::most_in_line
+          ? 0
+          : prices.write_ns(block.bytes, slots * block.bytes, 0, far, memory::CopyKernel::plain);
   const std::vector<int> leaders = leaders_but_first(association);
   const std::vector<int> others = row(1, prices.ranks());
   Round round;
   double leader_works_ns = 0;
-  for (int block = 0; block < association.blocks(); ++block) {
-    const int first = association.first(block);
-    const auto members = members_but_first(association, block);
-    round.alone_ns = std::max(round.alone_ns, gather_ns(prices, members, first, bytes));
-    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members, first, bytes));
+  for (int i = 0; i < association.blocks(); ++i) {
+    const int first = association.first(i);
+    const auto members = members_but_first(association, i);
+    round.alone_ns = std::max(round.alone_ns, gather_ns(prices, members, first, block));
+    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members, first, block));
   }
-  const double top_works_ns = gather_ns(prices, leaders, 0, bytes) + prices.join_ns(bytes, 0);
+  const double top_works_ns =
+      gather_ns(prices, leaders, 0, block) + prices.join_ns(block.bytes, block.data_bytes, 0);
   round.alone_ns += 2 * show_ns + top_works_ns;
   round.busy_ns = leader_works_ns + show_ns + top_works_ns;
   if (!to_all) return round;
   switch (top) {
     case TreeReduce::Top::first_rank: {
       // One step more: the result has to be shown, and all take it.
-      const double take_ns = prices.rest_ns(bytes, 0, far) + prices.join_ns(bytes, far);
+      const double take_ns =
+          prices.rest_ns(block.bytes, 0, far) + prices.join_ns(block.bytes, block.data_bytes, far);
       round.alone_ns += show_ns + prices.line_to_ns(0, others) + take_ns;
-      round.busy_ns += show_ns + prices.join_ns(bytes, 0) + prices.line_ns(0, far);
+      round.busy_ns +=
+          show_ns + prices.join_ns(block.bytes, block.data_bytes, 0) + prices.line_ns(0, far);
       break;
     }
     case TreeReduce::Top::everybody:
@@ -185,7 +196,7 @@ double exchange_ns(const Prices& prices, std::size_t bytes,
                             plan.copy_in);
   const double queue_ns = std::max(0.0, prices.line_to_ns(0, others) - prices.line_ns(0, far));
   const double flags_ns = prices.flags_ns(others, 0, 1) + queue_ns;
-  return rounds * (show_ns + flags_ns + join_all_ns(prices, others, 0, round_bytes));
+  return rounds * (show_ns + flags_ns + join_all_ns(prices, others, 0, {round_bytes, least}));
 }
 
 double tree_reduce_ns(const Prices& prices, const Association& association, int slots,
@@ -193,7 +204,8 @@ double tree_reduce_ns(const Prices& prices, const Association& association, int 
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
   const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
-  const Round round = tree_round(prices, association, round_bytes, slots, plan.top, to_all);
+  const Round round =
+      tree_round(prices, association, {round_bytes, least}, slots, plan.top, to_all);
   return round.alone_ns + (rounds - 1) * round.busy_ns;
 }
 
@@ -210,8 +222,7 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   const std::size_t buffers = static_cast<std::size_t>(sets) * chunk;
   const double in_ns = prices.write_ns(theirs, buffers, 0, far, plan.copy_in);
   const double join_ns = prices.read_ns(theirs, far, 0, others);
-  const double result_ns =
-      prices.write_ns(bytes / ranks, buffers, 0, far, memory::CopyKernel::plain);
+  const double result_ns = prices.write_ns(bytes / ranks, buffers, 0, far, plan.copy_in);
   const double fetch_ns = to_all ? join_ns : prices.read_ns(theirs, far, 0, 0);
   const double flags_ns = prices.flags_ns(row(1, prices.ranks()), 0, 1);
   return in_ns + join_ns + result_ns + fetch_ns + 3 * (chunks + 1) * flags_ns;

@@ -145,8 +145,8 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
   }
 }
 
-// Each rank joins its slice of everybody's data: (p - 1) / p of the data in, as much out, and a
-// slice of results.
+// Each rank joins its slice of everybody's data: it shows (p - 1) / p of its data and the slice
+// that it joined, and takes the results of the others.
 TEST(Counted, SlicesShareTheWork) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t bytes = count * sizeof(Bracketed);
@@ -158,8 +158,8 @@ TEST(Counted, SlicesShareTheWork) {
         protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal});
       });
   for (const auto& rank : counts.of) {
-    EXPECT_EQ(rank.copied_bytes[nontemporal], bytes / 4 * 3);
-    EXPECT_EQ(rank.copied_bytes[plain], bytes);
+    EXPECT_EQ(rank.copied_bytes[nontemporal], bytes);
+    EXPECT_EQ(rank.copied_bytes[plain], bytes / 4 * 3);
     EXPECT_EQ(rank.reduced_bytes, bytes / 4 * 3);
     EXPECT_EQ(rank.updates, 0U);
   }
