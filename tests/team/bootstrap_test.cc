@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "ranks.h"
+#include "sanitizer.h"
 #include "team/agree.h"
 #include "team/path_bootstrap.h"
 
@@ -87,6 +88,7 @@ TEST(ForkBootstrap, TellsAllThatOneDoesSomethingElse) {
 
 // poll() takes no more at once than the limit of descriptors.
 TEST(ForkBootstrap, TellsAllThatRankZeroMayNotWaitForSoMany) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
   const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
     const rlimit few{3, 3};
     setrlimit(RLIMIT_NOFILE, &few);

@@ -20,6 +20,7 @@
 #include "base/system.h"
 #include "leftovers.h"
 #include "ranks.h"
+#include "sanitizer.h"
 #include "team/agree.h"
 #include "team/peers.h"
 #include "world/peer_lost.h"
@@ -68,6 +69,7 @@ TEST(Death, IsNoticedByAllWhoWait) {
 
 // poll() takes no more at once than the limit of descriptors.
 TEST(Death, IsNoticedWhereRanksOutnumberDescriptors) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
   constexpr int victim = 2;
   const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());

@@ -18,6 +18,7 @@
 #include "leftovers.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"
+#include "sanitizer.h"
 #include "team/agree.h"
 #include "team/peers.h"
 
@@ -111,22 +112,8 @@ rlimit leave_descriptors(rlim_t count) {
   return before;
 }
 
-// Its check of an object's type opens a pipe, and takes the lack of one for a wrong type.
-#if defined(__has_feature)
-#if __has_feature(undefined_behavior_sanitizer)
-#define HUDDLE_SANITIZER_NEEDS_DESCRIPTORS
-#endif
-#endif
-#if defined(HUDDLE_SANITIZER_NEEDS_DESCRIPTORS)
-constexpr bool sanitizer_needs_descriptors = true;
-#else
-constexpr bool sanitizer_needs_descriptors = false;
-#endif
-
 void run_out_of_descriptors(DescriptorRoute route) {
-  if (sanitizer_needs_descriptors) {
-    GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors of its own";
-  }
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
   const auto ends = run_ranks(4, [route](const Bootstrap& bootstrap) {
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * mebibyte}),
                 route);
