@@ -53,7 +53,8 @@ class Roles {
 
   // pre: shape is the number of one of the shapes.
   const Role& of(int shape, int root) {
-    Role& role = roles_[static_cast<std::size_t>(shape * seats_.ranks() + root)];
+    Role& role = roles_[static_cast<std::size_t>(shape) * static_cast<std::size_t>(seats_.ranks()) +
+                        static_cast<std::size_t>(root)];
     if (role.parent < 0) role = work_out(shape, root);
     return role;
   }

@@ -28,8 +28,6 @@ double reuse_ns(const Prices& prices) {
   return prices.flags_ns(everybody_but(root, prices.ranks()), root, 1);
 }
 
-double ceil_div(std::size_t a, std::size_t b) { return static_cast<double>((a + b - 1) / b); }
-
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 std::size_t bytes) {
   if (bytes > provision.inline_bcast.capacity_bytes) return;

@@ -67,6 +67,12 @@ class Prices {
   std::vector<double> turn_ns_;  // by rank
 };
 
+// How many parts of `part` bytes are in `all`, the last one perhaps shorter.
+inline double ceil_div(std::size_t all, std::size_t part) {
+  const std::size_t parts = (all + part - 1) / part;
+  return static_cast<double>(parts);
+}
+
 // When each rank has a word that goes down the tree: each parent tells all its children at once.
 std::vector<double> times_down(const Prices& prices, const node::Tree& tree);
 double last(const std::vector<double>& times);

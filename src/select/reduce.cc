@@ -186,7 +186,7 @@ double exchange_ns(const Prices& prices, std::size_t bytes,
                    const node::ExchangeAllreduce::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
-  const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
+  const double rounds = ceil_div(least, round_bytes);
   const int far = prices.farthest_from(0);
   const std::vector<int> others = row(1, prices.ranks());
   const double show_ns =
@@ -203,7 +203,7 @@ double tree_reduce_ns(const Prices& prices, const Association& association, int 
                       std::size_t bytes, const TreeReduce::Plan& plan, bool to_all) {
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
-  const auto rounds = static_cast<double>((least + round_bytes - 1) / round_bytes);
+  const double rounds = ceil_div(least, round_bytes);
   const Round round =
       tree_round(prices, association, {round_bytes, least}, slots, plan.top, to_all);
   return round.alone_ns + (rounds - 1) * round.busy_ns;
@@ -218,7 +218,7 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   const int others = prices.ranks() - 2;
   const std::size_t theirs = bytes / ranks * (ranks - 1);
   const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
-  const double chunks = static_cast<double>((bytes + chunk - 1) / chunk);
+  const double chunks = ceil_div(bytes, chunk);
   const std::size_t buffers = static_cast<std::size_t>(sets) * chunk;
   const double in_ns = prices.write_ns(theirs, buffers, 0, far, plan.copy_in);
   const double join_ns = prices.read_ns(theirs, far, 0, others);
