@@ -31,7 +31,7 @@ void store(std::byte* to, long double value) {
 
 template <typename Value>
 bool is_nan(Value value) {
-  return value != value;  // of integers none
+  return value != value;  // of integers none; NOLINT(misc-redundant-expression): of NaN it is true
 }
 
 bool is_less(long double left, long double right) {

@@ -98,7 +98,8 @@ void Fibers::prepare(Context& fresh) {
 void Fibers::enter(unsigned low, unsigned high) {
   const auto self = static_cast<std::uintptr_t>((static_cast<std::uint64_t>(high) << 32U) | low);
   Fibers* fibers = nullptr;
-  std::memcpy(&fibers, &self, sizeof fibers);
+  std::memcpy(&fibers, &self,
+              sizeof fibers);  // NOLINT(bugprone-sizeof-expression): a pointer is meant
   fibers->loop();
 }
 
