@@ -15,6 +15,7 @@
 #include "cli/bench_text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/measure_progress.h"
 #include "cli/progress.h"
 #include "contest/engine_contests.h"
 #include "contest/hold.h"
@@ -51,28 +52,6 @@ class ProgressWatcher : public contest::Watcher {
   Progress progress_;
   std::size_t contests_;
   std::size_t ended_ = 0;
-};
-
-// How far measuring the machine has come, as a part of the bar.
-class MeasureWatcher : public calibrate::Watcher {
- public:
-  MeasureWatcher(const Console& console, const calibrate::Plan& plan)
-      : progress_(console, plan.steps.size()), steps_(plan.steps.size()) {}
-
-  void begin_step(const calibrate::Plan& plan, std::size_t step) override {
-    step_ = step;
-    progress_.begin_step("measuring this machine: " + plan.steps[step].name);
-    advance(0);
-  }
-  void advance(double share_of_step) override {
-    progress_.update((static_cast<double>(step_) + share_of_step) / static_cast<double>(steps_));
-  }
-  void finish() { progress_.finish(); }
-
- private:
-  Progress progress_;
-  std::size_t steps_;
-  std::size_t step_ = 0;
 };
 
 // Timed here, so predicted for here: a file of another machine would choose for that one.
@@ -189,7 +168,7 @@ machine::LoadedMachine BenchCommand::machine_to_choose_by(const Context& context
   if (as_is_ || !named.empty()) return machine_for(named, discovery.topology);
   const calibrate::Plan plan = calibrate::make_plan(
       discovery.topology, {discovery.allowed, true, calibrate::usable_memory_bytes()});
-  MeasureWatcher watcher(context.console, plan);
+  MeasureProgress watcher(context.console, plan, "measuring this machine: ");
   calibrate::Outcome outcome =
       calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
   watcher.finish();

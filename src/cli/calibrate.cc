@@ -20,7 +20,7 @@
 #include "cli/calibrate_text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/progress.h"
+#include "cli/measure_progress.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
@@ -29,33 +29,6 @@ namespace huddle::cli {
 namespace {
 
 constexpr const char* standard_output = "-";
-
-// Steps and their shares, as a bar that moves.
-class ProgressWatcher : public calibrate::Watcher {
- public:
-  ProgressWatcher(const Console& console, const calibrate::Plan& plan)
-      : progress_(console, plan.steps.size()), plan_(plan) {}
-
-  void begin_step(const calibrate::Plan& plan, std::size_t step) override {
-    step_ = step;
-    before_ = 0;
-    for (std::size_t i = 0; i < step; ++i) before_ += plan.steps[i].expected_seconds();
-    progress_.begin_step(plan.steps[step].name);
-    advance(0);
-  }
-  void advance(double share_of_step) override {
-    const double here = plan_.steps[step_].expected_seconds() * share_of_step;
-    progress_.update((before_ + here) / plan_.expected_seconds());
-  }
-  std::size_t step() const { return step_; }
-  void finish() { progress_.finish(); }
-
- private:
-  Progress progress_;
-  const calibrate::Plan& plan_;
-  std::size_t step_ = 0;
-  double before_ = 0;  // seconds of the steps that are done
-};
 
 [[noreturn]] void cannot_write(const std::string& folder, const std::string& why) {
   throw FailureError(
@@ -207,7 +180,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
   if (file != standard_output) require_writable(file);
 
   const Interrupt interrupt;
-  ProgressWatcher watcher(context.console, plan);
+  MeasureProgress watcher(context.console, plan);
   const calibrate::Outcome outcome =
       calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
   watcher.finish();

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "base/text.h"
@@ -29,6 +28,13 @@ struct Block {
   std::size_t bytes = 0;
   std::size_t data_bytes = 0;
 };
+
+// A rank shows a block in one of its slots; what rides in the flag's line costs nothing besides.
+double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
+               memory::CopyKernel kernel) {
+  if (bytes <= node::most_in_line) return 0;
+  return prices.write_ns(bytes, slots * bytes, 0, prices.farthest_from(0), kernel);
+}
 
 // `reader` joins what these show to its own.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
@@ -66,36 +72,28 @@ struct Round {
 
 Round tree_round(const Prices& prices, const Association& association, const Block& block,
                  int slots_in_turn, TreeReduce::Top top, bool to_all) {
-  const auto slots = static_cast<std::size_t>(slots_in_turn);
   const int far = prices.farthest_from(0);
-  // What one rank shows, and what others take from it.
-  const double show_ns =
-      block.bytes <= node::most_in_line
-          ? 0
-          : prices.write_ns(block.bytes, slots * block.bytes, 0, far, memory::CopyKernel::plain);
+  const double shown_ns = show_ns(prices, block.bytes, static_cast<std::size_t>(slots_in_turn),
+                                  memory::CopyKernel::plain);
   const std::vector<int> leaders = leaders_but_first(association);
   const std::vector<int> others = row(1, prices.ranks());
-  Round round;
   double leader_works_ns = 0;
   for (int i = 0; i < association.blocks(); ++i) {
-    const int first = association.first(i);
-    const auto members = members_but_first(association, i);
-    round.alone_ns = std::max(round.alone_ns, gather_ns(prices, members, first, block));
-    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members, first, block));
+    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members_but_first(association, i),
+                                                          association.first(i), block));
   }
-  const double top_works_ns =
-      gather_ns(prices, leaders, 0, block) + prices.join_ns(block.bytes, block.data_bytes, 0);
-  round.alone_ns += 2 * show_ns + top_works_ns;
-  round.busy_ns = leader_works_ns + show_ns + top_works_ns;
+  const double join_ns = prices.join_ns(block.bytes, block.data_bytes, 0);
+  const double top_works_ns = gather_ns(prices, leaders, 0, block) + join_ns;
+  Round round{.alone_ns = leader_works_ns + 2 * shown_ns + top_works_ns,
+              .busy_ns = leader_works_ns + shown_ns + top_works_ns};
   if (!to_all) return round;
   switch (top) {
     case TreeReduce::Top::first_rank: {
       // One step more: the result has to be shown, and all take it.
       const double take_ns =
           prices.rest_ns(block.bytes, 0, far) + prices.join_ns(block.bytes, block.data_bytes, far);
-      round.alone_ns += show_ns + prices.line_to_ns(0, others) + take_ns;
-      round.busy_ns +=
-          show_ns + prices.join_ns(block.bytes, block.data_bytes, 0) + prices.line_ns(0, far);
+      round.alone_ns += shown_ns + prices.line_to_ns(0, others) + take_ns;
+      round.busy_ns += shown_ns + join_ns + prices.line_ns(0, far);
       break;
     }
     case TreeReduce::Top::everybody:
@@ -189,14 +187,11 @@ double exchange_ns(const Prices& prices, std::size_t bytes,
   const double rounds = ceil_div(least, round_bytes);
   const int far = prices.farthest_from(0);
   const std::vector<int> others = row(1, prices.ranks());
-  const double show_ns =
-      round_bytes <= node::most_in_line
-          ? 0
-          : prices.write_ns(round_bytes, node::ExchangeAllreduce::slots * round_bytes, 0, far,
-                            plan.copy_in);
+  const double shown_ns =
+      show_ns(prices, round_bytes, node::ExchangeAllreduce::slots, plan.copy_in);
   const double queue_ns = std::max(0.0, prices.line_to_ns(0, others) - prices.line_ns(0, far));
   const double flags_ns = prices.flags_ns(others, 0, 1) + queue_ns;
-  return rounds * (show_ns + flags_ns + join_all_ns(prices, others, 0, {round_bytes, least}));
+  return rounds * (shown_ns + flags_ns + join_all_ns(prices, others, 0, {round_bytes, least}));
 }
 
 double tree_reduce_ns(const Prices& prices, const Association& association, int slots,

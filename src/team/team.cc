@@ -50,7 +50,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap)
 // What all ranks agree on may fail and be tried again; not where a member is lost meanwhile.
 template <class Attempt>
 auto Team::unless_lost(Attempt attempt) {
-  if (!lost_.empty()) throw world::PeerLost(lost_);
+  if (lost_) throw world::PeerLost(*lost_);
   try {
     return attempt();
   } catch (const world::PeerLost& error) {
@@ -88,7 +88,7 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
 // Whatever ends a protocol in the middle, be it a lost member or an operator of the caller's that
 // throws: flags may stand anywhere then, and nothing that this team does later could be trusted.
 void Team::run_ready(const Ready& ready, const Call& call) {
-  if (!lost_.empty()) throw world::PeerLost(lost_);
+  if (lost_) throw world::PeerLost(*lost_);
   try {
     ready(call);
   } catch (const std::exception& error) {

@@ -84,7 +84,7 @@ class Team {
   std::optional<Ready> barrier_;                          // once chosen
   std::optional<Ready> unusual_;                          // for elements larger than any of C
   select::Request unusual_request_;
-  std::string lost_;  // why the team cannot be used any more
+  std::optional<std::string> lost_;  // why the team cannot be used any more
 };
 
 }  // namespace huddle::team

@@ -156,17 +156,8 @@ Bracketed contribution(int rank, std::size_t i, int call) {
   return {static_cast<std::uint64_t>(rank) * 1000003 + i * 17 + static_cast<std::uint64_t>(call)};
 }
 
-// The association, written down once more.
 Bracketed joined(const Association& association, std::size_t i, int call) {
-  Bracketed total;
-  for (int block = 0; block < association.blocks(); ++block) {
-    Bracketed part = contribution(association.first(block), i, call);
-    for (int rank = association.first(block) + 1; rank < association.first(block + 1); ++rank) {
-      part = part * contribution(rank, i, call);
-    }
-    total = block == 0 ? part : total * part;
-  }
-  return total;
+  return joined_by(association, [&](int rank) { return contribution(rank, i, call); });
 }
 
 template <class Reduce>

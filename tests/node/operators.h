@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "memory/reduction.h"
+#include "node/association.h"
 
 namespace huddle::node::test {
 
@@ -46,6 +47,21 @@ memory::Reduction product_of() {
     }
   };
   return {combine, nullptr, sizeof(Element), false};
+}
+
+// What a reduction of given(rank) of all ranks has to come to: the association, written down once
+// more.
+template <class Given>
+Bracketed joined_by(const Association& association, Given given) {
+  Bracketed total;
+  for (int block = 0; block < association.blocks(); ++block) {
+    Bracketed part = given(association.first(block));
+    for (int rank = association.first(block) + 1; rank < association.first(block + 1); ++rank) {
+      part = part * given(rank);
+    }
+    total = block == 0 ? part : total * part;
+  }
+  return total;
 }
 
 }  // namespace huddle::node::test

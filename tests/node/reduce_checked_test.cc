@@ -26,15 +26,7 @@ Bracketed given(int rank, std::size_t call, std::size_t i) {
 }
 
 Bracketed joined(const Association& association, std::size_t call, std::size_t i) {
-  Bracketed total;
-  for (int block = 0; block < association.blocks(); ++block) {
-    Bracketed part = given(association.first(block), call, i);
-    for (int rank = association.first(block) + 1; rank < association.first(block + 1); ++rank) {
-      part = part * given(rank, call, i);
-    }
-    total = block == 0 ? part : total * part;
-  }
-  return total;
+  return joined_by(association, [&](int rank) { return given(rank, call, i); });
 }
 
 template <class Element>
