@@ -4,7 +4,7 @@
 # The house is built room by room: src/<room> is one static library, tests/<room> one test program.
 
 # From the ground up: a room may use the rooms named before it.
-set(huddle_rooms base settings memory machine picture doctor calibrate world node select team api contest cli)
+set(huddle_rooms base settings memory heap machine picture doctor calibrate path world node select team api mpi contest launch versus cli)
 
 # Flags that every target of the project gets, kept in one place.
 add_library(huddle_flags INTERFACE)
@@ -31,14 +31,26 @@ target_compile_definitions(huddle_flags INTERFACE
 # huddle_room(NAME [USES room...] [LINKS target...]): every .cc of this folder, and what it may see.
 # USES are the rooms below, visible to those above; LINKS are outside libraries, kept private.
 function(huddle_room name)
-  cmake_parse_arguments(arg "" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  huddle_room_of(${name} "${sources}" ${ARGN})
+endfunction()
+
+# The same of these sources only, where a folder holds more than the room's library.
+function(huddle_room_of name sources)
+  cmake_parse_arguments(arg "" "" "USES;LINKS" ${ARGN})
   add_library(huddle_${name} STATIC ${sources})
   target_link_libraries(huddle_${name} PUBLIC huddle_flags fmt::fmt)
   foreach(room IN LISTS arg_USES)
     target_link_libraries(huddle_${name} PUBLIC huddle_${room})
   endforeach()
   target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
+endfunction()
+
+# huddle_stands_alone(TARGET): it needs the C library where it runs, and nothing else of ours.
+function(huddle_stands_alone target)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:huddle_standalone>)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--as-needed
+                      LINKER:--gc-sections)
 endfunction()
 
 # Property tests draw from this seed, so that a failure repeats; make test-all draws another each time.

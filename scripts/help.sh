@@ -17,6 +17,7 @@ Work on it
   make tidy        clang and clang-tidy over every source
   make test-all    the full matrix: debug, sanitizers, clang, long fuzzing, aarch64, a clean Debian
   make pictures    draw docs/pictures again
+  make tables      measure the tables of docs/guide.md again, on this machine
   make clean       remove build/
 
 Variables

@@ -87,6 +87,10 @@ std::optional<std::size_t> size_from(std::string_view text) {
   return static_cast<std::size_t>(number);
 }
 
+std::string counted(long long number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
 std::string time_text(double ns) {
   static constexpr std::array<std::string_view, 4> units = {"ns", "us", "ms", "s"};
   std::size_t unit = 0;

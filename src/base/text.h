@@ -27,6 +27,9 @@ std::string size_text(double bytes);
 // none.
 std::optional<std::size_t> size_from(std::string_view text);
 
+// How many of something: 1 segment, 4 segments.
+std::string counted(long long number, std::string_view thing);
+
 // A time with three significant digits and its unit: 47.2 ns, 1.63 us, 12 ms, 2.5 s.
 std::string time_text(double ns);
 

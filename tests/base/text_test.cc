@@ -24,6 +24,12 @@ TEST(Nearest, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(did_you_mean("topi", commands), "; did you mean 'topo'?");
 }
 
+TEST(Counted, TakesTheSingularForOne) {
+  EXPECT_EQ(counted(0, "reader"), "0 readers");
+  EXPECT_EQ(counted(1, "reader"), "1 reader");
+  EXPECT_EQ(counted(12, "reader"), "12 readers");
+}
+
 TEST(SizeText, UsesPowersOf1024) {
   EXPECT_EQ(size_text(64), "64");
   EXPECT_EQ(size_text(48 * 1024), "48K");
