@@ -21,6 +21,9 @@ class Budget {
   bool spent() const { return stopped() || now_ns() >= deadline_ns_; }
   double left_seconds() const { return std::max(0.0, (deadline_ns_ - now_ns()) / ns_per_second); }
 
+  // As much from now on as if nothing had been used up, for whoever heeds the same request to stop.
+  Budget renewed(double seconds) const { return {now_ns() + seconds * ns_per_second, stop_}; }
+
   // A part of what is left, never more than that.
   Budget slice(double seconds) const {
     return {std::min(deadline_ns_, now_ns() + seconds * ns_per_second), stop_};

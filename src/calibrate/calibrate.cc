@@ -74,6 +74,15 @@ void estimate_missing_steps(Machine& machine, const Machine& generic) {
   }
 }
 
+// Every other copy is held against that of a core alone, and its step may have come to nothing
+// while a crowd's did not.
+void estimate_missing_copy(Machine& machine, const Machine& generic) {
+  const auto is_alone = [](const machine::CopyCurve& copy) { return copy.copiers == 1; };
+  if (std::any_of(machine.copy.begin(), machine.copy.end(), is_alone)) return;
+  const auto guess = std::find_if(generic.copy.begin(), generic.copy.end(), is_alone);
+  machine.copy.insert(machine.copy.begin(), *guess);
+}
+
 template <class Entry>
 void take_if_empty(std::vector<Entry>& measured, const std::vector<Entry>& guessed) {
   if (measured.empty()) measured = guessed;
@@ -97,6 +106,7 @@ void complete(Findings& findings, const Plan& plan) {
   estimate_missing_lines(machine, generic);
   estimate_missing_steps(machine, generic);
   take_if_empty(machine.copy, generic.copy);
+  estimate_missing_copy(machine, generic);
   take_if_empty(machine.handoff, generic.handoff);
   take_if_empty(machine.memory, generic.memory);
   take_if_empty(machine.system, generic.system);

@@ -170,6 +170,20 @@ Samples HandoffProbe::converse(const Conversation& conversation, const Extent& e
   return samples;
 }
 
+void HandoffProbe::fill(const Layout& layout) const {
+  for (std::size_t i = 0; i < layout.count; ++i) {
+    const std::size_t at = layout.offset(i);
+    copy_bytes(CopyKernel::plain, shared_.data() + at, source_.data() + at, layout.bytes);
+  }
+}
+
+void HandoffProbe::take(const Layout& layout) const {
+  for (std::size_t i = 0; i < layout.count; ++i) {
+    const std::size_t at = layout.offset(i);
+    copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + at, layout.bytes);
+  }
+}
+
 Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyKernel kernel, const Extent& extent,
                                         const Budget& budget) {
   const Layout layout = Layout::many(bytes);
@@ -184,12 +198,7 @@ Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyKernel kernel, co
     // In the first round nobody has read the lines yet.
     if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
   };
-  const auto read = [&](Count) {
-    for (std::size_t i = 0; i < layout.count; ++i) {
-      const std::size_t at = layout.offset(i);
-      copy_bytes(CopyKernel::plain, target_.data() + at, shared_.data() + at, bytes);
-    }
-  };
+  const auto read = [&](Count) { take(layout); };
   Samples samples = converse({layout, false, write, read}, extent, budget);
   samples.ns = std::move(timed);
   return samples;
@@ -200,12 +209,7 @@ Samples HandoffProbe::time_read_dirty(std::size_t bytes, const Extent& extent,
   const Layout layout = Layout::many(bytes);
   const double clock_ns = clock_cost_ns();
   std::vector<double> timed;
-  const auto write = [&](Count) {
-    for (std::size_t i = 0; i < layout.count; ++i) {
-      const std::size_t at = layout.offset(i);
-      copy_bytes(CopyKernel::plain, shared_.data() + at, source_.data() + at, bytes);
-    }
-  };
+  const auto write = [&](Count) { fill(layout); };
   // Each block on its own: the processor would overlap the misses of several, which is not what a
   // reader of one block gets.
   const auto read = [&](Count round) {
@@ -217,6 +221,26 @@ Samples HandoffProbe::time_read_dirty(std::size_t bytes, const Extent& extent,
       sum += std::max(least_time_ns, now_ns() - start - clock_ns);
     }
     if (round > 1) timed.push_back(sum / static_cast<double>(layout.count));
+  };
+  Samples samples = converse({layout, false, write, read}, extent, budget);
+  samples.ns = std::move(timed);
+  return samples;
+}
+
+Samples HandoffProbe::time_write_returned(std::size_t bytes, const Extent& extent,
+                                          const Budget& budget) {
+  const Layout layout = Layout::many(bytes);
+  std::vector<double> timed;
+  const auto write = [&](Count) { fill(layout); };
+  const auto read = [&](Count round) {
+    take(layout);
+    const double start = now_ns();
+    for (std::size_t i = 0; i < layout.count; ++i) {
+      const std::size_t at = layout.offset(i);
+      copy_bytes(CopyKernel::plain, shared_.data() + at, target_.data() + at, bytes);
+      memory::wait_for_stores();
+    }
+    if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
   };
   Samples samples = converse({layout, false, write, read}, extent, budget);
   samples.ns = std::move(timed);

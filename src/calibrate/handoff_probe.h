@@ -32,6 +32,8 @@ class HandoffProbe {
                             const Budget& budget);
   // The reader's copy out of lines that the writer has just written.
   Samples time_read_dirty(std::size_t bytes, const Extent& extent, const Budget& budget);
+  // The reader's copy back into lines that the writer wrote and it has read.
+  Samples time_write_returned(std::size_t bytes, const Extent& extent, const Budget& budget);
   // From the writer's start until the reader has copied everything out of the ring.
   Samples time_ring(std::size_t bytes, memory::CopyKernel kernel, const Extent& extent,
                     const Budget& budget);
@@ -41,6 +43,9 @@ class HandoffProbe {
   struct Layout;
   // The two sides of a round, and whether the reader starts with the writer or after it.
   struct Conversation;
+  // The writer's source to shared memory, and from there to the reader's target.
+  void fill(const Layout& layout) const;
+  void take(const Layout& layout) const;
 
   Samples converse(const Conversation& conversation, const Extent& extent, const Budget& budget);
   void vary_source(const Layout& layout, std::uint32_t round) const;

@@ -69,6 +69,8 @@ class StepRun {
   // One measurement for each size of the step.
   machine::Curve curve(Findings& findings, const std::string& what, const Tolerance& tolerance,
                        const std::function<Samples(std::size_t bytes, const Budget&)>& attempt);
+  // Before the first measurement: what set-up took beyond its time is not theirs to lose.
+  void make_up_for_setup();
   Budget next_share();
 
   const Step& step_;

@@ -31,6 +31,9 @@ TopologyHandle make_topology() {
   TopologyHandle topology(raw);
   // The whole machine, so that its fingerprint does not depend on the cgroup that asks.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  // The kernel tells it all. hwloc's other source asks each processor by running there, which takes
+  // long, or for ever, where ranks of a program hold theirs.
+  hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   return topology;
 }
 

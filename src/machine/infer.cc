@@ -162,7 +162,8 @@ std::vector<Level> as_levels(const Cluster& cluster) {
   for (std::vector<CpuSet>& groups : by_height) {
     std::sort(groups.begin(), groups.end(),
               [](const CpuSet& a, const CpuSet& b) { return a.first() < b.first(); });
-    levels.push_back({fmt::format("inferred{}", levels.size() + 1), std::move(groups), {}});
+    levels.push_back(
+        {fmt::format("{}{}", inferred_prefix, levels.size() + 1), std::move(groups), {}});
   }
   return levels;
 }

@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/cpu_set.h"
@@ -46,6 +47,9 @@ int depth(const Cluster& cluster);
 // The clusters as levels of a topology, innermost first, named "inferred1", ... outward, without
 // the whole machine.
 std::vector<Level> as_levels(const Cluster& cluster);
+// Whether a level of this name was measured: another calibration may not see it.
+inline constexpr std::string_view inferred_prefix = "inferred";
+inline bool is_inferred(std::string_view level) { return level.starts_with(inferred_prefix); }
 
 // Where latencies and firmware disagree, a sentence each; empty where they agree. The firmware's
 // levels are compared on the cores that were measured only.

@@ -83,10 +83,11 @@ enum class HandoffKind {
   ring_nontemporal,          // the same with non-temporal stores
   ring_rep_movsb,            // the same by the processor's own string copy
   ring_prefetch_write,       // the same with lines asked for ahead of the stores
+  write_returned,            // plain stores to lines that the peer wrote and the writer has read
 };
-inline constexpr std::array<std::string_view, 7> handoff_names = {
-    "write_cached",     "write_cached_nontemporal", "read_dirty",         "ring",
-    "ring_nontemporal", "ring_rep_movsb",           "ring_prefetch_write"};
+inline constexpr std::array<std::string_view, 8> handoff_names = {
+    "write_cached",     "write_cached_nontemporal", "read_dirty",          "ring",
+    "ring_nontemporal", "ring_rep_movsb",           "ring_prefetch_write", "write_returned"};
 
 struct HandoffCurve {
   std::string level;

@@ -83,12 +83,15 @@ Step memory_step() {
   return step;
 }
 
-Findings carry_out(const Step& step, const machine::Topology& topology) {
+Findings carry_out(const Step& step, const machine::Topology& topology, double setup_seconds = 0) {
   Findings findings;
   findings.machine.topology = topology;
   Crew crew(step.pus);
   const StepRun::Advance ignore = [](double) {};
-  StepRun(step, crew, never_stop, ignore).carry_out(findings);
+  StepRun run(step, crew, never_stop, ignore);
+  const Budget setup(setup_seconds, never_stop);
+  while (!setup.spent()) continue;
+  run.carry_out(findings);
   return findings;
 }
 
@@ -159,6 +162,57 @@ TEST(StepRun, HoldsFarNodesAgainstTheOwn) {
   } catch (const FailureError& error) {
     GTEST_SKIP() << error.what();
   }
+}
+
+Step copy_alone_step(const std::vector<std::size_t>& sizes) {
+  Step step;
+  step.kind = StepKind::copy;
+  step.name = "copy, 1 core alone";
+  step.level = machine::whole_machine;
+  step.pus = {cores_here().front()};
+  step.sizes = sizes;
+  step.extent = few;
+  step.seconds.assign(sizes.size(), 1);
+  step.limit_seconds = 60;
+  return step;
+}
+
+// As on a machine that others keep busy: buffers are touched for longer than the step may take.
+TEST(StepRun, MeasuresAfterASetupThatTookAllItsTime) {
+  Step step = copy_alone_step({64, 4096});
+  step.setup_seconds = 2;
+  step.limit_seconds = 0.02;
+  const Findings findings =
+      carry_out(step, machine::discover_this_machine().topology, step.limit_seconds);
+  ASSERT_EQ(findings.machine.copy.size(), 1U);
+  EXPECT_EQ(findings.machine.copy.front().curve.bytes.front(), 64);
+}
+
+TEST(StepRun, MakesNoCurveOfASinglePoint) {
+  const Findings findings =
+      carry_out(copy_alone_step({64}), machine::discover_this_machine().topology);
+  EXPECT_TRUE(findings.machine.copy.empty());
+  EXPECT_THAT(findings, DoubtsThat("estimated"));
+}
+
+// More memory than there is: the step of a core alone fails, the crowd's does not.
+TEST(Calibrate, TakesTheGenericCopyWhereThatOfACoreAloneFails) {
+  const machine::Discovery here = machine::discover_this_machine();
+  Plan plan = short_plan(here);
+  const auto alone = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+    return step.kind == StepKind::copy && step.pus.size() == 1;
+  });
+  ASSERT_NE(alone, plan.steps.end());
+  alone->sizes.back() = std::size_t{1} << 60;
+  Recorder recorder;
+  const machine::Machine machine = calibrate(here.topology, plan, recorder, recorder.stop).machine;
+  const machine::CopyCurve& copy = machine.copy.front();
+  EXPECT_EQ(copy.copiers, 1);
+  EXPECT_EQ(copy.origin, Origin::estimated);
+  EXPECT_EQ(copy.curve, machine::generic_machine(here.topology).copy.front().curve);
+  EXPECT_TRUE(
+      std::any_of(machine.doubts.begin(), machine.doubts.end(),
+                  [alone](const machine::Doubt& doubt) { return doubt.what == alone->name; }));
 }
 
 TEST(Calibrate, HasALineForEveryLevelThatJoins) {

@@ -88,6 +88,7 @@ TEST(HandoffProbe, HandsBlocksOverWhole) {
       EXPECT_EQ(probe.time_ring(bytes, kernel, few, ample()).ns.size(), few.least - 1) << bytes;
     }
     EXPECT_EQ(probe.time_read_dirty(bytes, few, ample()).ns.size(), few.least - 1) << bytes;
+    EXPECT_EQ(probe.time_write_returned(bytes, few, ample()).ns.size(), few.least - 1) << bytes;
   }
 }
 

@@ -93,7 +93,8 @@ TEST_P(PaperMachine, GivesEveryLevelEveryHandoff) {
       if (handoff.level == level) kinds.insert(handoff.kind);
     }
     // These came later: a file may be without them.
-    kinds.insert({HandoffKind::ring_rep_movsb, HandoffKind::ring_prefetch_write});
+    kinds.insert({HandoffKind::ring_rep_movsb, HandoffKind::ring_prefetch_write,
+                  HandoffKind::write_returned});
     EXPECT_EQ(kinds.size(), handoff_names.size()) << level;
   }
 }

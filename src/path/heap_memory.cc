@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "path/heap_memory.h"
+
+#include "memory/copy.h"
+
+namespace huddle::path {
+
+ErrorNumber HeapMemory::read(std::byte* to, Told from, std::size_t bytes) noexcept {
+  const std::byte* here = mapped(from);
+  if (here == nullptr) return otherwise_->read(to, from, bytes);
+  memory::copy_bytes(memory::CopyKernel::plain, to, here, bytes);
+  return fine;
+}
+
+ErrorNumber HeapMemory::write(Told to, const std::byte* from, std::size_t bytes) noexcept {
+  std::byte* here = mapped(to);
+  if (here == nullptr) return otherwise_->write(to, from, bytes);
+  memory::copy_bytes(memory::CopyKernel::plain, here, from, bytes);
+  return fine;
+}
+
+std::byte* HeapMemory::mapped(Told told) const noexcept {
+  return is_mapped(told) ? view_->base() + (address_of(told) - base_) : nullptr;
+}
+
+}  // namespace huddle::path

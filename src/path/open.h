@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The path to a rank's memory: which one there is follows from where the rank lives.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+
+#include "path/peer_memory.h"
+
+namespace huddle::path {
+
+struct Owner {
+  int rank = 0;
+  pid_t process = 0;
+  bool is_this_process = false;
+};
+
+// Never fails: whether it works is found out by reading. A test puts its own in place.
+using Open = std::function<std::unique_ptr<PeerMemory>(const Owner& owner)>;
+std::unique_ptr<PeerMemory> open(const Owner& owner);
+
+}  // namespace huddle::path

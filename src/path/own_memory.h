@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The memory of this very process, for ranks that are its threads. Plain copies, that tools which
+// look for races see as such.
+#pragma once
+
+#include "path/peer_memory.h"
+
+namespace huddle::path {
+
+class OwnMemory : public PeerMemory {
+ public:
+  [[nodiscard]] ErrorNumber read(std::byte* to, Told from, std::size_t bytes) noexcept override;
+  [[nodiscard]] ErrorNumber write(Told to, const std::byte* from,
+                                  std::size_t bytes) noexcept override;
+  [[nodiscard]] std::byte* mapped(Told told) const noexcept override;
+};
+
+}  // namespace huddle::path
