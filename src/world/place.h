@@ -15,6 +15,7 @@ enum class Region : std::uint8_t {
   input,    // what the owner's caller handed in to be read; a rank reaches only its own
   output,   // what the owner's caller wants filled; a rank reaches only its own
   scratch,  // private memory of the owner, cache-sized
+  reached,  // a peer's, that it has exposed: only as reach() returned it, and bytes further on
 };
 
 struct Place {
@@ -25,5 +26,8 @@ struct Place {
   constexpr Place operator+(std::size_t bytes) const { return {region, owner, offset + bytes}; }
   bool operator==(const Place&) const = default;
 };
+
+// What it takes to tell others where a place lies: so much shared memory, aligned to as much.
+inline constexpr std::size_t exposure_bytes = 8;
 
 }  // namespace huddle::world

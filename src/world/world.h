@@ -8,10 +8,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "memory/copy.h"
 #include "memory/reduction.h"
+#include "path/peer_memory.h"
 #include "world/place.h"
 #include "world/sequence.h"
 
@@ -55,6 +57,32 @@ template <class W>
 concept SleepingWorld = World<W> && requires(W& w, Place place, Sequence value) {
   { w.sleep(place, value) } -> std::same_as<void>;
   { w.wake(place) } -> std::same_as<void>;
+};
+
+// What only a single-copy protocol needs: reaching what is a peer's own, by a path that may refuse.
+//
+//   expose          writes exposure_bytes into this rank's shared memory, at `at`, that say where
+//                   its `what` lies. Ordered for others like any copy there: by the store that
+//                   follows. Until all who reach it have said that they are through, what lies
+//                   there has to stay, and what they write is theirs. Returns whether peers can
+//                   reach it
+//   reach           where what `at` exposes lies for this rank, to be named in copy() and reduce()
+//                   like its own for as long as it may be pulled; nothing where the path copies
+//                   only
+//   pull            copies to `to` what `at` exposes, from `offset` bytes on
+//   push            copies `from` to what `at` exposes, from `offset` bytes on
+//                   Where a pull or push fails the path's error is returned, and what was copied is
+//                   not to be used
+//   outlast         until the flag holds what is wanted, or its owner is gone, whoever else has
+//                   died: for a rank that leaves early, and must not while somebody pushes to its
+//                   memory
+template <class W>
+concept SingleCopyWorld = World<W> && requires(W& w, Place place, Until until, std::size_t n) {
+  { w.expose(place, place) } -> std::same_as<bool>;
+  { w.reach(place) } -> std::same_as<std::optional<Place>>;
+  { w.pull(place, place, n, n) } -> std::same_as<path::ErrorNumber>;
+  { w.push(place, n, place, n) } -> std::same_as<path::ErrorNumber>;
+  { w.outlast(place, until) } -> std::same_as<void>;
 };
 
 }  // namespace huddle::world

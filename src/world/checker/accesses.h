@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Who touched each byte of shared memory when. Two ranks that touch the same bytes, one of them
-// writing, without the later one knowing of the earlier one, race; flags may be touched by many,
-// but stored by one at a time.
+// Who touched each byte of memory when, where others reach it. Two ranks that touch the same bytes,
+// one of them writing, without the later one knowing of the earlier one, race; flags may be touched
+// by many, but stored by one at a time.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace huddle::world::checker {
 
 struct Conflict {
   int other = 0;             // the rank that was there before
-  std::size_t byte = 0;      // of shared memory
+  std::size_t byte = 0;      // of all memory
   bool two_writers = false;  // both stored the flag
 };
 

@@ -4,6 +4,7 @@
 // Every operation does what it says, or what the mutation says.
 #include "world/checker/checker_world.h"
 
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -29,14 +30,16 @@ FaultSet faults_of_waiting(Until until, int ranks) {
 }  // namespace
 
 Place CheckerWorld::placed(Place place) const {
+  if (place.owner != rank_) return place;
   switch (place.region) {
     case Region::input:
       if (!buffers_.in_place) return place + buffers_.input;
-      return Place{Region::output, place.owner, place.offset} + buffers_.output;
+      return Place{Region::output, place.owner, place.offset} + buffers_.output + buffers_.input;
     case Region::output:
       return place + buffers_.output;
     case Region::shared:
     case Region::scratch:
+    case Region::reached:
       return place;
   }
   return place;
@@ -189,6 +192,57 @@ void CheckerWorld::wake(Place flag, Where where) {
   if (fault == Fault::dropped) return;
   if (fault == Fault::wrong_owner) flag = next_owners(flag);
   execution_.wake(call, flag);
+}
+
+bool CheckerWorld::expose(Place at, Place what, Where where) {
+  const Call call{rank_, {Operation::expose, where}};
+  FaultSet faults{Fault::dropped};
+  faults.add(Fault::wrong_owner, ranks() > 1);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::wrong_owner) at = next_owners(at);
+  if (fault != Fault::dropped) execution_.expose(call, at, placed(what));
+  return execution_.is_reachable(rank_);
+}
+
+std::optional<Place> CheckerWorld::reach(Place at, Where where) {
+  const Call call{rank_, {Operation::reach, where}};
+  FaultSet faults{};
+  faults.add(Fault::wrong_source, ranks() > 1 && execution_.is_reachable(at.owner));
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::wrong_source) at = next_owners(at);
+  return execution_.reach(call, at);
+}
+
+path::ErrorNumber CheckerWorld::pull(Place to, Place at, std::size_t offset, std::size_t n,
+                                     Where where) {
+  const Call call{rank_, {Operation::pull, where}};
+  FaultSet faults{};
+  faults.add(Fault::dropped, n > 0);
+  faults.add(Fault::fewer, n > 0);
+  faults.add(Fault::wrong_source, n > 0 && ranks() > 1);
+  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && to.region == Region::shared);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return path::fine;
+  if (fault == Fault::fewer) --n;
+  if (fault == Fault::wrong_source) at = next_owners(at);
+  if (fault == Fault::wrong_owner) to = next_owners(to);
+  return execution_.pull(call, placed(to), at, offset, n) ? path::fine : EPERM;
+}
+
+path::ErrorNumber CheckerWorld::push(Place at, std::size_t offset, Place from, std::size_t n,
+                                     Where where) {
+  const Call call{rank_, {Operation::push, where}};
+  FaultSet faults{};
+  faults.add(Fault::dropped, n > 0);
+  faults.add(Fault::fewer, n > 0);
+  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1);
+  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region == Region::shared);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return path::fine;
+  if (fault == Fault::fewer) --n;
+  if (fault == Fault::wrong_owner) at = next_owners(at);
+  if (fault == Fault::wrong_source) from = next_owners(from);
+  return execution_.push(call, at, offset, placed(from), n) ? path::fine : EPERM;
 }
 
 }  // namespace huddle::world::checker

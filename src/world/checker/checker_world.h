@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "memory/copy.h"
@@ -23,7 +24,7 @@ namespace huddle::world::checker {
 struct Buffers {
   std::size_t input = 0;
   std::size_t output = 0;
-  // The input is what stands in the output.
+  // The input is what stands in the output, from `input` bytes on.
   bool in_place = false;
 };
 
@@ -71,6 +72,22 @@ class CheckerWorld {
   // Nothing but a wake() ends a sleep here: one that is lost is found.
   void sleep(Place flag, Sequence value, Where where = Where::current());
   void wake(Place flag, Where where = Where::current());
+  bool expose(Place at, Place what, Where where = Where::current());
+  // What is reached keeps its own name.
+  std::optional<Place> reach(Place at, Where where = Where::current());
+  // Both fail where the job says that paths may, once or more in some execution.
+  path::ErrorNumber pull(Place to, Place at, std::size_t offset, std::size_t n,
+                         Where where = Where::current());
+  path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t n,
+                         Where where = Where::current());
+
+  // Nobody dies here: like any wait.
+  void outlast(Place flag, Until until, Where where = Where::current()) {
+    wait(flag, until, where);
+  }
+
+  // How many of this rank's pulls and pushes have failed so far.
+  int path_failures() const { return execution_.path_failures(rank_); }
 
  private:
   Place placed(Place place) const;
@@ -83,6 +100,6 @@ class CheckerWorld {
   int rank_;
   Buffers buffers_;
 };
-static_assert(SleepingWorld<CheckerWorld>);
+static_assert(SleepingWorld<CheckerWorld> && SingleCopyWorld<CheckerWorld>);
 
 }  // namespace huddle::world::checker

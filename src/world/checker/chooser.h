@@ -18,6 +18,8 @@ struct Alternative {
     at_once,  // the store that this rank does is visible at once
     hold,     // or stays in its buffer
     flag,     // of the flags that this rank waits for it sees that one
+    copy,     // the path of this rank's pull or push works
+    refuse,   // or fails
   };
   Kind kind = Kind::run;
   int rank = 0;

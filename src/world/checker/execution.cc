@@ -234,6 +234,20 @@ bool Execution::chooses_to_hold(int rank) {
   return choose().kind == Alternative::Kind::hold;
 }
 
+bool Execution::chooses_to_refuse(int rank) {
+  if (!job_.paths_may_fail) return false;
+  turn_ = rank;
+  alternatives_ = {{Alternative::Kind::copy, rank, 0, 0}, {Alternative::Kind::refuse, rank, 0, 1}};
+  return choose().kind == Alternative::Kind::refuse;
+}
+
+bool Execution::path_works(int rank) {
+  const bool refused = chooses_to_refuse(rank);
+  observe(rank, refused ? 1 : 0);
+  if (refused) ++of(rank).path_failures;
+  return !refused;
+}
+
 std::size_t Execution::chosen_flag(int rank, std::span<const std::size_t> holding) {
   turn_ = rank;
   alternatives_.clear();

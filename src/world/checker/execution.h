@@ -72,6 +72,14 @@ class Execution : private Judge {
   void copy(const Call& call, Place to, Place from, std::size_t n, bool unfenced);
   void reduce(const Call& call, Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction);
+  void expose(const Call& call, Place at, Place what);
+  std::optional<Place> reach(const Call& call, Place at);
+  bool is_reachable(int owner) const { return job_.reachable && job_.reachable(owner); }
+  // Both return whether the path worked.
+  bool pull(const Call& call, Place to, Place at, std::size_t offset, std::size_t n);
+  bool push(const Call& call, Place at, std::size_t offset, Place from, std::size_t n);
+  // How often the path of this rank has failed in this execution.
+  int path_failures(int rank) const { return of(rank).path_failures; }
   void sleep(const Call& call, Place flag, Sequence value);
   void wake(const Call& call, Place flag);
 
@@ -91,6 +99,7 @@ class Execution : private Judge {
     bool set_aside = false;
     Condition condition;
     std::uint64_t history = 0;  // a digest of all that it has seen
+    int path_failures = 0;
   };
 
   Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -114,6 +123,8 @@ class Execution : private Judge {
   const Alternative& choose();
   std::size_t ask_chooser();
   bool chooses_to_hold(int rank);
+  bool chooses_to_refuse(int rank);
+  bool path_works(int rank);
   std::size_t chosen_flag(int rank, std::span<const std::size_t> holding);
   std::uint64_t state() const;
   void step(int rank);

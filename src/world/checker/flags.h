@@ -29,7 +29,7 @@ struct Flag {
 
 class Flags {
  public:
-  // Of so many bytes of shared memory.
+  // Of so many bytes of memory.
   Flags(int ranks, std::size_t bytes)
       : ranks_(ranks),
         slots_((bytes + flag_bytes - 1) / flag_bytes, no_slot),

@@ -26,6 +26,10 @@ struct Job {
   Sizes sizes;
   // What every word of Region::shared holds at the beginning.
   Sequence first = just_below_wrap;
+  // Every pull and every push may fail.
+  bool paths_may_fail = false;
+  // Whose exposed memory others can reach; empty: nobody's.
+  std::function<bool(int owner)> reachable;
   // What each rank does: makes its protocol object and runs some operations. Has to be
   // deterministic but for what it learns from its world, and must not poll in a loop: it waits.
   // What it throws is a failure.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "world/checker/exposure.h"
 #include "world/checker/text.h"
 
 namespace huddle::world::checker {
@@ -24,18 +25,14 @@ std::vector<std::byte> bytes_of(Sequence value) {
   return bytes;
 }
 
-std::size_t shared_bytes(const Memory& memory) {
-  return static_cast<std::size_t>(memory.ranks()) * memory.size(Region::shared);
-}
-
 }  // namespace
 
 Machine::Machine(Memory& memory, StoreOrder order, Judge& judge)
     : memory_(memory),
       judge_(judge),
       order_(order),
-      flags_(memory.ranks(), shared_bytes(memory)),
-      accesses_(memory.ranks(), shared_bytes(memory), flags_) {
+      flags_(memory.ranks(), memory.all_bytes()),
+      accesses_(memory.ranks(), memory.all_bytes(), flags_) {
   begin_execution();
 }
 
@@ -44,6 +41,8 @@ void Machine::begin_execution() {
   flags_.forget();
   accesses_.forget();
   cores_.assign(static_cast<std::size_t>(memory_.ranks()), Core(memory_.ranks(), order_));
+  exposed_.assign((static_cast<std::size_t>(Region::scratch) + 1) * cores_.size(), false);
+  reached_.assign(cores_.size(), exposed_);
 }
 
 Sequence Machine::peek(int rank, Place flag) const {
@@ -132,8 +131,50 @@ void Machine::reduce(int rank, Place to, Place left, Place right, std::size_t co
   write(rank, to, std::move(result), false);
 }
 
+void Machine::expose(int rank, Place at, Place what) {
+  check_reach(rank, at, exposure_bytes);
+  if (at.region != Region::shared) {
+    judge_.fail(fmt::format("{}: what is exposed is told in shared memory", text_of(at)));
+  }
+  if (what.owner != rank) {
+    judge_.fail(fmt::format("rank {} exposes {}, which is not its own", rank, text_of(what)));
+  }
+  const auto bytes = encoded(what);
+  write(rank, at, {bytes.begin(), bytes.end()}, false);
+  exposed_[exposed_at(what)] = true;
+}
+
+Place Machine::reach(int rank, Place at) {
+  const Place exposed = what_is_exposed(rank, at);
+  reached_[static_cast<std::size_t>(rank)][exposed_at(exposed)] = true;
+  return exposed;
+}
+
+void Machine::pull(int rank, Place to, Place at, std::size_t offset, std::size_t n) {
+  const Place from = what_is_exposed(rank, at) + offset;
+  check_reach(from.owner, from, n);
+  check_reach(rank, to, n);
+  require_apart(to, from, n);
+  write(rank, to, read(rank, from, n), false);
+}
+
+void Machine::push(int rank, Place at, std::size_t offset, Place from, std::size_t n) {
+  const Place to = what_is_exposed(rank, at) + offset;
+  check_reach(to.owner, to, n);
+  check_reach(rank, from, n);
+  require_apart(to, from, n);
+  write(rank, to, read(rank, from, n), false);
+}
+
+bool Machine::has_reached(int rank, Place place) const {
+  const auto& reached = reached_[static_cast<std::size_t>(rank)];
+  const std::size_t at = exposed_at(place);
+  return place.region != Region::shared && at < reached.size() && reached[at];
+}
+
 void Machine::check_reach(int rank, Place place, std::size_t n) const {
-  if (const auto refusal = memory_.refusal(rank, place, n)) judge_.fail(*refusal);
+  const int as = has_reached(rank, place) ? place.owner : rank;
+  if (const auto refusal = memory_.refusal(as, place, n)) judge_.fail(*refusal);
 }
 
 void Machine::check_flag(int rank, Place place) const {
@@ -214,7 +255,7 @@ void Machine::settle(int rank) {
 std::vector<std::byte> Machine::read(int rank, Place place, std::size_t n) {
   const auto in_memory = memory_.read(place, n);
   std::vector<std::byte> bytes(in_memory.begin(), in_memory.end());
-  if (place.region != Region::shared) return bytes;
+  if (!is_watched(place)) return bytes;
   const std::size_t first = memory_.index(place);
   buffer(rank).lay_over(first, bytes);
   flags_.note_data(first, n);
@@ -224,7 +265,7 @@ std::vector<std::byte> Machine::read(int rank, Place place, std::size_t n) {
 }
 
 void Machine::write(int rank, Place place, std::vector<std::byte> bytes, bool unfenced) {
-  if (place.region != Region::shared || bytes.empty()) {
+  if (!is_watched(place) || bytes.empty()) {
     memory_.write(place, bytes);
     return;
   }
@@ -247,6 +288,14 @@ void Machine::write(int rank, Place place, std::vector<std::byte> bytes, bool un
   } else {
     commit(store);
   }
+}
+
+// What the rank is told there.
+Place Machine::what_is_exposed(int rank, Place at) {
+  check_reach(rank, at, exposure_bytes);
+  const auto exposed = exposed_place(at.owner, read(rank, at, exposure_bytes));
+  if (!exposed) judge_.fail(fmt::format("{} exposes nothing", text_of(at)));
+  return *exposed;
 }
 
 void Machine::require_apart(Place to, Place from, std::size_t n) const {

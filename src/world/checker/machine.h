@@ -50,6 +50,12 @@ class Machine {
   void copy(int rank, Place to, Place from, std::size_t n, bool unfenced);
   void reduce(int rank, Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction);
+  // From then on whoever touches what is of that region and rank is noted, like in shared memory.
+  void expose(int rank, Place at, Place what);
+  // From then on the rank may name what is of that region and owner.
+  Place reach(int rank, Place at);
+  void pull(int rank, Place to, Place at, std::size_t offset, std::size_t n);
+  void push(int rank, Place at, std::size_t offset, Place from, std::size_t n);
   // Fails where the rank may not use these bytes.
   void check_reach(int rank, Place place, std::size_t n) const;
   void check_flag(int rank, Place place) const;
@@ -93,7 +99,16 @@ class Machine {
   void finish_updates(std::size_t byte);
   std::vector<std::byte> read(int rank, Place place, std::size_t n);
   void write(int rank, Place place, std::vector<std::byte> bytes, bool unfenced);
+  Place what_is_exposed(int rank, Place at);
   void require_apart(Place to, Place from, std::size_t n) const;
+  bool is_watched(Place place) const {
+    return place.region == Region::shared || exposed_[exposed_at(place)];
+  }
+  bool has_reached(int rank, Place place) const;
+  std::size_t exposed_at(Place place) const {
+    return static_cast<std::size_t>(place.region) * cores_.size() +
+           static_cast<std::size_t>(place.owner);
+  }
   void require(const std::optional<Conflict>& conflict) const {
     if (conflict) judge_.fail(*conflict);
   }
@@ -104,6 +119,8 @@ class Machine {
   Flags flags_;
   Accesses accesses_;
   std::vector<Core> cores_;
+  std::vector<bool> exposed_;               // by region and rank
+  std::vector<std::vector<bool>> reached_;  // the same of each rank
 };
 
 }  // namespace huddle::world::checker

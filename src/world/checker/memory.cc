@@ -79,19 +79,42 @@ std::optional<std::string> Memory::refusal(int rank, Place place, std::size_t n)
 }
 
 std::span<const std::byte> Memory::read(Place place, std::size_t n) const {
-  return std::span(part(place.region).bytes).subspan(index(place), n);
+  return std::span(part(place.region).bytes).subspan(within(place), n);
 }
 
 void Memory::write(Place place, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   Part& p = part(place.region);
-  const std::size_t first = index(place);
+  const std::size_t first = within(place);
   p.dirty.mark(first, bytes.size());
   std::copy(bytes.begin(), bytes.end(), p.bytes.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
-std::size_t Memory::index(Place place) const {
+std::size_t Memory::within(Place place) const {
   return static_cast<std::size_t>(place.owner) * size(place.region) + place.offset;
+}
+
+std::size_t Memory::index(Place place) const {
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(place.region); ++i) {
+    before += parts_[i].bytes.size();
+  }
+  return before + within(place);
+}
+
+Place Memory::place_at(std::size_t index) const {
+  std::size_t region = 0;
+  while (region + 1 < parts_.size() && index >= parts_[region].bytes.size()) {
+    index -= parts_[region++].bytes.size();
+  }
+  const std::size_t rank_bytes = std::max<std::size_t>(1, parts_[region].rank_bytes);
+  return {static_cast<Region>(region), static_cast<int>(index / rank_bytes), index % rank_bytes};
+}
+
+std::size_t Memory::all_bytes() const {
+  std::size_t sum = 0;
+  for (const Part& p : parts_) sum += p.bytes.size();
+  return sum;
 }
 
 }  // namespace huddle::world::checker

@@ -58,8 +58,11 @@ class Memory {
   // pre: not refused.
   std::span<const std::byte> read(Place place, std::size_t n) const;
   void write(Place place, std::span<const std::byte> bytes);
-  // Where a place lies in its region, all owners' parts one after another.
+  // Where a place lies among all bytes: the regions one after another, of each all owners' parts.
+  // Shared memory comes first.
   std::size_t index(Place place) const;
+  Place place_at(std::size_t index) const;
+  std::size_t all_bytes() const;
 
  private:
   struct Part {
@@ -76,6 +79,8 @@ class Memory {
 
   Part& part(Region region) { return parts_[static_cast<std::size_t>(region)]; }
   const Part& part(Region region) const { return parts_[static_cast<std::size_t>(region)]; }
+  // Where a place lies in its region.
+  std::size_t within(Place place) const;
 
   int ranks_;
   std::array<Part, 4> parts_;  // in the order of Region

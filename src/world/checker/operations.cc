@@ -16,6 +16,8 @@ std::string_view prefix(Strength strength) {
 
 std::string_view held_text(bool hold) { return hold ? ", held in its buffer" : ""; }
 
+std::string_view vain_text(bool works) { return works ? "" : ", in vain"; }
+
 }  // namespace
 
 std::optional<Fault> Execution::fault_at(const Site& site, const FaultSet& sensible) {
@@ -149,6 +151,50 @@ void Execution::reduce(const Call& call, Place to, Place left, Place right, std:
                 {touched(to, n), touched(left, n), touched(right, n)});
   }
   machine_.reduce(call.rank, to, left, right, count, reduction);
+}
+
+void Execution::expose(const Call& call, Place at, Place what) {
+  if (!enter(call)) return;
+  if (trace_.on()) {
+    trace_.note(call, fmt::format("exposes {} in {}", text_of(what), text_of(at)),
+                {touched(at, exposure_bytes)});
+  }
+  machine_.expose(call.rank, at, what);
+}
+
+std::optional<Place> Execution::reach(const Call& call, Place at) {
+  if (!is_reachable(at.owner) || !enter(call)) return std::nullopt;
+  if (trace_.on()) {
+    trace_.note(call, fmt::format("reaches what {} exposes", text_of(at)),
+                {touched(at, exposure_bytes)});
+  }
+  return machine_.reach(call.rank, at);
+}
+
+bool Execution::pull(const Call& call, Place to, Place at, std::size_t offset, std::size_t n) {
+  if (!enter(call)) return true;
+  const bool works = path_works(call.rank);
+  if (trace_.on()) {
+    trace_.note(call,
+                fmt::format("pulls {} bytes at {} of what {} exposes to {}{}", n, offset,
+                            text_of(at), text_of(to, n), vain_text(works)),
+                {touched(to, n), touched(at, exposure_bytes)});
+  }
+  if (works) machine_.pull(call.rank, to, at, offset, n);
+  return works;
+}
+
+bool Execution::push(const Call& call, Place at, std::size_t offset, Place from, std::size_t n) {
+  if (!enter(call)) return true;
+  const bool works = path_works(call.rank);
+  if (trace_.on()) {
+    trace_.note(call,
+                fmt::format("pushes {} to {} bytes behind what {} exposes{}", text_of(from, n),
+                            offset, text_of(at), vain_text(works)),
+                {touched(from, n), touched(at, exposure_bytes)});
+  }
+  if (works) machine_.push(call.rank, at, offset, from, n);
+  return works;
 }
 
 void Execution::sleep(const Call& call, Place flag, Sequence value) {

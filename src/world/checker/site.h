@@ -25,6 +25,10 @@ enum class Operation : std::uint8_t {
   reduce,
   sleep,
   wake,
+  expose,
+  reach,
+  pull,
+  push,
 };
 
 struct Site {

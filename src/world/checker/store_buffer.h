@@ -23,7 +23,7 @@ enum class StoreOrder : std::uint8_t {
 
 struct PendingStore {
   Place place;
-  std::size_t first = 0;  // of all shared memory
+  std::size_t first = 0;  // of all memory
   std::vector<std::byte> bytes;
   bool is_flag = false;
   bool is_release = false;

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <vector>
 
 #include "world/checker/execution.h"
@@ -34,8 +36,12 @@ bool is_caught(const Job& job, Options options, const Mutation& mutation,
          !explore(job, options).passed() || !sample(job, how.seed, how.samples, options).passed();
 }
 
+// A compiler that was called with a path relative to its folder (caches of compilers do that) gives
+// the same in its locations.
 std::string source_line(const Site& site) {
-  std::ifstream file{std::string(site.file)};
+  const std::filesystem::path path = std::filesystem::path(HUDDLE_COMPILED_IN) / site.file;
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("an excuse names a line of " + path.string() + ": not there");
   std::string line;
   for (unsigned i = 0; i < site.line; ++i) std::getline(file, line);
   return line;

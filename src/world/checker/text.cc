@@ -9,10 +9,12 @@
 namespace huddle::world::checker {
 namespace {
 
-constexpr std::array<std::string_view, 13> operation_names = {
-    "load",     "store",    "fetch_add", "fetch_sub", "fence", "wait", "wait_any",
-    "wait_all", "prefetch", "copy",      "reduce",    "sleep", "wake"};
-constexpr std::array<std::string_view, 4> region_names = {"shared", "input", "output", "scratch"};
+constexpr std::array<std::string_view, 17> operation_names = {
+    "load",     "store",    "fetch_add", "fetch_sub", "fence",  "wait",
+    "wait_any", "wait_all", "prefetch",  "copy",      "reduce", "sleep",
+    "wake",     "expose",   "reach",     "pull",      "push"};
+constexpr std::array<std::string_view, 5> region_names = {"shared", "input", "output", "scratch",
+                                                          "reached"};
 
 // Below the wrap by no more than this a value is told by its distance.
 constexpr Sequence near_wrap = 4096;

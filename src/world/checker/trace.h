@@ -16,7 +16,7 @@ namespace huddle::world::checker {
 class Trace {
  public:
   struct Touched {
-    std::size_t first = 0;  // byte of all shared memory
+    std::size_t first = 0;  // byte of all memory
     std::size_t n = 0;
   };
 

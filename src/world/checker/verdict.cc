@@ -16,9 +16,7 @@ void Execution::fail(const std::string& what) {
 }
 
 void Execution::fail(const Conflict& conflict) {
-  const std::size_t owner_bytes = memory_.size(Region::shared);
-  const Place place{Region::shared, static_cast<int>(conflict.byte / owner_bytes),
-                    conflict.byte % owner_bytes};
+  const Place place = memory_.place_at(conflict.byte);
   const std::string_view what = conflict.two_writers ? "two writers of the flag" : "a race at";
   std::string text = fmt::format("{} {}, rank {} was there before, and nothing orders the two",
                                  what, text_of(place), conflict.other);
@@ -55,7 +53,7 @@ std::string Execution::waiting_text(int rank) const {
 }
 
 Trace::Touched Execution::touched(Place place, std::size_t n) const {
-  if (place.region != Region::shared || memory_.refusal(0, place, n)) return {};
+  if (memory_.refusal(place.owner, place, n)) return {};
   return {memory_.index(place), n};
 }
 

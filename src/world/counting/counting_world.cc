@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "base/error.h"
+#include "world/checker/exposure.h"
 #include "world/counting/round.h"
 
 namespace huddle::world::counting {
@@ -77,6 +79,41 @@ void CountingWorld::sleep(Place flag, Sequence value) {
 }
 
 void CountingWorld::wake(Place) { ++counts().wakes; }
+
+bool CountingWorld::expose(Place at, Place what) {
+  round_.write(rank_, at, checker::encoded(what));
+  return round_.lets_reach();
+}
+
+Place CountingWorld::what_is_exposed(Place at) const {
+  const auto exposed = checker::exposed_place(at.owner, round_.read(rank_, at, exposure_bytes));
+  if (!exposed) throw UsageError("a rank wants what nobody exposes");
+  return *exposed;
+}
+
+std::optional<Place> CountingWorld::reach(Place at) {
+  if (!round_.lets_reach()) return std::nullopt;
+  return what_is_exposed(at);
+}
+
+// What a rank keeps to itself is in nobody's cache here: what it takes to reach it is the path's.
+path::ErrorNumber CountingWorld::pull(Place to, Place at, std::size_t offset, std::size_t bytes) {
+  ++counts().pulls;
+  counts().pulled_bytes += bytes;
+  const Place from = what_is_exposed(at) + offset;
+  const auto source = round_.read(from.owner, from, bytes);
+  round_.write(rank_, to, std::vector<std::byte>(source.begin(), source.end()));
+  return path::fine;
+}
+
+path::ErrorNumber CountingWorld::push(Place at, std::size_t offset, Place from, std::size_t bytes) {
+  ++counts().pushes;
+  counts().pushed_bytes += bytes;
+  const Place to = what_is_exposed(at) + offset;
+  const auto source = round_.read(rank_, from, bytes);
+  round_.write(to.owner, to, std::vector<std::byte>(source.begin(), source.end()));
+  return path::fine;
+}
 
 Counts count(const Job& job) {
   Round round(job);

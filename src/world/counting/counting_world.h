@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "memory/copy.h"
@@ -45,20 +46,29 @@ class CountingWorld {
   // Until the flag moves on: what that takes is somebody's store, woken or not.
   void sleep(Place flag, Sequence value);
   void wake(Place flag);
+  bool expose(Place at, Place what);
+  std::optional<Place> reach(Place at);
+  path::ErrorNumber pull(Place to, Place at, std::size_t offset, std::size_t bytes);
+  path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t bytes);
+  // Nobody dies here.
+  void outlast(Place flag, Until until) { wait(flag, until); }
 
  private:
   RankCounts& counts() const;
+  Place what_is_exposed(Place at) const;
 
   Round& round_;
   int rank_;
 };
-static_assert(SleepingWorld<CountingWorld>);
+static_assert(SleepingWorld<CountingWorld> && SingleCopyWorld<CountingWorld>);
 
 struct Job {
   int ranks = 2;
   checker::Sizes sizes;
   // What every word of Region::shared holds at the beginning.
   Sequence first = first_sequence;
+  // Whether ranks reach what others expose, or have to pull it.
+  bool reachable = false;
   // What each rank does.
   std::function<void(CountingWorld&)> body;
   // Fills the inputs; looks at the results. May be empty.

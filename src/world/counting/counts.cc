@@ -28,6 +28,10 @@ RankCounts& RankCounts::operator-=(const RankCounts& less) {
   wakes -= less.wakes;
   subtract(copied_bytes, less.copied_bytes);
   reduced_bytes -= less.reduced_bytes;
+  pulls -= less.pulls;
+  pulled_bytes -= less.pulled_bytes;
+  pushes -= less.pushes;
+  pushed_bytes -= less.pushed_bytes;
   return *this;
 }
 

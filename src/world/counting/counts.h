@@ -20,6 +20,10 @@ struct RankCounts {
   std::size_t wakes = 0;
   std::array<std::size_t, memory::copy_kernels.size()> copied_bytes{};  // by kernel
   std::size_t reduced_bytes = 0;                                        // of results
+  std::size_t pulls = 0;
+  std::size_t pulled_bytes = 0;
+  std::size_t pushes = 0;
+  std::size_t pushed_bytes = 0;
 
   RankCounts& operator-=(const RankCounts& less);
   bool operator==(const RankCounts&) const = default;

@@ -102,7 +102,8 @@ void Round::write(int rank, Place place, std::span<const std::byte> bytes) {
 }
 
 void Round::require_reach(int rank, Place place, std::size_t n) const {
-  if (const auto refusal = memory_.refusal(rank, place, n)) throw UsageError(*refusal);
+  const int as = lets_reach() ? place.owner : rank;
+  if (const auto refusal = memory_.refusal(as, place, n)) throw UsageError(*refusal);
 }
 
 }  // namespace huddle::world::counting

@@ -26,6 +26,7 @@ class Round {
 
   // What CountingWorld asks for.
   int ranks() const { return job_.ranks; }
+  bool lets_reach() const { return job_.reachable; }
   RankCounts& of(int rank) { return counts_.of[static_cast<std::size_t>(rank)]; }
   // After this rank has done something that others may have waited for.
   void pass_on(int rank);

@@ -2,13 +2,15 @@
 // Copyright the huddle contributors
 #include "world/hardware/hardware.h"
 
+#include <sched.h>
+
 #include "memory/prefetch.h"
 #include "world/peer_lost.h"
 #include "world/world.h"
 
 namespace huddle::world::hardware {
 
-static_assert(World<Hardware>);
+static_assert(SingleCopyWorld<Hardware>);
 
 Sequence Hardware::wait_longer(Flag word, Until until) {
   Patience patience(*surroundings_.waiting);
@@ -26,14 +28,31 @@ Sequence Hardware::wait_longer(Flag word, Until until) {
   }
 }
 
+int Hardware::find(std::span<const Place> places, Until until) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (until.holds(load(places[i]))) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 int Hardware::wait_any(std::span<const Place> places, Until until) {
   Patience patience(*surroundings_.waiting);
-  for (;;) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (until.holds(load(places[i]))) return static_cast<int>(i);
+  int found = find(places, until);
+  while (found < 0) {
+    try {
+      patience.spend();
+    } catch (const PeerLost&) {
+      found = find(places, until);
+      if (found < 0) throw;
+      return found;
     }
-    patience.spend();
+    found = find(places, until);
   }
+  return found;
+}
+
+void Hardware::outlast(Place place, Until until) {
+  while (!until.holds(load(place)) && !surroundings_.waiting->is_gone(place.owner)) sched_yield();
 }
 
 void Hardware::prefetch_write(Place place, std::size_t bytes) {

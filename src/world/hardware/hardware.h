@@ -7,11 +7,16 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
 #include <span>
 
 #include "memory/copy.h"
+#include "memory/heap.h"
 #include "memory/reduction.h"
 #include "memory/spin.h"
+#include "path/peer_memory.h"
 #include "world/hardware/patience.h"
 #include "world/place.h"
 #include "world/sequence.h"
@@ -26,6 +31,9 @@ struct Surroundings {
   std::byte* const* shared = nullptr;  // by owner
   std::byte* scratch = nullptr;
   Waiting* waiting = nullptr;
+  path::PeerMemory* const* peers = nullptr;  // by owner; for protocols that pull or push
+  // What peers have mapped of this rank's memory; for protocols that let them.
+  const memory::HeapFacts* heap = nullptr;
 };
 
 // What the caller of one collective handed in.
@@ -63,6 +71,9 @@ class Hardware {
     for (const Place& place : places) wait(place, until);
   }
 
+  // Short, and nobody makes progress any more.
+  void outlast(Place place, Until until);
+
   void prefetch_write(Place place, std::size_t bytes);
   void copy(Place to, Place from, std::size_t bytes, memory::CopyKernel kernel) {
     if (kernel == memory::CopyKernel::plain && memory::is_tiny(bytes)) {
@@ -74,6 +85,24 @@ class Hardware {
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction) {
     reduction(address(to), address(left), address(right), count);
+  }
+
+  bool expose(Place at, Place what) {
+    const path::Told told = told_of(address(what));
+    std::memcpy(address(at), &told, sizeof told);
+    return path::is_mapped(told);
+  }
+  std::optional<Place> reach(Place at) {
+    const path::Told told = told_at(at);
+    if (!path::is_mapped(told)) return std::nullopt;
+    const std::byte* here = surroundings_.peers[at.owner]->mapped(told);
+    return Place{Region::reached, at.owner, reinterpret_cast<std::uintptr_t>(here)};
+  }
+  path::ErrorNumber pull(Place to, Place at, std::size_t offset, std::size_t bytes) {
+    return surroundings_.peers[at.owner]->read(address(to), told_at(at) + offset, bytes);
+  }
+  path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t bytes) {
+    return surroundings_.peers[at.owner]->write(told_at(at) + offset, address(from), bytes);
   }
 
  private:
@@ -90,12 +119,28 @@ class Hardware {
         return buffers_.output + place.offset;
       case Region::scratch:
         return surroundings_.scratch + place.offset;
+      case Region::reached:
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): it is an address that was made an offset
+        return reinterpret_cast<std::byte*>(place.offset);
     }
     return nullptr;
+  }
+
+  path::Told told_of(const std::byte* address) const {
+    const path::Told told = reinterpret_cast<std::uintptr_t>(address);
+    const memory::HeapFacts* heap = surroundings_.heap;
+    return heap != nullptr && heap->shows(address) ? told | path::mapped_bit : told;
+  }
+  path::Told told_at(Place at) const {
+    path::Told told = 0;
+    std::memcpy(&told, address(at), sizeof told);
+    return told;
   }
   Flag flag(Place place) const { return Flag(*reinterpret_cast<Sequence*>(address(place))); }
 
   Sequence wait_longer(Flag word, Until until);
+  // The first flag for which it holds; -1 where it holds for none.
+  int find(std::span<const Place> places, Until until);
 
   const Surroundings& surroundings_;
   Buffers buffers_;

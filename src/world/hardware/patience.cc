@@ -19,6 +19,9 @@ constexpr std::int64_t ns_per_ms = 1000 * ns_per_us;
 
 // What the MPI underneath needs to keep its own messages moving.
 constexpr std::int64_t between_progress_ns = 1 * ns_per_us;
+// Where one such call takes long, because the MPI gives the core away in it or has much to look
+// through, so many times as long passes before the next, in this wait or a later one.
+constexpr std::int64_t progress_share = 8;
 // A dead peer has to be noticed within a second; looking costs a system call.
 constexpr std::int64_t between_checks_ns = 100 * ns_per_ms;
 // A scheduler's time slice is some milliseconds: a core that is shared shows within one.
@@ -49,13 +52,26 @@ std::int64_t involuntary_switches() {
 
 }  // namespace
 
-Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers)
-    : settings_(settings), progress_(std::move(progress)), check_peers_(std::move(check_peers)) {}
+Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers,
+                 PeerGone is_gone)
+    : settings_(settings),
+      progress_(std::move(progress)),
+      check_peers_(std::move(check_peers)),
+      is_gone_(std::move(is_gone)) {}
 
 void Waiting::look_for_company() {
   if (settings_.own_processor) return;
   const std::int64_t before = std::exchange(switches_, involuntary_switches());
   company_ = before >= 0 && switches_ > before;
+}
+
+std::int64_t Waiting::call_progress(std::int64_t now_ns) {
+  progress_();
+  const std::int64_t after_ns = clock_ns();
+  const std::int64_t pause_ns =
+      std::clamp(progress_share * (after_ns - now_ns), between_progress_ns, longest_sleep_ns);
+  no_progress_before_ns_ = after_ns + pause_ns;
+  return after_ns;
 }
 
 // A yield to nobody takes a small part of what switching to another process and back does.
@@ -73,7 +89,7 @@ Patience::Patience(Waiting& waiting)
       way_(waiting.crowded() ? Way::yield : Way::spin),
       start_ns_(clock_ns()),
       now_ns_(start_ns_),
-      next_progress_ns_(start_ns_ + between_progress_ns),
+      next_progress_ns_(std::max(start_ns_ + between_progress_ns, waiting.no_progress_before_ns())),
       next_check_ns_(start_ns_ + between_checks_ns),
       next_look_ns_(start_ns_ + between_looks_ns),
       sleep_ns_(static_cast<std::int64_t>(waiting.wake_ns())) {}
@@ -120,9 +136,9 @@ void Patience::sleep() {
 }
 
 void Patience::call_others() {
-  if (now_ns_ >= next_progress_ns_) {
-    next_progress_ns_ = now_ns_ + between_progress_ns;
-    waiting_.call_progress();
+  if (now_ns_ >= next_progress_ns_ && waiting_.has_progress()) {
+    now_ns_ = waiting_.call_progress(now_ns_);
+    next_progress_ns_ = waiting_.no_progress_before_ns();
   }
   if (now_ns_ >= next_check_ns_) {
     next_check_ns_ = now_ns_ + between_checks_ns;

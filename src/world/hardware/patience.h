@@ -22,17 +22,20 @@ struct WaitingSettings {
   double wake_ns = 5000;
 };
 
-// Called about once a microsecond by whoever waits; may be empty.
+// Called about once a microsecond by whoever waits, less often where it takes long; may be empty.
 using ProgressCallback = std::function<void()>;
 // Throws PeerLost where a rank of the team has died. Called several times a second by whoever
 // waits.
 using PeerCheck = std::function<void()>;
+// Whether that rank has died or left the team.
+using PeerGone = std::function<bool(int rank)>;
 
 // What one rank knows about waiting; it learns while it waits. For one thread.
 class Waiting {
  public:
   Waiting() = default;
-  Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers);
+  Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers,
+          PeerGone is_gone = nullptr);
 
   // Whether others want this rank's core, as far as is known.
   bool crowded() const { return settings_.crowded || company_; }
@@ -43,12 +46,15 @@ class Waiting {
   // every look more keeps it waiting.
   int quick_looks() const { return crowded() ? 1 : 50; }
 
-  void call_progress() const {
-    if (progress_) progress_();
-  }
+  bool has_progress() const { return progress_ != nullptr; }
+  // Returns what the clock says after it. pre: there is any.
+  std::int64_t call_progress(std::int64_t now_ns);
+  // When others may have their turn again: the longer they took, the later.
+  std::int64_t no_progress_before_ns() const { return no_progress_before_ns_; }
   void check_peers() const {
     if (check_peers_) check_peers_();
   }
+  bool is_gone(int rank) const { return is_gone_ && is_gone_(rank); }
 
   // While it spins: whoever lost the core against its will has company, whatever was thought
   // before.
@@ -60,6 +66,8 @@ class Waiting {
   WaitingSettings settings_;
   ProgressCallback progress_;
   PeerCheck check_peers_;
+  PeerGone is_gone_;
+  std::int64_t no_progress_before_ns_ = 0;
   bool company_ = false;
   std::int64_t switches_ =
       -1;                   // times that this thread has lost its core so far; -1: not looked yet
