@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/round_up.h"
 #include "base/text.h"
 #include "memory/numa.h"
 #include "memory/page_buffer.h"
@@ -32,12 +33,6 @@ std::size_t checked_cap(std::size_t cap_bytes) {
                   cap_bytes, page_bytes()));
 }
 
-Piece whole_pages_of(Piece part) {
-  const std::size_t begin = round_up(part.offset, page_bytes());
-  const std::size_t end = round_down(part.end(), page_bytes());
-  return end > begin ? Piece{begin, end - begin} : Piece{};
-}
-
 }  // namespace
 
 Arena::Arena(const ArenaOptions& options)
@@ -57,8 +52,14 @@ Piece Arena::allocate(std::size_t bytes, std::size_t alignment) {
   alignment = std::max(alignment, least_alignment);
   if (const auto piece = space_.take(Backing::memory, bytes, alignment)) return *piece;
   const Piece pages = take_pages(round_up(bytes, page_bytes()), std::max(alignment, page_bytes()));
-  if (pages.bytes > bytes) {
-    space_.give(Backing::memory, {pages.offset + bytes, pages.bytes - bytes});
+  try {
+    if (pages.bytes > bytes) {
+      space_.give(Backing::memory, {pages.offset + bytes, pages.bytes - bytes});
+    }
+  } catch (...) {
+    unreserve(pages);
+    space_.give(Backing::none, pages);
+    throw;
   }
   return {pages.offset, bytes};
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -34,10 +35,13 @@ Descriptor make_memfd() {
 }
 
 // Beyond this size the kernel would not return an error but kill us with SIGXFSZ.
-bool fits_file_size_limit(std::size_t bytes) {
+void check_file_size_limit(std::size_t bytes) {
   rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-         bytes <= limit.rlim_cur;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (bytes <= limit.rlim_cur) return;
+  throw FailureError(
+      fmt::format("{} of shared memory exceed the limit on file sizes; raise `ulimit -f`",
+                  size_text(static_cast<double>(bytes))));
 }
 
 int reserve_uninterrupted(int file, Piece pages) {
@@ -52,8 +56,11 @@ int reserve_uninterrupted(int file, Piece pages) {
 }  // namespace
 
 ArenaFile::ArenaFile(Kind kind, const std::string& folder) : place_("the machine") {
-  if (kind == Kind::memfd_first) descriptor_ = make_memfd();
+  if (kind != Kind::in_folder) descriptor_ = make_memfd();
   if (descriptor_.is_open()) return;
+  if (kind == Kind::memfd) {
+    throw FailureError(fmt::format("cannot make shared memory (memfd): {}", std::strerror(errno)));
+  }
   place_ = folder;
   descriptor_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (descriptor_.is_open()) return;
@@ -61,12 +68,22 @@ ArenaFile::ArenaFile(Kind kind, const std::string& folder) : place_("the machine
       fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
 }
 
+std::size_t ArenaFile::extend(std::size_t bytes) const {
+  check_file_size_limit(bytes);
+  if (ftruncate(descriptor(), static_cast<off_t>(bytes)) == 0) return bytes;
+  throw FailureError(fmt::format("{} has no room for {} of shared memory: {}", place_,
+                                 size_text(static_cast<double>(bytes)), std::strerror(errno)));
+}
+
+std::size_t ArenaFile::memory_bytes() const {
+  struct stat status {};
+  fstat(descriptor(), &status);
+  return static_cast<std::size_t>(status.st_blocks) * 512;  // the unit of st_blocks everywhere
+}
+
 void ArenaFile::reserve(Piece pages) const {
   const std::string size = size_text(static_cast<double>(pages.bytes));
-  if (!fits_file_size_limit(pages.end())) {
-    throw FailureError(
-        fmt::format("{} of shared memory exceed the limit on file sizes; raise `ulimit -f`", size));
-  }
+  check_file_size_limit(pages.end());
   for (std::size_t done = 0; done < pages.bytes; done += step_bytes) {
     const Piece step{pages.offset + done, std::min(step_bytes, pages.bytes - done)};
     const int error = reserve_uninterrupted(descriptor(), step);

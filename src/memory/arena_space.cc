@@ -3,6 +3,10 @@
 #include "memory/arena_space.h"
 
 #include <iterator>
+#include <utility>
+
+#include "base/round_up.h"
+#include "memory/page_buffer.h"
 
 namespace huddle::memory {
 namespace {
@@ -13,10 +17,34 @@ constexpr int most_tries = 64;
 
 }  // namespace
 
+Piece whole_pages_of(Piece part) {
+  const std::size_t begin = round_up(part.offset, page_bytes());
+  const std::size_t end = round_down(part.end(), page_bytes());
+  return end > begin ? Piece{begin, end - begin} : Piece{};
+}
+
+// Whole, or not at all where there is no memory for it.
 void ArenaSpace::Kind::insert(Piece piece) {
-  bytes_at.emplace(piece.offset, piece.bytes);
-  by_size.emplace(piece.bytes, piece.offset);
+  const auto at = bytes_at.emplace(piece.offset, piece.bytes).first;
+  try {
+    by_size.emplace(piece.bytes, piece.offset);
+  } catch (...) {
+    bytes_at.erase(at);
+    throw;
+  }
   bytes += piece.bytes;
+}
+
+// By the same nodes, so that it never fails.
+void ArenaSpace::Kind::replace(Piece old, Piece piece) noexcept {
+  auto at = bytes_at.extract(old.offset);
+  at.key() = piece.offset;
+  at.mapped() = piece.bytes;
+  bytes_at.insert(std::move(at));
+  auto sized = by_size.extract({old.bytes, old.offset});
+  sized.value() = {piece.bytes, piece.offset};
+  by_size.insert(std::move(sized));
+  bytes = bytes - old.bytes + piece.bytes;
 }
 
 void ArenaSpace::Kind::erase(Piece piece) {
@@ -38,9 +66,14 @@ Piece ArenaSpace::give(Backing backing, Piece piece) {
                           ? Piece{next->first, next->second}
                           : Piece{};
   merged.bytes += after.bytes;
-  if (before.bytes > 0) parts.erase(before);
-  if (after.bytes > 0) parts.erase(after);
-  parts.insert(merged);
+  if (before.bytes > 0 && after.bytes > 0) parts.erase(after);
+  if (before.bytes > 0) {
+    parts.replace(before, merged);
+  } else if (after.bytes > 0) {
+    parts.replace(after, merged);
+  } else {
+    parts.insert(merged);
+  }
   return merged;
 }
 
@@ -64,9 +97,24 @@ std::optional<Piece> ArenaSpace::take(Backing backing, std::size_t bytes, std::s
 void ArenaSpace::take_exactly(Backing backing, Piece piece) {
   Kind& parts = kind(backing);
   const auto [offset, bytes] = *std::prev(parts.bytes_at.upper_bound(piece.offset));
-  parts.erase({offset, bytes});
-  if (offset < piece.offset) parts.insert({offset, piece.offset - offset});
-  if (piece.end() < offset + bytes) parts.insert({piece.end(), offset + bytes - piece.end()});
+  const Piece whole{offset, bytes};
+  const Piece before{offset, piece.offset - offset};
+  const Piece after{piece.end(), whole.end() - piece.end()};
+  if (before.bytes > 0 && after.bytes > 0)
+    parts.insert(after);  // may fail; nothing has changed yet
+  if (before.bytes > 0) {
+    parts.replace(whole, before);
+  } else if (after.bytes > 0) {
+    parts.replace(whole, after);
+  } else {
+    parts.erase(whole);
+  }
+}
+
+Piece ArenaSpace::part_at(Backing backing, std::size_t offset) const {
+  const auto& parts = kind(backing).bytes_at;
+  const auto at = parts.find(offset);
+  return at == parts.end() ? Piece{} : Piece{at->first, at->second};
 }
 
 std::vector<Piece> ArenaSpace::parts(Backing backing) const {

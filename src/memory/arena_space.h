@@ -25,12 +25,12 @@ struct Piece {
 };
 
 // `unit` is a power of two.
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) & ~(unit - 1);
-}
 constexpr std::size_t round_down(std::size_t value, std::size_t unit) {
   return value & ~(unit - 1);
 }
+
+// The pages that lie wholly in it.
+Piece whole_pages_of(Piece part);
 
 class ArenaSpace {
  public:
@@ -46,6 +46,8 @@ class ArenaSpace {
   void take_exactly(Backing backing, Piece piece);
 
   std::size_t free_bytes(Backing backing) const { return kind(backing).bytes; }
+  // The free part that begins there; nothing where none does.
+  Piece part_at(Backing backing, std::size_t offset) const;
   // In the order of their offsets.
   std::vector<Piece> parts(Backing backing) const;
 
@@ -57,6 +59,7 @@ class ArenaSpace {
     std::size_t bytes = 0;
 
     void insert(Piece piece);
+    void replace(Piece old, Piece piece) noexcept;
     void erase(Piece piece);
   };
 

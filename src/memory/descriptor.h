@@ -23,6 +23,9 @@ class Descriptor {
     if (number_ >= 0) close(number_);
   }
 
+  // It is not closed by this one any more.
+  void release() { number_ = -1; }
+
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
 

@@ -17,6 +17,10 @@
 namespace huddle::memory {
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
+std::size_t machine_bytes() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
+}
+
 PageBuffer::PageBuffer(std::size_t bytes, int numa_node) {
   const std::size_t page = page_bytes();
   size_ = (bytes + page - 1) / page * page;

@@ -11,6 +11,8 @@
 namespace huddle::memory {
 
 std::size_t page_bytes();
+// Of memory that the machine has.
+std::size_t machine_bytes();
 
 class PageBuffer {
  public:

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The functions that programs call. new and delete come here as well, by malloc and free.
+#include <malloc.h>
+#include <pthread.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/round_up.h"
+#include "heap/preload/at_once.h"
+#include "heap/preload/process_malloc.h"
+#include "memory/page_buffer.h"
+
+using huddle::heap::process_malloc;
+
+namespace {
+
+void* without_memory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+// Among the first handlers of a fork: others may hold locks until theirs, behind which the data
+// that the child is given do not change. And before a thread can fork.
+[[gnu::constructor(101)]] void set_up() {
+  pthread_atfork([] { process_malloc.before_fork(); },
+                 [] { process_malloc.after_fork_in_parent(); },
+                 [] { process_malloc.after_fork_in_child(); });
+  huddle::heap::start_at_once_if_asked();
+}
+
+}  // namespace
+
+extern "C" {
+
+void* malloc(std::size_t bytes) noexcept { return process_malloc.malloc(bytes); }
+
+void free(void* block) noexcept { process_malloc.free(block); }
+
+void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  return process_malloc.calloc(count, bytes);
+}
+
+void* realloc(void* block, std::size_t bytes) noexcept {
+  return process_malloc.realloc(block, bytes);
+}
+
+void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) return without_memory();
+  return process_malloc.realloc(block, all);
+}
+
+void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  return process_malloc.memalign(alignment, bytes);
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  return process_malloc.memalign(alignment, bytes);
+}
+
+int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
+  if (!std::has_single_bit(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
+  const int kept = errno;
+  void* const found = process_malloc.memalign(alignment, bytes);
+  errno = kept;
+  if (found == nullptr) return ENOMEM;
+  *block = found;
+  return 0;
+}
+
+void* valloc(std::size_t bytes) noexcept {
+  return process_malloc.memalign(huddle::memory::page_bytes(), bytes);
+}
+
+void* pvalloc(std::size_t bytes) noexcept {
+  const std::size_t page = huddle::memory::page_bytes();
+  if (bytes > SIZE_MAX - page) return without_memory();
+  return process_malloc.memalign(page, huddle::round_up(bytes, page));
+}
+
+std::size_t malloc_usable_size(void* block) noexcept { return process_malloc.usable_bytes(block); }
+
+const huddle_heap* huddle_heap_start(const huddle_heap_wish* wish) {
+  return wish->version == huddle::heap::version ? &process_malloc.start(*wish) : nullptr;
+}
+}

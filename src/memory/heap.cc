@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "memory/heap.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "base/error.h"
+#include "base/round_up.h"
+#include "memory/own_pages.h"
+#include "memory/page_buffer.h"
+
+namespace huddle::memory {
+namespace {
+
+using Backing = ArenaSpace::Backing;
+
+// Kept for the next blocks where the program holds none: as much as the C library's malloc comes to
+// keep. With less, sizes that differ from block to block cost twice the time, most of it for pages.
+constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
+// A core dump gives memory to all that it walks through: so much beyond the blocks, at most.
+constexpr std::size_t dump_step_bytes = std::size_t{16} << 20;
+
+// Of a file that ends elsewhere than its mapping does, a touch beyond its end is a signal.
+std::size_t checked_cap(std::size_t cap_bytes) {
+  if (cap_bytes >= 2 * page_bytes()) return round_down(cap_bytes, page_bytes());
+  throw InputError(fmt::format("the cap of the heap is {} bytes: give it two pages, {}, or more",
+                               cap_bytes, 2 * page_bytes()));
+}
+
+std::size_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
+
+}  // namespace
+
+Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes)
+    : file_(ArenaFile::Kind::memfd, ""),
+      view_(file_.descriptor(), file_.extend(checked_cap(cap_bytes))),
+      id_(ArenaId::random()),
+      most_copied_bytes_(most_copied_bytes) {
+  // Where the system gives huge pages of shared memory to those who ask.
+  madvise(view_.base(), view_.cap_bytes(), MADV_HUGEPAGE);
+  new (view_.base()) ArenaHeader{ArenaHeader::expected_magic, view_.cap_bytes(), id_};
+  space_.give(Backing::none, {begin() + page_bytes(), view_.cap_bytes() - page_bytes()});
+}
+
+void* Heap::allocate(std::size_t bytes, std::size_t alignment, Content content) noexcept {
+  if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return nullptr;
+  try {
+    const std::scoped_lock lock(mutex_);
+    if (is_private_) return nullptr;
+    const auto found = find(round_up(std::max<std::size_t>(bytes, 1), least_alignment),
+                            std::max(alignment, least_alignment));
+    if (!found) return nullptr;
+    blocks_[found->piece.offset] = found->piece.bytes;
+    used_bytes_ += found->piece.bytes;
+    show_in_core_dumps(found->piece);
+    void* const block = view_.base() + in_file(found->piece).offset;
+    if (content == Content::zero && found->was_used) std::memset(block, 0, bytes);
+    return block;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+bool Heap::grow(void* block, std::size_t bytes) noexcept {
+  if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return false;
+  const std::scoped_lock lock(mutex_);
+  const auto at = blocks_.find(address_of(block));
+  if (is_private_ || at == blocks_.end()) return false;
+  const Piece old{at->first, at->second};
+  if (bytes <= old.bytes) return true;
+  const std::size_t more = round_up(bytes, least_alignment) - old.bytes;
+  for (const Backing backing : {Backing::memory, Backing::none}) {
+    const Piece taken{old.end(), backing == Backing::none ? round_up(more, page_bytes()) : more};
+    if (space_.part_at(backing, taken.offset).bytes < taken.bytes) continue;
+    space_.take_exactly(backing, taken);
+    at->second += taken.bytes;
+    used_bytes_ += taken.bytes;
+    show_in_core_dumps(taken);
+    return true;
+  }
+  return false;
+}
+
+// What nobody has touched yet is given in whole pages: with one byte of it a page has memory.
+std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) {
+  if (const auto used = space_.take(Backing::memory, bytes, alignment)) return Found{*used, true};
+  const std::size_t pages = round_up(bytes, page_bytes());
+  const std::size_t aligned = std::max(alignment, page_bytes());
+  auto clean = space_.take(Backing::none, pages, aligned);
+  if (!clean) {
+    // Free parts that have memory may stand between others that have none: without it they are one.
+    for (const Piece part : space_.parts(Backing::memory)) give_back_pages_of(part);
+    clean = space_.take(Backing::none, pages, aligned);
+  }
+  return clean ? std::optional(Found{*clean, false}) : std::nullopt;
+}
+
+bool Heap::free(void* block) noexcept {
+  // The child of this fork may have it as well, and does not know yet that it goes.
+  if (block == nullptr || mutex_.is_forking_here()) return true;
+  const std::scoped_lock lock(mutex_);
+  const auto at = blocks_.find(address_of(block));
+  if (at == blocks_.end()) return false;
+  const Piece piece{at->first, at->second};
+  blocks_.erase(at);
+  used_bytes_ -= piece.bytes;
+  try {
+    const Piece part = space_.give(Backing::memory, piece);
+    // As much is kept for the next blocks as there is in blocks: a program that holds on to little
+    // gives much back, one that holds much does not pay for pages again and again.
+    if (space_.free_bytes(Backing::memory) > used_bytes_ + most_kept_idle_bytes) {
+      give_back_pages_of(part);
+    }
+  } catch (const std::bad_alloc&) {
+    // It stays away from the free ones.
+  }
+  return true;
+}
+
+// The program may have closed it, and opened something else by that number.
+bool Heap::has_file() const { return is_arena(file_.descriptor(), id_, view_.cap_bytes()); }
+
+void Heap::give_back_pages_of(Piece part) {
+  const Piece pages = whole_pages_of(part);
+  if (pages.bytes == 0 || !(is_private_ || has_file())) return;
+  space_.take_exactly(Backing::memory, pages);
+  is_private_ ? drop_pages(pages) : file_.give_back(in_file(pages));
+  space_.give(Backing::none, pages);
+}
+
+// As any other memory of the program's: what is not in blocks is none of it.
+void Heap::show_in_core_dumps(Piece piece) {
+  const std::size_t end = in_file(piece).end();
+  if (end <= dumped_bytes_) return;
+  dumped_bytes_ = std::min(round_up(end, dump_step_bytes), view_.cap_bytes());
+  madvise(view_.base(), dumped_bytes_, MADV_DODUMP);
+}
+
+std::size_t Heap::bytes_of(const void* block) const noexcept {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!mutex_.is_forking_here()) lock.lock();
+  const auto at = blocks_.find(address_of(block));
+  return at == blocks_.end() ? 0 : at->second;
+}
+
+std::size_t Heap::used_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return used_bytes_;
+}
+
+std::size_t Heap::held_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return used_bytes_ + space_.free_bytes(Backing::memory);
+}
+
+}  // namespace huddle::memory

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "memory/heap.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "memory/page_buffer.h"
+
+namespace huddle::memory {
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr std::size_t cap_bytes = 1024 * mebibyte;
+
+std::size_t memory_bytes(const Heap& heap) {
+  struct stat info {};
+  fstat(heap.facts().descriptor, &info);
+  return static_cast<std::size_t>(info.st_blocks) * 512;
+}
+
+std::byte* bytes_at(void* block) { return static_cast<std::byte*>(block); }
+
+TEST(Heap, GivesBlocksThatHoldAndDoNotOverlap) {
+  Heap heap(cap_bytes);
+  std::vector<void*> blocks;
+  for (std::size_t i = 1; i < 100; ++i) {
+    blocks.push_back(heap.allocate(1000 * i));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back()) % Heap::least_alignment, 0U);
+    EXPECT_GE(heap.bytes_of(blocks.back()), 1000 * i);
+    std::memset(blocks.back(), static_cast<int>(i), 1000 * i);
+  }
+  for (std::size_t i = 1; i < 100; ++i) {
+    EXPECT_EQ(bytes_at(blocks[i - 1])[0], std::byte(i));
+    EXPECT_EQ(bytes_at(blocks[i - 1])[1000 * i - 1], std::byte(i));
+  }
+  for (void* block : blocks) heap.free(block);
+  EXPECT_EQ(heap.used_bytes(), 0U);
+}
+
+TEST(Heap, KnowsItsOwn) {
+  Heap heap(cap_bytes);
+  std::byte outside{};
+  auto* block = bytes_at(heap.allocate(mebibyte));
+  EXPECT_TRUE(heap.holds(block));
+  EXPECT_TRUE(heap.holds(block + mebibyte - 1));
+  EXPECT_FALSE(heap.holds(&outside));
+  EXPECT_FALSE(heap.holds(nullptr));
+  const HeapFacts facts = heap.facts();
+  EXPECT_FALSE(heap.holds(facts.base + facts.cap_bytes));
+}
+
+TEST(Heap, AlignsAsAsked) {
+  Heap heap(cap_bytes);
+  for (const std::size_t alignment : {std::size_t{1}, page_bytes(), 2 * mebibyte}) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(heap.allocate(5000, alignment)) % alignment, 0U);
+  }
+}
+
+TEST(Heap, TakesMemoryWhenItIsTouched) {
+  Heap heap(cap_bytes);
+  const std::size_t before = memory_bytes(heap);
+  auto* block = bytes_at(heap.allocate(100 * mebibyte));
+  EXPECT_EQ(memory_bytes(heap), before);
+  block[50 * mebibyte] = std::byte{1};
+  EXPECT_LE(memory_bytes(heap), before + 2 * mebibyte);
+}
+
+TEST(Heap, ZeroesWhatWasUsed) {
+  Heap heap(cap_bytes);
+  void* block = heap.allocate(mebibyte);
+  std::memset(block, 1, mebibyte);
+  heap.free(block);
+  auto* again = bytes_at(heap.allocate(mebibyte, 1, Heap::Content::zero));
+  EXPECT_EQ(again, block);
+  EXPECT_EQ(std::count(again, again + mebibyte, std::byte{0}), mebibyte);
+}
+
+TEST(Heap, GrowsBlocksIntoTheRoomBehindThem) {
+  Heap heap(16 * mebibyte);
+  std::vector<void*> blocks(5);
+  for (void*& block : blocks) block = heap.allocate(mebibyte);
+  std::memset(blocks[0], 1, mebibyte);
+  EXPECT_FALSE(heap.grow(blocks[0], mebibyte + 1));
+  heap.free(blocks[1]);
+  EXPECT_TRUE(heap.grow(blocks[0], 2 * mebibyte));
+  EXPECT_EQ(heap.bytes_of(blocks[0]), 2 * mebibyte);
+  EXPECT_FALSE(heap.grow(blocks[0], 2 * mebibyte + 1));
+  EXPECT_TRUE(heap.grow(blocks[4], 10 * mebibyte));
+  EXPECT_FALSE(heap.grow(blocks[4], 100 * mebibyte));
+  EXPECT_EQ(heap.used_bytes(), 14 * mebibyte);
+  std::memset(bytes_at(blocks[0]) + mebibyte, 2, mebibyte);
+  std::memset(blocks[4], 3, 10 * mebibyte);
+  EXPECT_EQ(std::count(bytes_at(blocks[0]), bytes_at(blocks[0]) + mebibyte, std::byte{1}),
+            mebibyte);
+  for (const int i : {0, 2, 3, 4}) EXPECT_TRUE(heap.free(blocks[i]));
+  EXPECT_EQ(heap.used_bytes(), 0U);
+  EXPECT_NE(heap.allocate(15 * mebibyte), nullptr);
+}
+
+// What is in blocks may be kept once more for the next ones, and little else.
+TEST(Heap, GivesMemoryBack) {
+  Heap heap(cap_bytes);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 200; ++i) {
+    blocks.push_back(heap.allocate(mebibyte));
+    std::memset(blocks.back(), 1, mebibyte);
+  }
+  EXPECT_GE(memory_bytes(heap), 200 * mebibyte);
+  while (blocks.size() > 10) {
+    heap.free(blocks.back());
+    blocks.pop_back();
+  }
+  EXPECT_LE(memory_bytes(heap), 86 * mebibyte);
+  EXPECT_LE(memory_bytes(heap), heap.held_bytes() + mebibyte);
+  for (void* block : blocks) heap.free(block);
+  EXPECT_LE(memory_bytes(heap), 66 * mebibyte);
+}
+
+TEST(Heap, SaysSoWhereItIsFull) {
+  Heap heap(16 * mebibyte);
+  EXPECT_EQ(heap.allocate(17 * mebibyte), nullptr);
+  EXPECT_EQ(heap.allocate(SIZE_MAX), nullptr);
+  void* block = heap.allocate(15 * mebibyte);
+  EXPECT_NE(block, nullptr);
+  EXPECT_EQ(heap.allocate(2 * mebibyte), nullptr);
+  heap.free(block);
+  EXPECT_NE(heap.allocate(15 * mebibyte), nullptr);
+  EXPECT_THROW(Heap(100), InputError);
+}
+
+TEST(Heap, JoinsWhatIsFree) {
+  Heap heap(16 * mebibyte);
+  std::vector<void*> blocks(15);
+  for (void*& block : blocks) block = heap.allocate(mebibyte);
+  for (void* block : blocks) heap.free(block);
+  EXPECT_NE(heap.allocate(15 * mebibyte), nullptr);
+}
+
+TEST(Heap, IsMappedByOthersFromItsDescriptor) {
+  Heap heap(cap_bytes);
+  const HeapFacts facts = heap.facts();
+  auto* block = bytes_at(heap.allocate(mebibyte));
+  block[5] = std::byte{7};
+  EXPECT_TRUE(is_arena(facts.descriptor, facts.id, facts.cap_bytes));
+  const ArenaView view(facts.descriptor, facts.cap_bytes);
+  EXPECT_EQ(view.base()[block + 5 - facts.base], std::byte{7});
+}
+
+TEST(Heap, ServesManyThreads) {
+  Heap heap(cap_bytes);
+  const auto work = [&heap](unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<std::pair<std::byte*, std::size_t>> mine;
+    for (int i = 0; i < 5000; ++i) {
+      if (mine.size() > 20 || (!mine.empty() && random() % 2 == 0)) {
+        std::swap(mine[random() % mine.size()], mine.back());
+        const auto [block, bytes] = mine.back();
+        EXPECT_EQ(block[0], std::byte(seed));
+        EXPECT_EQ(block[bytes - 1], std::byte(seed));
+        heap.free(block);
+        mine.pop_back();
+      } else {
+        const std::size_t bytes = 1 + random() % 200'000;
+        auto* block = bytes_at(heap.allocate(bytes));
+        block[0] = block[bytes - 1] = std::byte(seed);
+        mine.emplace_back(block, bytes);
+      }
+    }
+    for (const auto& [block, bytes] : mine) heap.free(block);
+  };
+  std::vector<std::thread> threads;
+  for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(heap.used_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace huddle::memory
