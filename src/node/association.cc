@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "machine/infer.h"
+
 namespace huddle::node {
 namespace {
 
@@ -50,8 +52,9 @@ Starts blocks_for(const Seats& seats) {
   if (joins(whole) <= joins(best)) best = whole;
   const int allowed = worth_of_nearness * joins(best);
   int least = allowed + 1;
-  for (const auto& groups : seats.group_of) {
-    Starts level = runs(groups);
+  for (std::size_t i = 0; i < seats.group_of.size(); ++i) {
+    if (machine::is_inferred(seats.levels[i])) continue;  // the next calibration may not see it
+    Starts level = runs(seats.group_of[i]);
     if (joins(level) >= least) continue;
     least = joins(level);
     best = std::move(level);

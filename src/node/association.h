@@ -8,7 +8,8 @@
 //   left to right; then the blocks' results are joined from left to right.
 //
 // Blocks follow the machine where that is about as short as any order can be. They depend on the
-// number of ranks and on where these sit, on nothing that is measured.
+// number of ranks and on where these sit, on nothing that is measured: levels that were inferred
+// from latencies do not count.
 #pragma once
 
 #include <span>

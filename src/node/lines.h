@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "base/round_up.h"
 #include "world/place.h"
 
 namespace huddle::node {
@@ -28,17 +29,14 @@ inline constexpr std::size_t flag_bytes = 4;
 // A payload that rides in its flag's line begins here: no type of C wants more alignment.
 inline constexpr std::size_t payload_offset = 16;
 inline constexpr std::size_t most_in_line = line_bytes - payload_offset;
+constexpr bool fits_behind_flag(std::size_t bytes) { return bytes <= most_in_line; }
 inline constexpr std::size_t page_bytes = 4096;
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 // Where the payload of a slot begins: behind the flag where both fit into one line; else on the
 // next line, aligned for whoever reads it in long words. The same for all calls that use a slot
 // alike.
 constexpr std::size_t payload_at(std::size_t bytes) {
-  return bytes <= most_in_line ? payload_offset : line_bytes;
+  return fits_behind_flag(bytes) ? payload_offset : line_bytes;
 }
 // Room for a slot with a payload of so many bytes, whatever its neighbours hold.
 constexpr std::size_t slot_bytes(std::size_t payload_bytes) {

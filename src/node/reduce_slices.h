@@ -6,17 +6,23 @@
 // results.
 //
 // Data go through in chunks, each of as many slices as ranks, and the three steps of consecutive
-// chunks overlap: while one chunk is copied in, the one before is joined, and the one before that
-// is fetched.
+// chunks overlap: while one chunk is copied in, the one before is joined, and the oldest one of
+// those that have room is fetched.
+//
+// A result that returns to where the contribution came from travels in lines that whoever joined
+// has just read, and its owner has them at hand when it brings in the next: a line goes to and fro
+// between two ranks, with data each way, and is never fetched to be thrown away.
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <cstdint>
+#include <utility>
 
 #include "node/association.h"
 #include "node/counters.h"
 #include "node/fold.h"
 #include "node/lines.h"
+#include "node/slices.h"
 #include "world/world.h"
 
 namespace huddle::node {
@@ -27,10 +33,16 @@ class SlicedReduce {
     std::size_t slice_bytes = 65536;  // the most that a rank joins of a chunk
     int sets = 4;                     // chunks that have room at once; a power of two, 2 or more
   };
+  // Where a rank shows what it has joined.
+  enum class Results : std::uint8_t {
+    returned,      // to each rank, in place of its contribution
+    in_one_place,  // once, for all others to read
+  };
   // What may differ from call to call; equal on all ranks.
   struct Plan {
     std::size_t slice_bytes = 16384;  // not over that of the parameters
     memory::CopyKernel copy_in = memory::CopyKernel::plain;
+    Results results = Results::returned;
   };
 
   // pre: shared memory holds `start` everywhere.
@@ -40,118 +52,216 @@ class SlicedReduce {
   std::size_t shared_bytes() const { return carver_.size(); }
   std::size_t scratch_bytes() const { return spare_bytes(slice_bytes_); }
 
-  // Both: pre: an element is not over the plan's slice_bytes.
+  // All: pre: an element is not over the plan's slice_bytes.
   template <world::World W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
-    run(w, count, reduction, plan, w.rank() == root);
+    run(w, count, {reduction, plan, {Aim::Kind::to_one, root}});
   }
   template <world::World W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, count, reduction, plan, true);
+    run(w, count, {reduction, plan, {Aim::Kind::to_all}});
+  }
+  // Blocks are counted in elements. pre: the output is not the input.
+  template <world::World W>
+  void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
+                      const Plan& plan) {
+    run(w, blocks.largest(w.ranks()) * ranks(),
+        {reduction, plan, {Aim::Kind::to_each, 0, &blocks}});
+  }
+  // Both: pre: results are returned, by the plan.
+  template <world::World W>
+  void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(w, count, {reduction, plan, {Aim::Kind::inclusive}});
+  }
+  template <world::World W>
+  void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(w, count, {reduction, plan, {Aim::Kind::exclusive}});
   }
 
  private:
   // With what it is joined to and the result it fits into any first-level cache.
   static constexpr std::size_t block_bytes = 8192;
 
-  // One chunk of one call.
-  struct Chunk {
-    world::Sequence number = 0;  // among the chunks of all calls
-    std::size_t from = 0;        // its first element among the call's
-    std::size_t count = 0;
-    std::size_t element_bytes = 0;
-    int ranks = 1;
-
-    std::size_t begin(int slice) const {
-      return count * static_cast<std::size_t>(slice) / static_cast<std::size_t>(ranks);
-    }
-    std::size_t elements(int slice) const { return begin(slice + 1) - begin(slice); }
-    std::size_t bytes(int slice) const { return elements(slice) * element_bytes; }
-    // Where the slice lies in the caller's buffers.
-    std::size_t offset(int slice) const { return (from + begin(slice)) * element_bytes; }
+  // What is the same for all chunks of a call.
+  struct Job {
+    const memory::Reduction& reduction;
+    const Plan& plan;
+    Aim aim;
   };
 
+  // One chunk of one call, in bytes.
+  struct Part {
+    world::Sequence number = 0;  // among the chunks of all calls
+    Chunk chunk;
+    std::size_t element_bytes = 0;
+
+    std::size_t bytes(int slice) const { return chunk.elements(slice) * element_bytes; }
+    std::size_t in_input(int slice) const { return chunk.in_input(slice) * element_bytes; }
+    std::size_t in_output(int slice) const { return chunk.in_output(slice) * element_bytes; }
+  };
+
+  // `count`: of all slices, as if all were as large as the largest.
   template <world::World W>
-  void run(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan,
-           bool wants_result) {
-    const std::size_t most = plan.slice_bytes / reduction.element_bytes * ranks();
-    const std::size_t chunks = (count + most - 1) / most;
-    const auto chunk = [&](std::size_t i) {
-      return Chunk{count_ + static_cast<world::Sequence>(i), i * most,
-                   std::min(most, count - i * most), reduction.element_bytes, w.ranks()};
+  void run(W& w, std::size_t count, const Job& job) {
+    const std::size_t element_bytes = job.reduction.element_bytes;
+    const std::size_t slice = job.plan.slice_bytes / element_bytes;
+    const std::size_t chunks = (count + slice * ranks() - 1) / (slice * ranks());
+    const auto part = [&](std::size_t i) {
+      return Part{count_ + static_cast<world::Sequence>(i),
+                  job.aim.blocks == nullptr ? Chunk::of_all(i, count, slice, w.ranks())
+                                            : Chunk::of_blocks(i, *job.aim.blocks, slice),
+                  element_bytes};
     };
     if (chunks == 0) return;
-    for (std::size_t step = 0; step < chunks + 2; ++step) {
-      if (step < chunks) bring_in(w, chunk(step), plan.copy_in);
-      if (step >= 1 && step <= chunks) join(w, chunk(step - 1), reduction, plan, wants_result);
-      if (step >= 2) fetch(w, chunk(step - 2), wants_result);
+    // Fetched first: what is brought in next takes the place of what was returned.
+    for (std::size_t step = 0; step < chunks + sets_; ++step) {
+      if (step >= sets_) fetch(w, part(step - sets_), job);
+      if (step < chunks) bring_in(w, part(step), job.plan.copy_in);
+      if (step >= 1 && step <= chunks) join(w, part(step - 1), job);
     }
     count_ += static_cast<world::Sequence>(chunks);
   }
 
   // Shows the others their slices of this rank's data.
   template <world::World W>
-  void bring_in(W& w, const Chunk& chunk, memory::CopyKernel copy_in) {
-    joined_guard_.wait_for_others(w, chunk.number + 1 - sets_);
+  void bring_in(W& w, const Part& part, memory::CopyKernel copy_in) {
+    joined_guard_.wait_for_others(w, part.number + 1 - sets_);
     for (int step = 1; step < w.ranks(); ++step) {
       const int slice = (w.rank() + step) % w.ranks();
-      w.copy(shown(w.rank(), slice, chunk), {Region::input, w.rank(), chunk.offset(slice)},
-             chunk.bytes(slice), copy_in);
+      w.copy(shown(w.rank(), slice, part), {Region::input, w.rank(), part.in_input(slice)},
+             part.bytes(slice), copy_in);
     }
-    shown_.publish(w, chunk.number + 1);
+    shown_.publish(w, part.number + 1);
   }
 
-  // Block by block, so that what was joined is still in the nearest cache when it is shown: joining
-  // straight into lines that all others have read would take them back one by one.
+  // Block by block, so that what was joined is still in the nearest cache when it is copied.
   template <world::World W>
-  void join(W& w, const Chunk& chunk, const memory::Reduction& reduction, const Plan& plan,
-            bool wants_result) {
-    fetched_guard_.wait_for_others(w, chunk.number + 1 - sets_);
+  void join(W& w, const Part& part, const Job& job) {
+    if (job.plan.results == Results::in_one_place) {
+      fetched_guard_.wait_for_others(w, part.number + 1 - sets_);
+    }
+    const std::size_t most = std::max<std::size_t>(1, block_bytes / part.element_bytes);
+    const std::size_t elements = part.chunk.elements(w.rank());
+    for (std::size_t from = 0; from < elements; from += most) {
+      const std::size_t at = from * part.element_bytes;
+      const Join how{std::min(most, elements - from), job.reduction};
+      if (job.aim.is_of_prefixes()) {
+        join_prefixes(w, part, at, how, job);
+      } else {
+        join_all(w, part, at, how, job);
+      }
+    }
+    joined_.publish(w, part.number + 1);
+  }
+
+  // What a rank contributes to a block that this one joins, `at` bytes into its slice.
+  template <world::World W>
+  Place contribution(W& w, int rank, const Part& part, std::size_t at) const {
     const int mine = w.rank();
-    const Spare spare = spare_of(mine, slice_bytes_);
-    const std::size_t most = std::max<std::size_t>(1, block_bytes / reduction.element_bytes);
-    for (std::size_t from = 0; from < chunk.elements(mine); from += most) {
-      const std::size_t at = from * reduction.element_bytes;
-      const auto contribution = [&](int rank) {
-        if (rank == mine) return Place{Region::input, rank, chunk.offset(mine) + at};
-        shown_.wait_for(w, rank, chunk.number + 1);
-        return shown(rank, mine, chunk) + at;
-      };
-      const Join how{std::min(most, chunk.elements(mine) - from), reduction};
-      const Place to =
-          wants_result ? Place{Region::output, mine, chunk.offset(mine) + at} : spare.total;
-      fold_ranks(w, to, spare, association_, contribution, how);
-      w.copy(result(mine, chunk) + at, to, how.bytes(), plan.copy_in);
-    }
-    joined_.publish(w, chunk.number + 1);
+    if (rank == mine) return Place{Region::input, mine, part.in_input(mine)} + at;
+    shown_.wait_for(w, rank, part.number + 1);
+    return shown(rank, mine, part) + at;
   }
 
   template <world::World W>
-  void fetch(W& w, const Chunk& chunk, bool wants_result) {
-    for (int step = 1; wants_result && step < w.ranks(); ++step) {
-      const int slice = (w.rank() + step) % w.ranks();
-      joined_.wait_for(w, slice, chunk.number + 1);
-      take(w, slice, chunk);
+  void join_all(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
+    const Spare spare = spare_of(w.rank(), slice_bytes_);
+    const Place target = join_target(w.rank(), part, job, spare);
+    const Place block = target == spare.total ? target : target + at;
+    fold_ranks(
+        w, block, spare, association_, [&](int rank) { return contribution(w, rank, part, at); },
+        how);
+    hand_out(w, block, part, at, how.bytes(), job);
+  }
+
+  // A result that returns is joined where its first reader's contribution lies, in lines that have
+  // just come here. Not so in one place: lines that all others have read would be taken back one by
+  // one while they are joined.
+  Place join_target(int mine, const Part& part, const Job& job, const Spare& spare) const {
+    const int reader = job.aim.first_reader(mine, static_cast<int>(ranks()));
+    if (job.plan.results == Results::returned && reader != mine) return shown(reader, mine, part);
+    return job.aim.wants(mine, mine) ? Place{Region::output, mine, part.in_output(mine)}
+                                     : spare.total;
+  }
+
+  // A block that this rank has joined, `at` bytes into its slice, to wherever it is wanted as well.
+  template <world::World W>
+  void hand_out(W& w, Place block, const Part& part, std::size_t at, std::size_t bytes,
+                const Job& job) {
+    const int mine = w.rank();
+    const auto also = [&](Place to, memory::CopyKernel kernel) {
+      if (to != block) w.copy(to, block, bytes, kernel);
+    };
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int reader = (mine + step) % w.ranks();
+      if (!job.aim.wants(reader, mine)) continue;
+      also(result(mine, reader, part, job.plan) + at, job.plan.copy_in);
+      if (job.plan.results == Results::in_one_place) break;
     }
-    fetched_.publish(w, chunk.number + 1);
+    if (!job.aim.wants(mine, mine)) return;
+    also({Region::output, mine, part.in_output(mine) + at}, memory::CopyKernel::plain);
+  }
+
+  // From rank to rank, each result in place of what its reader contributed.
+  template <world::World W>
+  void join_prefixes(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
+    const Spare spare = spare_of(w.rank(), slice_bytes_);
+    Place before = contribution(w, 0, part, at);
+    if (job.aim.wants(0, w.rank())) before = put(w, prefix(w, 0, part, at), before, how);
+    Place total = spare.total;
+    Place next = spare.block;
+    for (int rank = 1; rank < w.ranks(); ++rank) {
+      const Place to = prefix(w, rank, part, at);
+      const Place given = contribution(w, rank, part, at);
+      if (job.aim.kind == Aim::Kind::inclusive) {
+        w.reduce(to, before, given, how.count, how.reduction);
+        before = to;
+        continue;
+      }
+      const bool is_last = rank + 1 == w.ranks();
+      if (!is_last) w.reduce(total, before, given, how.count, how.reduction);
+      put(w, to, before, how);
+      before = total;
+      std::swap(total, next);
+    }
+  }
+  template <world::World W>
+  static Place put(W& w, Place to, Place from, const Join& how) {
+    if (to != from) w.copy(to, from, how.bytes(), memory::CopyKernel::plain);
+    return to;
+  }
+  template <world::World W>
+  Place prefix(const W& w, int reader, const Part& part, std::size_t at) const {
+    const int mine = w.rank();
+    if (reader == mine) return Place{Region::output, mine, part.in_output(mine)} + at;
+    return shown(reader, mine, part) + at;
   }
 
   template <world::World W>
-  void take(W& w, int slice, const Chunk& chunk) {
-    w.copy({Region::output, w.rank(), chunk.offset(slice)}, result(slice, chunk),
-           chunk.bytes(slice), memory::CopyKernel::plain);
+  void fetch(W& w, const Part& part, const Job& job) {
+    const int mine = w.rank();
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int slice = (mine + step) % w.ranks();
+      if (!job.aim.wants(mine, slice)) continue;
+      joined_.wait_for(w, slice, part.number + 1);
+      w.copy({Region::output, mine, part.in_output(slice)}, result(slice, mine, part, job.plan),
+             part.bytes(slice), memory::CopyKernel::plain);
+    }
+    fetched_.publish(w, part.number + 1);
   }
 
   std::size_t ranks() const { return others_ + 1; }
   // What `owner` shows to the rank that joins this slice: never its own.
-  Place shown(int owner, int slice, const Chunk& chunk) const {
+  Place shown(int owner, int slice, const Part& part) const {
     const auto number = static_cast<std::size_t>(slice < owner ? slice : slice - 1);
-    const std::size_t set = chunk.number % sets_;
+    const std::size_t set = part.number % sets_;
     return {Region::shared, owner, shown_offset_ + (set * others_ + number) * slice_bytes_};
   }
-  Place result(int slice, const Chunk& chunk) const {
-    return {Region::shared, slice, results_offset_ + chunk.number % sets_ * slice_bytes_};
+  // Where `reader` finds this slice when it is joined.
+  Place result(int slice, int reader, const Part& part, const Plan& plan) const {
+    if (plan.results == Results::returned) return shown(reader, slice, part);
+    return {Region::shared, slice, results_offset_ + part.number % sets_ * slice_bytes_};
   }
 
   Association association_;

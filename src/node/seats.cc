@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "machine/infer.h"
+
 namespace huddle::node {
 namespace {
 
@@ -47,7 +49,12 @@ void add_telling_levels(Seats& seats, const machine::Topology& topology) {
     std::vector<int> groups = groups_of_ranks(index, level, seats.pus);
     const int count = count_of(groups);
     if (count == 1 || count == seats.ranks()) continue;
-    if (!seats.group_of.empty() && seats.group_of.back() == groups) continue;
+    if (!seats.group_of.empty() && seats.group_of.back() == groups) {
+      // Latencies that show what is known already do not make it less known.
+      std::string& name = seats.levels.back();
+      if (machine::is_inferred(name)) name = topology.levels[level].name;
+      continue;
+    }
     seats.levels.push_back(topology.levels[level].name);
     seats.group_of.push_back(std::move(groups));
   }

@@ -130,6 +130,10 @@ inline testing::AssertionResult passes(const Job& job) {
 // Of protocols whose slots are used in turn.
 inline const Excuse flag_too_high{Fault::one_more, "w.store(",
                                   "a slot's next number is two higher at least: nobody is misled"};
+// Of channels whose numbers go up by two.
+inline Excuse too_early_by_half(const std::string& line_part) {
+  return {Fault::too_early, line_part, "no number lies between the one before and that one"};
+}
 inline const Excuse done_too_low{
     Fault::one_less, "w.store(of(w.rank()), value)",
     "whoever fills waits for one call more than it has to, and that one comes"};

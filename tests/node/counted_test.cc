@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <numeric>
 
-#include "node/allreduce_exchange.h"
 #include "node/barrier_dissemination.h"
 #include "node/barrier_tree.h"
 #include "node/bcast_inline.h"
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"
+#include "node/direct_exchange.h"
+#include "node/direct_reduce.h"
+#include "node/pair_exchange.h"
+#include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
 #include "node/seats.h"
@@ -35,6 +38,7 @@ struct Calls {
   int ranks = 2;
   std::size_t bytes = 0;  // of the caller's buffers
   int calls = 1;
+  bool reachable = false;  // what the ranks expose
 };
 
 // Counts of some calls, after one that nobody counts: from then on lines are where they are in use.
@@ -43,6 +47,7 @@ Counts counts_of(const Calls& how, Make make, Run run) {
   const auto counted = [&](int calls) {
     world::counting::Job job;
     job.ranks = how.ranks;
+    job.reachable = how.reachable;
     for (int rank = 0; rank < how.ranks; ++rank) {
       job.sizes.shared =
           std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
@@ -81,6 +86,7 @@ TEST(Counted, TwoRanksNeedALineEach) {
 TEST(Counted, ThreeLevelsKeepLinesInsideTheChip) {
   Seats seats = flat_seats(8);
   seats.levels = {"l3"};
+  seats.levels = {"package"};
   seats.group_of = {{0, 0, 0, 0, 1, 1, 1, 1}};
   const auto across = [&](const Shape& shape) {
     const auto barrier = [&](int rank) {
@@ -145,23 +151,166 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
   }
 }
 
+// An allreduce of `count` elements on 4 ranks.
+Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
+  const Association association(flat_seats(4));
+  const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
+  const memory::Reduction bracketed = product_of<Bracketed>();
+  return counts_of(
+      {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountingWorld& w) {
+        protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal, results});
+      });
+}
+
 // Each rank joins its slice of everybody's data: it shows (p - 1) / p of its data and the slice
 // that it joined, and takes the results of the others.
 TEST(Counted, SlicesShareTheWork) {
   constexpr std::size_t count = 4096;
-  constexpr std::size_t bytes = count * sizeof(Bracketed);
-  const Association association(flat_seats(4));
-  const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
-  const memory::Reduction bracketed = product_of<Bracketed>();
-  const Counts counts =
-      counts_of({4, bytes, 1}, reduce, [&](SlicedReduce& protocol, CountingWorld& w) {
-        protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal});
-      });
-  for (const auto& rank : counts.of) {
-    EXPECT_EQ(rank.copied_bytes[nontemporal], bytes);
-    EXPECT_EQ(rank.copied_bytes[plain], bytes / 4 * 3);
-    EXPECT_EQ(rank.reduced_bytes, bytes / 4 * 3);
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  for (const auto& rank : counts_of_slices(count, SlicedReduce::Results::in_one_place).of) {
+    EXPECT_EQ(rank.copied_bytes[nontemporal], 4 * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], 3 * quarter);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
     EXPECT_EQ(rank.updates, 0U);
+  }
+}
+
+// Joined where one contribution lies, copied to where the others lie and to the caller.
+TEST(Counted, ResultsReturnToWhereTheContributionsWere) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  const Counts counts = counts_of_slices(count, SlicedReduce::Results::returned);
+  for (const auto& rank : counts.of) {
+    EXPECT_EQ(rank.copied_bytes[nontemporal], (3 + 2) * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], (1 + 3) * quarter);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+    EXPECT_EQ(rank.updates, 0U);
+  }
+}
+
+// Single copy: every byte that a rank wants of another is pulled once, and nothing else is copied
+// but what it has itself.
+TEST(Counted, DirectExchangeMovesEveryByteOnce) {
+  constexpr std::size_t block = 10'000;
+  const auto protocol = [](int) { return DirectExchange({4096}, 4, first_sequence); };
+  const auto alltoall = [](DirectExchange& exchange, CountingWorld& w) {
+    exchange.exchange(w, Blocks::even(block), Blocks::even(block), false);
+  };
+  const auto gather = [](DirectExchange& exchange, CountingWorld& w) {
+    exchange.exchange(w, Blocks::only(2, block), w.rank() == 2 ? Blocks::even(block) : Blocks(),
+                      w.rank() == 2);
+  };
+  for (const auto& rank : counts_of({4, 4 * block, 1}, protocol, alltoall).of) {
+    EXPECT_EQ(rank.pulled_bytes, 3 * block);
+    EXPECT_EQ(rank.pulls, 3U);
+    EXPECT_EQ(rank.copied_bytes[plain], block);
+  }
+  const Counts gathered = counts_of({4, 4 * block, 1}, protocol, gather);
+  EXPECT_EQ(gathered.of[2].pulled_bytes, 3 * block);
+  EXPECT_EQ(gathered.of[0].pulled_bytes, 0U);
+  EXPECT_EQ(gathered.of[2].copied_bytes[plain], 0U);
+}
+
+// Where the others write, the root copies nothing but its own block.
+TEST(Counted, WrittenGatherIsTheOthersWork) {
+  constexpr std::size_t block = 10'000;
+  const Counts gathered = counts_of(
+      {4, 4 * block, 1}, [](int) { return DirectExchange({4096}, 4, first_sequence); },
+      [](DirectExchange& exchange, CountingWorld& w) {
+        exchange.gather(w, {0, block}, w.rank() == 2 ? Blocks::even(block) : Blocks(), 2, false,
+                        {0});
+      });
+  EXPECT_EQ(gathered.of[2].pushes + gathered.of[2].pulls, 0U);
+  EXPECT_EQ(gathered.of[2].copied_bytes[plain], block);
+  for (const std::size_t peer : {0U, 1U, 3U}) {
+    EXPECT_EQ(gathered.of[peer].pushes, 1U);
+    EXPECT_EQ(gathered.of[peer].pushed_bytes, block);
+    EXPECT_EQ(gathered.of[peer].pulls, 0U);
+    EXPECT_EQ(gathered.of[peer].copied_bytes[plain], 0U);
+  }
+}
+
+// What is announced is pulled once and goes through shared memory nowhere; what is not goes in once
+// and comes out once.
+TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
+  constexpr std::size_t large = 10'000;
+  constexpr std::size_t small = 100;
+  // Rank 1 sends much, the others little; each rank's block for itself is empty.
+  const auto bytes = [](int from, int to) { return from == to ? 0 : from == 1 ? large : small; };
+  const auto protocol = [](int) { return PairExchange({4096, 2}, 4, first_sequence); };
+  const auto alltoallv = [&](PairExchange& exchange, CountingWorld& w) {
+    std::vector<Block> outgoing;
+    std::vector<Block> incoming;
+    for (int peer = 0; peer < 4; ++peer) {
+      const std::ptrdiff_t at = peer * static_cast<std::ptrdiff_t>(large);
+      outgoing.push_back({at, bytes(w.rank(), peer)});
+      incoming.push_back({at, bytes(peer, w.rank())});
+    }
+    exchange.run(
+        w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+        {4096, PairExchange::Order::staggered, true, memory::CopyKernel::nontemporal, small + 1});
+  };
+  const Counts counts = counts_of({4, 4 * large, 1}, protocol, alltoallv);
+  for (const std::size_t rank : {0U, 2U, 3U}) {
+    EXPECT_EQ(counts.of[rank].pulled_bytes, large);
+    EXPECT_EQ(counts.of[rank].pulls, 1U);
+    EXPECT_EQ(counts.of[rank].copied_bytes[nontemporal], 3 * small);
+    EXPECT_EQ(counts.of[rank].copied_bytes[plain], 2 * small);
+  }
+  EXPECT_EQ(counts.of[1].pulled_bytes, 0U);
+  EXPECT_EQ(counts.of[1].copied_bytes[nontemporal], 0U);
+  EXPECT_EQ(counts.of[1].copied_bytes[plain], 3 * small);
+}
+
+// A slice of everybody's data, and everybody's slice of the result; where one wants the result it
+// comes through shared memory.
+TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  const Association association(flat_seats(4));
+  const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
+  const memory::Reduction bracketed = product_of<Bracketed>();
+  const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.allreduce(w, count, bracketed, {1024});
+  };
+  const auto to_one = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.reduce(w, count, bracketed, 1, {1024});
+  };
+  for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, to_all).of) {
+    EXPECT_EQ(rank.pulled_bytes, 6 * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], 0U);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+  }
+  const Counts reduced = counts_of({4, 4 * quarter, 1}, protocol, to_one);
+  for (const auto& rank : reduced.of) EXPECT_EQ(rank.pulled_bytes, 3 * quarter);
+  EXPECT_EQ(reduced.of[1].copied_bytes[plain], 3 * quarter);
+  EXPECT_EQ(reduced.of[0].copied_bytes[plain], 0U);
+}
+
+// Where everything can be reached nothing is copied before it is joined, and for one that wants the
+// result nothing at all: each byte of it is written once, where it is to be.
+TEST(Counted, DirectReduceCopiesNothingThatItReaches) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  const Association association(flat_seats(4));
+  const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
+  const memory::Reduction bracketed = product_of<Bracketed>();
+  const Calls calls{4, 4 * quarter, 1, true};
+  const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.allreduce(w, count, bracketed, {1024});
+  };
+  const auto to_one = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.reduce(w, count, bracketed, 1, {1024});
+  };
+  for (const auto& rank : counts_of(calls, protocol, to_all).of) {
+    EXPECT_EQ(rank.pulled_bytes, 3 * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], 0U);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+  }
+  for (const auto& rank : counts_of(calls, protocol, to_one).of) {
+    EXPECT_EQ(rank.pulled_bytes, 0U);
+    EXPECT_EQ(rank.copied_bytes[plain], 0U);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
   }
 }
 

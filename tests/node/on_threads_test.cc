@@ -8,12 +8,15 @@
 #include <atomic>
 #include <numeric>
 
-#include "node/allreduce_exchange.h"
 #include "node/barrier_dissemination.h"
 #include "node/barrier_tree.h"
 #include "node/bcast_inline.h"
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"
+#include "node/direct_exchange.h"
+#include "node/direct_reduce.h"
+#include "node/pair_exchange.h"
+#include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
 #include "operators.h"
@@ -33,6 +36,7 @@ Seats uneven_seats(int ranks) {
   std::vector<int> group(static_cast<std::size_t>(ranks), 0);
   for (int rank = ranks / 2 + 1; rank < ranks; ++rank) group[static_cast<std::size_t>(rank)] = 1;
   seats.levels = {"l3"};
+  seats.levels = {"package"};
   seats.group_of = {group};
   seats.memory_of = group;
   return seats;
@@ -189,11 +193,11 @@ void expect_reduction(const Seats& seats, const std::vector<std::size_t>& counts
 
 const memory::Reduction bracketed = product_of<Bracketed>();
 
-TEST_P(OnThreads, ExchangeAllreduce) {
-  expect_reduction<ExchangeAllreduce>(
+TEST_P(OnThreads, ExchangeReduce) {
+  expect_reduction<ExchangeReduce>(
       seats(), {1, 7, 0, 20, 33},
-      [&](int) { return ExchangeAllreduce({160}, Association(seats()), first_sequence); },
-      [](ExchangeAllreduce& protocol, Hardware& w, std::size_t count, int) {
+      [&](int) { return ExchangeReduce({160}, Association(seats()), first_sequence); },
+      [](ExchangeReduce& protocol, Hardware& w, std::size_t count, int) {
         protocol.allreduce(w, count, bracketed, {40, memory::CopyKernel::plain});
       },
       true);
@@ -225,12 +229,96 @@ TEST_P(OnThreads, TreeReduce) {
 }
 
 TEST_P(OnThreads, SlicedReduce) {
+  using Results = SlicedReduce::Results;
   for (const int sets : {2, 4}) {
     const auto make = [&](int) {
       return SlicedReduce({128, sets}, Association(seats()), ranks(), first_sequence);
     };
-    expect_reductions<SlicedReduce>(seats(), {1, 8, 0, 900, 133, 3}, make,
-                                    {64, memory::CopyKernel::nontemporal});
+    for (const Results results : {Results::returned, Results::in_one_place}) {
+      expect_reductions<SlicedReduce>(seats(), {1, 8, 0, 900, 133, 3}, make,
+                                      {64, memory::CopyKernel::nontemporal, results});
+    }
+  }
+}
+
+// Ranks that are threads read each other's memory by plain copies: what nothing orders is a race.
+TEST_P(OnThreads, DirectReduce) {
+  expect_reductions<DirectReduce>(
+      seats(), {1, 8, 0, 900, 133, 3},
+      [&](int) {
+        return DirectReduce({128, 2}, Association(seats()), first_sequence);
+      },
+      {64});
+}
+
+// bytes(call, from, to) of what goes from one to another; run(protocol, world, outgoing, incoming).
+template <class Protocol>
+void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(int)>& make,
+                     const auto& run) {
+  Threads<Protocol> threads(ranks, make);
+  threads.run([&](int rank, Protocol& protocol, const auto& world_for) {
+    for (int call = 0; call < calls; ++call) {
+      const auto append = [&](std::vector<unsigned char>& all, std::vector<Block>& blocks, int from,
+                              int to) {
+        const auto one = message(bytes(call, from, to), call * 100 + from * 10 + to);
+        blocks.push_back({static_cast<std::ptrdiff_t>(all.size()), one.size()});
+        all.insert(all.end(), one.begin(), one.end());
+      };
+      std::vector<unsigned char> input;
+      std::vector<unsigned char> wanted;
+      std::vector<Block> outgoing;
+      std::vector<Block> incoming;
+      for (int other = 0; other < ranks; ++other) {
+        append(input, outgoing, rank, other);
+        append(wanted, incoming, other, rank);
+      }
+      std::vector<unsigned char> output(wanted.size(), 0);
+      Hardware w = world_for(input.data(), output.data());
+      run(protocol, w, Blocks::listed(outgoing), Blocks::listed(incoming));
+      ASSERT_EQ(output, wanted) << "rank " << rank << " call " << call;
+    }
+  });
+}
+
+TEST_P(OnThreads, DirectExchange) {
+  expect_exchange<DirectExchange>(
+      ranks(), [](int call, int, int) -> std::size_t { return call % 2 == 0 ? 5 : 777; },
+      [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
+      [](DirectExchange& protocol, Hardware& w, const Blocks& outgoing, const Blocks& incoming) {
+        protocol.exchange(w, outgoing, incoming, false);
+      });
+}
+
+TEST_P(OnThreads, WrittenGather) {
+  constexpr int root = 0;
+  expect_exchange<DirectExchange>(
+      ranks(),
+      [](int call, int, int to) -> std::size_t { return to != root      ? 0
+                                                        : call % 2 == 0 ? 5
+                                                                        : 777; },
+      [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
+      [](DirectExchange& protocol, Hardware& w, const Blocks& outgoing, const Blocks& incoming) {
+        protocol.gather(w, outgoing.of(root), incoming, root, false, {2});
+      });
+}
+
+// Of each sender some blocks are announced, some are passed on, some are empty.
+TEST_P(OnThreads, PairExchange) {
+  for (const auto order : {PairExchange::Order::paired, PairExchange::Order::staggered}) {
+    expect_exchange<PairExchange>(
+        ranks(),
+        [](int call, int from, int to) {
+          return static_cast<std::size_t>((call + 3 * from + 5 * to) % 7 * 150);
+        },
+        [&](int) {
+          return PairExchange({128, 2}, ranks(), first_sequence);
+        },
+        [order](PairExchange& protocol, Hardware& w, const Blocks& outgoing,
+                const Blocks& incoming) {
+          const std::size_t announced_from = 400 + 100 * static_cast<std::size_t>(w.rank());
+          protocol.run(w, outgoing, incoming, false,
+                       {128, order, true, memory::CopyKernel::plain, announced_from});
+        });
   }
 }
 

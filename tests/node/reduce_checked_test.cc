@@ -3,8 +3,8 @@
 //
 // The reductions in every order of events, by an operator of which no two bracketings agree.
 #include "checked.h"
-#include "node/allreduce_exchange.h"
 #include "node/notice_board.h"
+#include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
 #include "node/seats.h"
@@ -60,12 +60,20 @@ Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) 
                 });
 }
 
-Job exchange_job(int ranks, const std::vector<Reduce>& calls) {
+// Rounds of two elements, which ride in their flag's line, and of eight, which do not.
+constexpr ExchangeReduce::Plan in_lines{16, memory::CopyKernel::nontemporal};
+constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
+
+ExchangeReduce exchange_of(int ranks) {
+  return {{in_slots.round_bytes, 4}, Association(flat_seats(ranks)), just_below_wrap};
+}
+
+Job exchange_job(int ranks, const std::vector<Reduce>& calls,
+                 const ExchangeReduce::Plan& plan = in_lines) {
   return reduce_job(
-      ranks, calls,
-      [=](int) { return ExchangeAllreduce({16}, Association(flat_seats(ranks)), just_below_wrap); },
-      [](ExchangeAllreduce& protocol, CheckerWorld& w, const Reduce& call) {
-        protocol.allreduce(w, call.count, bracketed, {16, memory::CopyKernel::nontemporal});
+      ranks, calls, [=](int) { return exchange_of(ranks); },
+      [plan](ExchangeReduce& protocol, CheckerWorld& w, const Reduce& call) {
+        protocol.allreduce(w, call.count, bracketed, plan);
       });
 }
 
@@ -90,23 +98,110 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<Reduce>& calls) {
       });
 }
 
-Job slices_job(int ranks, const std::vector<Reduce>& calls) {
+Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduce>& calls) {
   return reduce_job(
       ranks, calls,
       [=](int) {
         return SlicedReduce({8, 2}, Association(flat_seats(ranks)), ranks, just_below_wrap);
       },
-      [](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
-        run_either(protocol, w, call, {8, memory::CopyKernel::nontemporal});
+      [results](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
+        run_either(protocol, w, call, {8, memory::CopyKernel::nontemporal, results});
+      });
+}
+
+// Prefixes: each rank has what those before it give, joined in rank order, with its own or without.
+enum class Prefix { inclusive, exclusive };
+
+Script prefix_script(const std::vector<std::size_t>& counts, Prefix prefix) {
+  const std::size_t most = *std::max_element(counts.begin(), counts.end());
+  return {counts.size(), most * sizeof(Bracketed),
+          [=](int rank, std::size_t call) {
+            return bytes_of(counts[call], [&](std::size_t i) { return given(rank, call, i); });
+          },
+          [=](int rank, std::size_t call) {
+            const int end = prefix == Prefix::inclusive ? rank + 1 : rank;
+            if (end == 0) return Bytes{};
+            return bytes_of(counts[call], [&](std::size_t i) {
+              Bracketed total = given(0, call, i);
+              for (int other = 1; other < end; ++other) total = total * given(other, call, i);
+              return total;
+            });
+          }};
+}
+
+template <class Protocol>
+void run_prefix(Protocol& protocol, CheckerWorld& w, std::size_t count, Prefix prefix,
+                const typename Protocol::Plan& plan) {
+  switch (prefix) {
+    case Prefix::inclusive:
+      return protocol.scan(w, count, bracketed, plan);
+    case Prefix::exclusive:
+      return protocol.exscan(w, count, bracketed, plan);
+  }
+}
+
+SlicedReduce slices_of(int ranks) {
+  return {{8, 2}, Association(flat_seats(ranks)), ranks, just_below_wrap};
+}
+constexpr SlicedReduce::Plan returned_plan{8, memory::CopyKernel::nontemporal,
+                                           SlicedReduce::Results::returned};
+
+template <class Make, class Plan>
+Job prefix_job(int ranks, const std::vector<std::size_t>& counts, Prefix prefix, Make make,
+               Plan plan) {
+  return job_of(
+      ranks, prefix_script(counts, prefix), [=](int) { return make(ranks); },
+      [=](auto& protocol, CheckerWorld& w, std::size_t call) {
+        run_prefix(protocol, w, counts[call], prefix, plan);
+      });
+}
+
+// Each rank has its block of what all give: calls[call][rank] elements.
+template <class Make, class Plan>
+Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, Plan plan) {
+  const int ranks = static_cast<int>(calls.front().size());
+  const auto before = [calls](std::size_t call, int rank) {
+    std::size_t sum = 0;
+    for (int other = 0; other < rank; ++other) sum += calls[call][static_cast<std::size_t>(other)];
+    return sum;
+  };
+  std::size_t most = 1;
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    most = std::max(most, before(call, ranks));
+  }
+  const Association association(flat_seats(ranks));
+  Script script{calls.size(), most * sizeof(Bracketed),
+                [=](int rank, std::size_t call) {
+                  return bytes_of(before(call, ranks),
+                                  [&](std::size_t i) { return given(rank, call, i); });
+                },
+                [=](int rank, std::size_t call) {
+                  return bytes_of(calls[call][static_cast<std::size_t>(rank)], [&](std::size_t i) {
+                    return joined(association, call, before(call, rank) + i);
+                  });
+                }};
+  return job_of(
+      ranks, script, [=](int) { return make(ranks); },
+      [=](auto& protocol, CheckerWorld& w, std::size_t call) {
+        std::vector<Block> blocks;
+        for (int rank = 0; rank < ranks; ++rank) {
+          blocks.push_back({static_cast<std::ptrdiff_t>(before(call, rank)),
+                            calls[call][static_cast<std::size_t>(rank)]});
+        }
+        protocol.reduce_scatter(w, Blocks::listed(blocks), bracketed, plan);
       });
 }
 
 using Top = TreeReduce::Top;
+using Results = SlicedReduce::Results;
+constexpr Results either_results[] = {Results::returned, Results::in_one_place};
 
 TEST(ReduceChecked, ExchangeInEveryOrder) {
   EXPECT_TRUE(passes(exchange_job(2, {{1}, {2}, {1}, {2}})));
   EXPECT_TRUE(passes(exchange_job(2, {{9}, {1}, {5}})));
   EXPECT_TRUE(passes(exchange_job(3, {{1}, {3}, {1}})));
+  EXPECT_TRUE(passes(exchange_job(2, {{19}, {9}, {1}}, in_slots)));
+  EXPECT_TRUE(passes(exchange_job(3, {{9}, {10}}, in_slots)));
 }
 
 TEST(ReduceChecked, TreeInEveryOrder) {
@@ -118,19 +213,66 @@ TEST(ReduceChecked, TreeInEveryOrder) {
 }
 
 TEST(ReduceChecked, SlicesInEveryOrder) {
-  EXPECT_TRUE(passes(slices_job(2, {{5}, {3, 1}, {1}})));
-  EXPECT_TRUE(passes(slices_job(3, {{7}, {3, 2}})));
+  for (const Results results : either_results) {
+    EXPECT_TRUE(passes(slices_job(2, results, {{5}, {3, 1}, {1}})));
+    EXPECT_TRUE(passes(slices_job(3, results, {{7}, {3, 2}})));
+  }
+}
+
+TEST(ReduceChecked, PrefixesInEveryOrder) {
+  for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
+    EXPECT_TRUE(passes(prefix_job(2, {1, 5, 2}, prefix, exchange_of, in_lines)));
+    EXPECT_TRUE(passes(prefix_job(3, {1, 3, 1}, prefix, exchange_of, in_lines)));
+    EXPECT_TRUE(passes(prefix_job(2, {1, 35, 1, 17}, prefix, exchange_of, in_slots)));
+    EXPECT_TRUE(passes(prefix_job(3, {19, 9}, prefix, exchange_of, in_slots)));
+    EXPECT_TRUE(passes(prefix_job(2, {5, 3, 1}, prefix, slices_of, returned_plan)));
+    EXPECT_TRUE(passes(prefix_job(3, {7, 3}, prefix, slices_of, returned_plan)));
+  }
+}
+
+TEST(ReduceChecked, BlocksInEveryOrder) {
+  EXPECT_TRUE(passes(scatter_job({{1, 1}, {3, 0}, {2, 4}}, exchange_of, in_lines)));
+  EXPECT_TRUE(passes(scatter_job({{1, 1, 1}, {0, 2, 1}}, exchange_of, in_lines)));
+  EXPECT_TRUE(passes(scatter_job({{1, 1}, {3, 0}, {2, 4}}, slices_of, returned_plan)));
+  EXPECT_TRUE(passes(scatter_job({{1, 3, 0}, {2, 2, 2}}, slices_of, returned_plan)));
+}
+
+const Excuse seen_too_low{Fault::too_early, "until_reached(number))",
+                          "a line's flag goes up by all lines at once: one less comes no earlier"};
+
+TEST(ReduceChecked, EveryErrorPlantedIntoPrefixesAndBlocksIsFound) {
+  for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
+    EXPECT_TRUE(bites({prefix_job(2, {1, 9, 2, 3}, prefix, exchange_of, in_lines),
+                       prefix_job(4, {3, 9}, prefix, exchange_of, in_lines),
+                       prefix_job(2, {1, 49, 3, 17}, prefix, exchange_of, in_slots)},
+                      {flag_too_high, seen_too_low}));
+  }
+  EXPECT_TRUE(bites({scatter_job({{1, 8}, {3, 0}, {4, 4}}, exchange_of, in_lines),
+                     scatter_job({{1, 9, 1}, {4, 2, 1}}, exchange_of, in_lines),
+                     scatter_job({{30, 19}, {9, 8}}, exchange_of, in_slots)},
+                    {flag_too_high, seen_too_low}));
 }
 
 TEST(ReduceChecked, EveryPlantedErrorIsFound) {
-  EXPECT_TRUE(bites({exchange_job(2, {{1}, {9}, {1}, {2}}), exchange_job(4, {{2}, {11}, {1}})},
+  EXPECT_TRUE(bites({exchange_job(2, {{1}, {9}, {1}, {2}}), exchange_job(4, {{2}, {11}, {1}}),
+                     exchange_job(2, {{49}, {1}, {17}}, in_slots)},
                     {flag_too_high}));
   EXPECT_TRUE(bites(
       {tree_job(4, Top::first_rank, {{2}, {3, 2}, {1, 0}}), tree_job(3, Top::everybody, {{3}, {4}}),
        tree_job(3, Top::first_rank, {{5, 1}, {5, 2}}), tree_job(3, Top::first_rank, {{7, 0}})},
       {flag_too_high, done_too_low}));
-  EXPECT_TRUE(bites(
-      {slices_job(2, {{9}, {5, 0}, {5, 1}}), slices_job(3, {{9}, {7, 1}}), slices_job(4, {{5}})}));
+  EXPECT_TRUE(bites({slices_job(2, Results::in_one_place, {{9}, {5, 0}, {5, 1}}),
+                     slices_job(3, Results::in_one_place, {{9}, {7, 1}}),
+                     slices_job(4, Results::in_one_place, {{5}})}));
+  std::vector<Job> jobs = {slices_job(2, Results::returned, {{9}, {5, 0}, {5, 1}}),
+                           slices_job(3, Results::returned, {{9}, {7, 1}}),
+                           slices_job(4, Results::returned, {{5}}),
+                           scatter_job({{4, 9}, {5, 4}}, slices_of, returned_plan)};
+  for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
+    jobs.push_back(prefix_job(2, {9, 3}, prefix, slices_of, returned_plan));
+    jobs.push_back(prefix_job(3, {9, 7}, prefix, slices_of, returned_plan));
+  }
+  EXPECT_TRUE(bites(jobs));
 }
 
 // The notice board: everybody has everybody's notice.

@@ -14,6 +14,7 @@
 
 #include "node/lines.h"
 #include "node/seats.h"
+#include "path/own_memory.h"
 #include "world/hardware/hardware.h"
 
 namespace huddle::node::test {
@@ -65,8 +66,13 @@ class Threads {
     for (int rank = 0; rank < ranks_; ++rank) {
       threads.emplace_back([&, rank] {
         std::vector<std::byte> scratch(most_scratch_bytes);
-        const Surroundings surroundings{rank, ranks_, shared_.data(), scratch.data(),
-                                        &waiting_[static_cast<std::size_t>(rank)]};
+        const std::vector<path::PeerMemory*> peers(shared_.size(), &own_memory_);
+        const Surroundings surroundings{rank,
+                                        ranks_,
+                                        shared_.data(),
+                                        scratch.data(),
+                                        &waiting_[static_cast<std::size_t>(rank)],
+                                        peers.data()};
         work(rank, protocols_[static_cast<std::size_t>(rank)],
              [&](const void* input, void* output) {
                return Hardware(surroundings, Buffers{static_cast<const std::byte*>(input),
@@ -82,6 +88,7 @@ class Threads {
   static world::hardware::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
 
   int ranks_;
+  path::OwnMemory own_memory_;  // has no state: any thread may use it
   std::vector<Protocol> protocols_;
   std::vector<RankMemory> memory_;
   std::vector<std::byte*> shared_;

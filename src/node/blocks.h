@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Which bytes of a caller's buffer are for which rank, or come from which rank.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace huddle::node {
+
+// Offsets are from the beginning of the buffer, and may lie before it.
+struct Block {
+  std::ptrdiff_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+// Of so much, what lies in the piece that begins at `from` and holds `most`.
+constexpr std::size_t in_piece(std::size_t all, std::size_t from, std::size_t most) {
+  return all <= from ? 0 : std::min(most, all - from);
+}
+
+class Blocks {
+ public:
+  // Nothing for anybody.
+  Blocks() = default;
+  // As much for each, one after the other in the order of ranks.
+  static Blocks even(std::size_t bytes) { return {Kind::even, bytes, 0, {}}; }
+  // All of the buffer for one rank.
+  static Blocks only(int rank, std::size_t bytes) { return {Kind::only, bytes, rank, {}}; }
+  // As they are listed, by rank. Kept by reference.
+  static Blocks listed(std::span<const Block> blocks) { return {Kind::listed, 0, 0, blocks}; }
+
+  Block of(int rank) const {
+    switch (kind_) {
+      case Kind::even:
+        return {static_cast<std::ptrdiff_t>(bytes_) * rank, bytes_};
+      case Kind::only:
+        return {0, rank == rank_ ? bytes_ : 0};
+      case Kind::listed:
+        return blocks_[static_cast<std::size_t>(rank)];
+    }
+    return {};
+  }
+
+  // Of the first so many ranks' blocks.
+  std::size_t largest(int ranks) const {
+    std::size_t most = 0;
+    for (int rank = 0; rank < ranks; ++rank) most = std::max(most, of(rank).bytes);
+    return most;
+  }
+  std::size_t total(int ranks) const {
+    std::size_t sum = 0;
+    for (int rank = 0; rank < ranks; ++rank) sum += of(rank).bytes;
+    return sum;
+  }
+
+ private:
+  enum class Kind : std::uint8_t { even, only, listed };
+  Blocks(Kind kind, std::size_t bytes, int rank, std::span<const Block> blocks)
+      : kind_(kind), bytes_(bytes), rank_(rank), blocks_(blocks) {}
+
+  Kind kind_ = Kind::even;
+  std::size_t bytes_ = 0;
+  int rank_ = 0;
+  std::span<const Block> blocks_;
+};
+
+}  // namespace huddle::node

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "node/exposures.h"
+
+#include <fmt/format.h>
+
+#include "world/path_failed.h"
+#include "world/peer_lost.h"
+
+namespace huddle::node {
+namespace {
+
+// The system's numbers take less than this; a node has fewer ranks than there are numbers left.
+constexpr world::Sequence errors = 1 << 12;
+constexpr world::Sequence ways = 2;
+
+}  // namespace
+
+Exposures::Exposures(Carver& carver, int places, world::Sequence start)
+    : shown_(carver),
+      through_(carver),
+      writes_(carver),
+      withdrawn_(carver),
+      places_offset_(carver.take(static_cast<std::size_t>(places) * world::exposure_bytes)),
+      call_(start),
+      write_(start) {}
+
+Exposures::Failure Exposures::failure_of(Way way, int owner, path::ErrorNumber error) {
+  const Failure what = static_cast<Failure>(owner) * ways + static_cast<Failure>(way);
+  return what * errors + static_cast<Failure>(error);
+}
+
+void Exposures::fail(int rank, Failure failure) {
+  const Failure what = failure / errors;
+  const bool is_writing = static_cast<Way>(what % ways) == Way::writing;
+  throw world::PathFailed(fmt::format("rank {} cannot {} the memory of rank {} any more: {}", rank,
+                                      is_writing ? "write to" : "read", what / ways,
+                                      path::text_of(static_cast<int>(failure % errors))));
+}
+
+void Exposures::left_early(int owner) {
+  throw world::PeerLost(fmt::format("rank {} has left a call in the middle", owner));
+}
+
+}  // namespace huddle::node

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "node/pair_exchange.h"
+
+namespace huddle::node {
+
+PairExchange::PairExchange(const Parameters& parameters, int ranks, world::Sequence start)
+    : cells_(static_cast<world::Sequence>(parameters.cells)),
+      lines_(static_cast<world::Sequence>(parameters.lines)),
+      cell_stride_(round_up(parameters.tile_bytes, apart_bytes)),
+      drained_offset_(carver_.take(static_cast<std::size_t>(ranks) * apart_bytes)),
+      lines_offset_(carver_.take(static_cast<std::size_t>(ranks) * lines_ * apart_bytes)),
+      cells_offset_(
+          carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
+      channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}) {}
+
+// A rank turns to itself once, or, in some orders of an even number of ranks, not at all or twice.
+int PairExchange::target(int rank, int ranks, int step, Order order) {
+  switch (order) {
+    case Order::paired:
+      return (step - rank + ranks) % ranks;
+    case Order::staggered:
+      return (rank + step) % ranks;
+  }
+  return rank;
+}
+
+int PairExchange::source(int rank, int ranks, int step, Order order) {
+  switch (order) {
+    case Order::paired:
+      return (step - rank + ranks) % ranks;
+    case Order::staggered:
+      return (rank - step + ranks) % ranks;
+  }
+  return rank;
+}
+
+}  // namespace huddle::node

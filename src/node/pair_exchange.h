@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Every rank has a block for every other: all-to-all, and what is part of it, gather and scatter.
+// After Zhang, Meng and Huo: ranks exchange pair by pair, each exchange cut into tiles that are
+// read while they are still in the cache that both share.
+//
+// Each pair has a channel of its own each way: a few cells in the sender's memory, filled and
+// drained in turn, and more lines for their flags and for what fits behind a flag. What a pair
+// exchanges only the two know, and nothing else has to be known; so blocks may be of any sizes, and
+// those of no bytes take no time.
+//
+// A line may say, in place of a tile, where a whole block lies: its receiver reads it there, in
+// one copy. Which of the two it is the sender decides, and says in the flag.
+// What could not be read comes in tiles after all; only the two know, and nobody's call fails.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "node/blocks.h"
+#include "node/lines.h"
+#include "node/own_block.h"
+#include "world/world.h"
+
+namespace huddle::node {
+
+class PairExchange {
+ public:
+  struct Parameters {
+    std::size_t tile_bytes = 16384;  // the most that a cell holds
+    int cells = 4;                   // of a channel; a power of two, 2 or more
+    // Of a channel, for flags; a power of two, not fewer than cells. With more of them a sender of
+    // little asks less often how far its receiver is, which costs as much as what it sends.
+    int lines = 8;
+  };
+  // In which order a rank meets the others.
+  enum class Order : std::uint8_t {
+    // Both of a pair turn to each other at the same time: blocks may be exchanged in place.
+    paired,
+    // Each sends to the next but so many, and receives from the one before by as many.
+    staggered,
+  };
+  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+  // What may differ from call to call; equal on all ranks but for what is the sender's own matter.
+  struct Plan {
+    std::size_t tile_bytes = 16384;  // not over that of the parameters
+    Order order = Order::paired;
+    // Whether the first tile for everybody is filled before any is drained: then nobody waits for a
+    // turn where there is little to move.
+    bool all_first = false;
+    memory::CopyKernel copy_in = memory::CopyKernel::plain;
+    // The sender's: blocks of so many bytes are announced, for the receiver to read.
+    std::size_t announced_from = never;
+    std::size_t announced_up_to = never;
+
+    bool announces(std::size_t bytes) const {
+      return announced_from <= bytes && bytes <= announced_up_to;
+    }
+  };
+
+  // pre: shared memory holds `start` everywhere, and that is even.
+  PairExchange(const Parameters& parameters, int ranks, world::Sequence start);
+
+  std::size_t shared_bytes() const { return carver_.size(); }
+
+  // Sends the outgoing blocks of the input, and fills the incoming ones of the output. What two
+  // ranks say of a block has to agree in its bytes. In place, that is where a rank's block for
+  // another lies where that one's is to be put, the order has to be `paired`; a rank's block for
+  // itself is then not touched.
+  template <world::SingleCopyWorld W>
+  void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
+    if (!in_place) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
+    const auto outgoing_at = [&](int step) {
+      Stream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
+      // What the peer's block is to replace cannot wait where it is.
+      const bool stays = !in_place || incoming.of(out.peer).bytes == 0;
+      out.is_announced = plan.announces(out.block.bytes) && stays && channel(out.peer).can_read;
+      return out;
+    };
+    if (plan.all_first) {
+      for (int step = 0; step < w.ranks(); ++step) {
+        Stream out = outgoing_at(step);
+        if (out.bytes_left() > 0) fill(w, out, plan);
+      }
+    }
+    for (int step = 0; step < w.ranks(); ++step) {
+      Stream out = outgoing_at(step);
+      if (plan.all_first) out.moved = out.next_bytes(plan);
+      Stream in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
+      move(w, out, in, plan);
+    }
+    if (std::exchange(is_unsettled_, false)) settle(w, outgoing, incoming, plan);
+  }
+
+  static int target(int rank, int ranks, int step, Order order);
+  static int source(int rank, int ranks, int step, Order order);
+
+ private:
+  // What is left of a block on its way to or from a peer.
+  struct Stream {
+    int peer = 0;
+    Block block;
+    std::size_t moved = 0;
+    bool is_announced = false;
+
+    std::size_t bytes_left() const { return block.bytes - moved; }
+    std::size_t next_bytes(const Plan& plan) const {
+      return is_announced ? bytes_left() : std::min(plan.tile_bytes, bytes_left());
+    }
+    std::size_t at() const { return static_cast<std::size_t>(block.offset) + moved; }
+  };
+  static Stream stream(int rank, int peer, const Blocks& blocks) {
+    return {peer, peer == rank ? Block{} : blocks.of(peer)};
+  }
+  // How far a channel is, each way.
+  struct Channel {
+    world::Sequence filled = 0;         // by this rank, for the peer
+    world::Sequence known_drained = 0;  // of those, by the peer, as far as this rank knows
+    world::Sequence drained = 0;        // by this rank, of the peer's
+    // Of the call at hand: whether this rank has announced something, and whether it could not read
+    // what the peer has.
+    bool is_announced = false;
+    bool is_missing = false;
+    // Whether the peer can read this rank's memory, as far as this rank knows.
+    bool can_read = true;
+  };
+  Channel& channel(int peer) { return channels_[static_cast<std::size_t>(peer)]; }
+
+  // Flags go up by two, for their lowest bit says something of what they count: of a cell that is
+  // filled, that it holds an announcement; of one that is drained, that this could not be read.
+  static constexpr world::Sequence one = 2;
+  static constexpr world::Sequence mark = 1;
+  static world::Sequence flag(world::Sequence number, bool marked) {
+    return marked ? number + mark : number;
+  }
+  static bool is_marked(world::Sequence flag) { return flag % one == mark; }
+
+  // A tile is filled before one is drained: so nobody waits in a circle, and what is sent in place
+  // is gone before anything takes its place.
+  template <world::SingleCopyWorld W>
+  void move(W& w, Stream& out, Stream& in, const Plan& plan) {
+    while (out.bytes_left() > 0 || in.bytes_left() > 0) {
+      if (out.bytes_left() > 0) fill(w, out, plan);
+      if (in.bytes_left() > 0) drain(w, in, plan);
+    }
+  }
+
+  // What was announced has to stay until it has been read. What could not be read comes now, in the
+  // same turns.
+  template <world::SingleCopyWorld W>
+  void settle(W& w, const Blocks& outgoing, const Blocks& incoming, const Plan& plan) {
+    for (int step = 0; step < w.ranks(); ++step) {
+      Stream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
+      Stream in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
+      if (!was_in_vain(w, out.peer)) out.moved = out.block.bytes;
+      if (!std::exchange(channel(in.peer).is_missing, false)) in.moved = in.block.bytes;
+      move(w, out, in, plan);
+    }
+  }
+
+  // Whether something was announced that the peer could not read.
+  template <world::SingleCopyWorld W>
+  bool was_in_vain(W& w, int peer) {
+    Channel& to_peer = channel(peer);
+    if (!std::exchange(to_peer.is_announced, false)) return false;
+    const world::Sequence seen =
+        w.wait(drained(peer, w.rank()), world::until_reached(to_peer.filled));
+    to_peer.can_read = !is_marked(seen);
+    return !to_peer.can_read;
+  }
+
+  template <world::SingleCopyWorld W>
+  void fill(W& w, Stream& out, const Plan& plan) {
+    Channel& to_peer = channel(out.peer);
+    const std::size_t bytes = out.next_bytes(plan);
+    const bool is_in_line = out.is_announced || fits_behind_flag(bytes);
+    const world::Sequence wanted = to_peer.filled + one - one * (is_in_line ? lines_ : cells_);
+    if (!world::reached(to_peer.known_drained, wanted)) {
+      to_peer.known_drained = w.wait(drained(out.peer, w.rank()), world::until_reached(wanted));
+    }
+    const Place line = line_of(w.rank(), out.peer, to_peer.filled);
+    const Place from{Region::input, w.rank(), out.at()};
+    if (out.is_announced) {
+      w.expose(line + payload_offset, from);
+      to_peer.is_announced = is_unsettled_ = true;
+    } else {
+      w.copy(data_of(w.rank(), out.peer, to_peer.filled, bytes), from, bytes, plan.copy_in);
+    }
+    w.store(line, flag(to_peer.filled += one, out.is_announced));
+    out.moved += bytes;
+  }
+
+  template <world::SingleCopyWorld W>
+  void drain(W& w, Stream& in, const Plan& plan) {
+    Channel& from_peer = channel(in.peer);
+    const Place line = line_of(in.peer, w.rank(), from_peer.drained);
+    const Place to{Region::output, w.rank(), in.at()};
+    in.is_announced = is_marked(w.wait(line, world::until_reached(from_peer.drained + one)));
+    const std::size_t bytes = in.next_bytes(plan);
+    bool is_missing = false;
+    if (in.is_announced) {
+      is_missing = w.pull(to, line + payload_offset, 0, bytes) != path::fine;
+    } else {
+      w.copy(to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes,
+             memory::CopyKernel::plain);
+    }
+    w.store(drained(w.rank(), in.peer), flag(from_peer.drained += one, is_missing));
+    if (is_missing) from_peer.is_missing = is_unsettled_ = true;
+    in.moved += bytes;
+  }
+
+  // What `owner` keeps for a peer.
+  Place line_of(int owner, int peer, world::Sequence number) const {
+    const auto line = static_cast<std::size_t>(peer) * lines_ + number / one % lines_;
+    return {Region::shared, owner, lines_offset_ + line * apart_bytes};
+  }
+  Place data_of(int owner, int peer, world::Sequence number, std::size_t bytes) const {
+    if (fits_behind_flag(bytes)) return line_of(owner, peer, number) + payload_offset;
+    const auto cell = static_cast<std::size_t>(peer) * cells_ + number / one % cells_;
+    return {Region::shared, owner, cells_offset_ + cell * cell_stride_};
+  }
+  Place drained(int owner, int peer) const {
+    return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};
+  }
+
+  world::Sequence cells_;
+  world::Sequence lines_;
+  std::size_t cell_stride_;
+  Carver carver_;
+  std::size_t drained_offset_;
+  std::size_t lines_offset_;
+  std::size_t cells_offset_;
+  std::vector<Channel> channels_;  // by peer
+  // Whether this call has announced something, or could not read something.
+  bool is_unsettled_ = false;
+};
+
+}  // namespace huddle::node

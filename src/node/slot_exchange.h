@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Everybody shows what it has in a slot of its own, and everybody takes from all slots: a block for
+// all is written once, however many read it. For allgather of any size, in rounds, of which the
+// next is shown before the one at hand is taken; for all-to-all of little data, where a slot holds
+// a block for each reader.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "node/blocks.h"
+#include "node/lines.h"
+#include "node/own_block.h"
+#include "world/world.h"
+
+namespace huddle::node {
+
+class SlotExchange {
+ public:
+  struct Parameters {
+    std::size_t capacity_bytes = 16384;  // of a slot
+  };
+  // In which order a rank visits the others.
+  enum class Order : std::uint8_t {
+    ring,               // the next one, the one after that, ...: no two ranks visit the same one
+    neighbor_exchange,  // nearer ones before farther ones, to both sides in turn
+  };
+  // What may differ from call to call; equal on all ranks.
+  struct Plan {
+    std::size_t round_bytes = most_in_line;  // of a slot; not over the capacity
+    Order order = Order::ring;
+    memory::CopyKernel copy_in = memory::CopyKernel::plain;
+  };
+
+  // pre: shared memory holds `start` everywhere.
+  SlotExchange(const Parameters& parameters, int rank, int ranks, world::Sequence start);
+
+  std::size_t shared_bytes() const { return slots * slot_stride_; }
+
+  // What each rank's input holds, to where the blocks of everybody's output are. `largest`: of the
+  // blocks, which all ranks know. This rank's own is not touched in place.
+  template <world::World W>
+  void allgather(W& w, const Blocks& blocks, std::size_t largest, bool in_place, const Plan& plan) {
+    const Block own = blocks.of(w.rank());
+    if (!in_place) move_own(w, {0, own.bytes}, own);
+    const std::size_t rounds = (largest + plan.round_bytes - 1) / plan.round_bytes;
+    const auto round = [&](std::size_t i) {
+      return Round{first_ + static_cast<world::Sequence>(i) + 1, i * plan.round_bytes,
+                   plan.round_bytes};
+    };
+    if (rounds > 0) show(w, round(0), own, plan);
+    for (std::size_t i = 0; i < rounds; ++i) {
+      if (i + 1 < rounds) show(w, round(i + 1), own, plan);
+      take(w, round(i), blocks, plan);
+    }
+    first_ += static_cast<world::Sequence>(rounds);
+  }
+
+  // A block of so many bytes from everybody for everybody. pre: all of a rank's fit into a round.
+  // In place the input is the output.
+  template <world::World W>
+  void alltoall(W& w, std::size_t bytes, bool in_place, const Plan& plan) {
+    const std::size_t all = bytes * static_cast<std::size_t>(w.ranks());
+    const Place mine = slot_of(w.rank(), ++first_);
+    w.copy(mine + payload_at(all), {Region::input, w.rank(), 0}, all, plan.copy_in);
+    w.store(mine, first_);
+    const Blocks blocks = Blocks::even(bytes);
+    const Block own = blocks.of(w.rank());
+    if (!in_place) move_own(w, own, own);
+    const std::size_t own_at = payload_at(all) + static_cast<std::size_t>(own.offset);
+    for (const int owner : visits(plan.order)) {
+      const Place slot = slot_of(owner, first_);
+      w.wait(slot, world::until_reached(first_));
+      w.copy(output(w, blocks.of(owner).offset), slot + own_at, bytes, memory::CopyKernel::plain);
+    }
+  }
+
+  // A rank shows a round when it has seen everybody's flag of the round two before, and that was
+  // raised when its owner had taken the one two before that: four slots are enough. The first round
+  // of a call comes after the last one of the call before was taken, which is later still.
+  static constexpr world::Sequence slots = 4;
+
+  // In which order `rank` visits the others.
+  static std::vector<int> visits(Order order, int rank, int ranks);
+
+ private:
+  struct Round {
+    world::Sequence number = 0;  // among the rounds of all calls
+    std::size_t from = 0;        // in each block
+    std::size_t most = 0;
+
+    std::size_t bytes_of(const Block& block) const { return in_piece(block.bytes, from, most); }
+  };
+
+  Place slot_of(int owner, world::Sequence number) const {
+    return {Region::shared, owner, number % slots * slot_stride_};
+  }
+  template <world::World W>
+  static Place output(const W& w, std::ptrdiff_t offset) {
+    return {Region::output, w.rank(), static_cast<std::size_t>(offset)};
+  }
+  const std::vector<int>& visits(Order order) const {
+    return order == Order::ring ? ring_ : neighbors_;
+  }
+
+  template <world::World W>
+  void show(W& w, const Round& round, const Block& own, const Plan& plan) {
+    const Place mine = slot_of(w.rank(), round.number);
+    const std::size_t bytes = round.bytes_of(own);
+    if (bytes > 0) {
+      w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes, plan.copy_in);
+    }
+    w.store(mine, round.number);
+  }
+
+  // Also where there is nothing to take: whoever shows next counts on this rank's having seen all.
+  template <world::World W>
+  void take(W& w, const Round& round, const Blocks& blocks, const Plan& plan) {
+    for (const int owner : visits(plan.order)) {
+      const Place slot = slot_of(owner, round.number);
+      w.wait(slot, world::until_reached(round.number));
+      const Block block = blocks.of(owner);
+      const std::size_t bytes = round.bytes_of(block);
+      if (bytes == 0) continue;
+      w.copy(output(w, block.offset) + round.from, slot + payload_at(bytes), bytes,
+             memory::CopyKernel::plain);
+    }
+  }
+
+  std::size_t slot_stride_;
+  std::vector<int> ring_;
+  std::vector<int> neighbors_;
+  world::Sequence first_;  // rounds of all calls so far
+};
+
+}  // namespace huddle::node

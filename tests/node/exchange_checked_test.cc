@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The exchanges in every order of events: blocks of any sizes from every rank for every rank.
+#include "checked.h"
+#include "node/pair_exchange.h"
+#include "node/slot_exchange.h"
+
+namespace huddle::node::test {
+namespace {
+
+// What each rank has for each other: bytes[from][to] of one call.
+using Matrix = std::vector<std::vector<std::size_t>>;
+
+constexpr std::size_t sum_of(const std::vector<std::size_t>& parts) {
+  std::size_t sum = 0;
+  for (const std::size_t part : parts) sum += part;
+  return sum;
+}
+
+std::byte value(std::size_t call, std::size_t from, std::size_t to, std::size_t i) {
+  return static_cast<std::byte>(1 + 61 * call + 17 * from + 5 * to + i);
+}
+
+Bytes message(const Matrix& matrix, std::size_t call, std::size_t from, std::size_t to) {
+  Bytes bytes(matrix[from][to]);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = value(call, from, to, i);
+  return bytes;
+}
+
+void append(Bytes& all, const Bytes& part) { all.insert(all.end(), part.begin(), part.end()); }
+
+// Blocks one after the other.
+std::vector<Block> packed(const std::vector<std::size_t>& bytes) {
+  std::vector<Block> blocks;
+  std::ptrdiff_t offset = 0;
+  for (const std::size_t n : bytes) {
+    blocks.push_back({offset, n});
+    offset += static_cast<std::ptrdiff_t>(n);
+  }
+  return blocks;
+}
+
+std::vector<std::size_t> column(const Matrix& matrix, std::size_t to) {
+  std::vector<std::size_t> bytes;
+  for (const auto& row : matrix) bytes.push_back(row[to]);
+  return bytes;
+}
+
+Script alltoall_script(const std::vector<Matrix>& calls) {
+  std::size_t window = 1;
+  for (const Matrix& matrix : calls) {
+    for (std::size_t rank = 0; rank < matrix.size(); ++rank) {
+      window = std::max({window, sum_of(matrix[rank]), sum_of(column(matrix, rank))});
+    }
+  }
+  return {calls.size(), window,
+          [=](int rank, std::size_t call) {
+            Bytes all;
+            const auto from = static_cast<std::size_t>(rank);
+            for (std::size_t to = 0; to < calls[call].size(); ++to) {
+              append(all, message(calls[call], call, from, to));
+            }
+            return all;
+          },
+          [=](int rank, std::size_t call) {
+            Bytes all;
+            const auto to = static_cast<std::size_t>(rank);
+            for (std::size_t from = 0; from < calls[call].size(); ++from) {
+              append(all, message(calls[call], call, from, to));
+            }
+            return all;
+          }};
+}
+
+// Tiles that ride in their flag's line, of which there are two; and tiles that do not: two cells,
+// and more lines.
+constexpr PairExchange::Parameters in_lines{4, 2, 2};
+constexpr PairExchange::Parameters in_cells{50, 2, 4};
+
+Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool all_first = false,
+              const PairExchange::Parameters& parameters = in_lines) {
+  const int ranks = static_cast<int>(calls.front().size());
+  return job_of(
+      ranks, alltoall_script(calls),
+      [=](int) { return PairExchange(parameters, ranks, just_below_wrap); },
+      [=](PairExchange& protocol, CheckerWorld& w, std::size_t call) {
+        const auto rank = static_cast<std::size_t>(w.rank());
+        const auto outgoing = packed(calls[call][rank]);
+        const auto incoming = packed(column(calls[call], rank));
+        protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+                     {parameters.tile_bytes, order, all_first, memory::CopyKernel::nontemporal});
+      });
+}
+
+Matrix even(std::size_t ranks, std::size_t bytes) {
+  return Matrix(ranks, std::vector<std::size_t>(ranks, bytes));
+}
+
+// Everything from or to one rank.
+Matrix gathered(std::size_t ranks, std::size_t root, std::size_t bytes) {
+  Matrix matrix(ranks, std::vector<std::size_t>(ranks, 0));
+  for (auto& row : matrix) row[root] = bytes;
+  return matrix;
+}
+Matrix scattered(std::size_t ranks, std::size_t root, std::size_t bytes) {
+  Matrix matrix(ranks, std::vector<std::size_t>(ranks, 0));
+  matrix[root] = std::vector<std::size_t>(ranks, bytes);
+  return matrix;
+}
+
+constexpr PairExchange::Order pair_orders[] = {PairExchange::Order::paired,
+                                               PairExchange::Order::staggered};
+
+TEST(ExchangeChecked, PairsInEveryOrder) {
+  for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(pairs_job({even(2, 9), even(2, 3)}, order, true)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 5), {{2, 9, 0}, {1, 0, 7}, {0, 4, 3}}}, order, true)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 9), even(2, 3), even(2, 4)}, order)));
+    EXPECT_TRUE(passes(pairs_job({{{1, 12}, {0, 2}}, {{0, 0}, {13, 0}}, even(2, 5)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 5), {{2, 9, 0}, {1, 0, 7}, {0, 4, 3}}}, order)));
+    EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 9), scattered(3, 1, 6), even(3, 2)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(4, 3)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, false, in_cells)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, true, in_cells)));
+  }
+}
+
+// A block is replaced by what comes for it.
+TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
+  constexpr std::size_t bytes = 9;
+  for (const auto& [ranks, all_first] :
+       {std::pair{std::size_t{2}, false}, std::pair{std::size_t{3}, false},
+        std::pair{std::size_t{3}, true}}) {
+    Job job = pairs_job({even(ranks, bytes)}, PairExchange::Order::paired);
+    const std::size_t window = ranks * bytes;
+    job.body = [=, ranks = ranks, all_first = all_first](CheckerWorld& w) {
+      PairExchange protocol(in_lines, static_cast<int>(ranks), just_below_wrap);
+      w.copy({Region::output, w.rank(), 0}, {Region::input, w.rank(), window}, window,
+             memory::CopyKernel::plain);
+      w.use({.in_place = true});
+      protocol.run(w, Blocks::even(bytes), Blocks::even(bytes), true,
+                   {4, PairExchange::Order::paired, all_first, memory::CopyKernel::plain});
+      w.use({});
+      w.copy({Region::output, w.rank(), window}, {Region::output, w.rank(), 0}, window,
+             memory::CopyKernel::plain);
+    };
+    EXPECT_TRUE(passes(job));
+  }
+}
+
+TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
+  EXPECT_TRUE(bites({pairs_job({even(2, 22), even(2, 5)}, PairExchange::Order::paired),
+                     pairs_job({even(3, 9), even(3, 13)}, PairExchange::Order::staggered),
+                     pairs_job({even(2, 9), even(2, 3)}, PairExchange::Order::paired, true),
+                     pairs_job({even(2, 250), even(2, 3), even(2, 160)},
+                               PairExchange::Order::staggered, false, in_cells)},
+                    {too_early_by_half("until_reached(wanted)"),
+                     too_early_by_half("until_reached(from_peer.drained + one)"),
+                     {Fault::one_more, "flag(from_peer.drained += one",
+                      "says that it could not be read: nobody asks where nothing is announced"}}));
+}
+
+// Every rank's block goes to all.
+Script allgather_script(const std::vector<std::vector<std::size_t>>& calls) {
+  std::size_t window = 1;
+  for (const auto& call : calls) window = std::max(window, sum_of(call));
+  return {calls.size(), window,
+          [=](int rank, std::size_t call) {
+            const auto from = static_cast<std::size_t>(rank);
+            return message(Matrix(calls[call].size(), {calls[call][from]}), call, from, 0);
+          },
+          [=](int, std::size_t call) {
+            Bytes all;
+            for (std::size_t from = 0; from < calls[call].size(); ++from) {
+              append(all, message(Matrix(calls[call].size(), {calls[call][from]}), call, from, 0));
+            }
+            return all;
+          }};
+}
+
+constexpr SlotExchange::Order slot_orders[] = {SlotExchange::Order::ring,
+                                               SlotExchange::Order::neighbor_exchange};
+
+// Rounds of four bytes at most.
+Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchange::Order order) {
+  const int ranks = static_cast<int>(calls.front().size());
+  return job_of(
+      ranks, allgather_script(calls),
+      [=](int rank) { return SlotExchange({4}, rank, ranks, just_below_wrap); },
+      [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
+        const auto blocks = packed(calls[call]);
+        const Blocks listed = Blocks::listed(blocks);
+        protocol.allgather(w, listed, listed.largest(ranks), false,
+                           {4, order, memory::CopyKernel::nontemporal});
+      });
+}
+
+Job slots_alltoall_job(int ranks, const std::vector<std::size_t>& calls) {
+  std::vector<Matrix> matrices;
+  for (const std::size_t bytes : calls) {
+    matrices.push_back(even(static_cast<std::size_t>(ranks), bytes));
+  }
+  return job_of(
+      ranks, alltoall_script(matrices),
+      [=](int rank) { return SlotExchange({12}, rank, ranks, just_below_wrap); },
+      [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
+        protocol.alltoall(w, calls[call], false,
+                          {12, SlotExchange::Order::ring, memory::CopyKernel::nontemporal});
+      });
+}
+
+TEST(ExchangeChecked, SlotsInEveryOrder) {
+  for (const auto order : slot_orders) {
+    EXPECT_TRUE(passes(allgather_job({{9, 9}, {3, 3}, {1, 6}, {0, 5}}, order)));
+    EXPECT_TRUE(passes(allgather_job({{2, 9, 0}, {3, 3, 3}}, order)));
+    EXPECT_TRUE(passes(allgather_job({{4, 4, 4, 4}}, order)));
+  }
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {6, 1, 3, 4, 2})));
+  EXPECT_TRUE(passes(slots_alltoall_job(3, {4, 2, 1})));
+}
+
+TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
+  EXPECT_TRUE(bites({allgather_job({{9, 9}, {22, 22}}, SlotExchange::Order::ring),
+                     allgather_job({{9, 4, 1}, {9, 9, 9}}, SlotExchange::Order::neighbor_exchange),
+                     slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2})},
+                    {flag_too_high}));
+}
+
+// Whom a rank visits: everybody else, once.
+TEST(SlotExchange, VisitsEverybodyElseOnce) {
+  for (const auto order : slot_orders) {
+    for (int ranks = 1; ranks <= 9; ++ranks) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        auto visits = SlotExchange::visits(order, rank, ranks);
+        std::sort(visits.begin(), visits.end());
+        std::vector<int> others;
+        for (int other = 0; other < ranks; ++other) {
+          if (other != rank) others.push_back(other);
+        }
+        EXPECT_EQ(visits, others) << rank << " of " << ranks;
+      }
+    }
+  }
+  EXPECT_EQ(SlotExchange::visits(SlotExchange::Order::neighbor_exchange, 0, 8),
+            (std::vector<int>{1, 7, 6, 2, 3, 5, 4}));
+}
+
+}  // namespace
+}  // namespace huddle::node::test
