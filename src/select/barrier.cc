@@ -74,7 +74,8 @@ void add_dissemination(std::vector<Candidate>& list,
        fmt::format("radix {}, flags a line: {}", parameters.radix, parameters.flags_per_line), ns});
 }
 
-void add_disseminations(std::vector<Candidate>& list, const Prices& prices) {
+void add_disseminations(std::vector<Candidate>& list, const Prices& prices, const Provision&,
+                        const Request&) {
   const int ranks = prices.ranks();
   for (int radix = 2;; radix *= 2) {
     const node::DisseminationBarrier::Parameters parameters{std::min(radix, ranks), 1};
@@ -87,8 +88,8 @@ void add_disseminations(std::vector<Candidate>& list, const Prices& prices) {
                     ranks == 2 ? prices.shared_line_ns(0, 1) : dissemination_ns(prices, together));
 }
 
-void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
-                       const node::Shape& shape) {
+void add_tree_barriers_of(std::vector<Candidate>& list, const Prices& prices,
+                          const node::Shape& shape) {
   const node::Tree tree = node::tree(shape, prices.seats(), 0);
   for (const Release release : releases) {
     for (const int per_line : flags_per_line_choices(tree.degree())) {
@@ -99,6 +100,11 @@ void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
            tree_barrier_ns(prices, tree, parameters)});
     }
   }
+}
+
+void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
+                       const Provision& provision, const Request&) {
+  for (const node::Shape& shape : provision.shapes) add_tree_barriers_of(list, prices, shape);
 }
 
 }  // namespace
@@ -133,13 +139,9 @@ double dissemination_ns(const Prices& prices,
   return sum;
 }
 
-std::vector<Candidate> barrier_candidates(const Prices& prices, const Provision& provision) {
-  std::vector<Candidate> list;
-  add_disseminations(list, prices);
-  for (const node::Shape& shape : provision.shapes) {
-    add_tree_barriers(list, prices, shape);
-  }
-  return list;
+std::vector<Algorithm> barrier_algorithms() {
+  return {described<DisseminationPlan>("", add_disseminations),
+          described<TreeBarrierPlan>("", add_tree_barriers)};
 }
 
 }  // namespace huddle::select

@@ -4,12 +4,11 @@
 
 #include <vector>
 
-#include "select/candidate.h"
-#include "select/prices.h"
+#include "select/algorithm.h"
 
 namespace huddle::select {
 
-std::vector<Candidate> barrier_candidates(const Prices& prices, const Provision& provision);
+std::vector<Algorithm> barrier_algorithms();
 
 double tree_barrier_ns(const Prices& prices, const node::Tree& tree,
                        const node::TreeBarrier::Parameters& parameters);

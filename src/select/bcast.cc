@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/text.h"
 
@@ -16,20 +15,12 @@ namespace {
 
 constexpr int root = 0;
 
-std::vector<int> everybody_but(int rank, int ranks) {
-  std::vector<int> others(static_cast<std::size_t>(ranks));
-  std::iota(others.begin(), others.end(), 0);
-  others.erase(others.begin() + rank);
-  return others;
-}
-
 // Looking at everybody's counter before buffers are used again.
-double reuse_ns(const Prices& prices) {
-  return prices.flags_ns(everybody_but(root, prices.ranks()), root, 1);
-}
+double reuse_ns(const Prices& prices) { return prices.flags_ns(prices.others_than(root), root, 1); }
 
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                std::size_t bytes) {
+                const Request& request) {
+  const std::size_t bytes = request.bytes;
   if (bytes > provision.inline_bcast.capacity_bytes) return;
   for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
     const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
@@ -39,7 +30,8 @@ void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provis
 }
 
 void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                   std::size_t bytes) {
+                   const Request& request) {
+  const std::size_t bytes = request.bytes;
   const auto& parameters = provision.pipelined_bcast;
   const std::size_t queue =
       static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
@@ -58,15 +50,17 @@ void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Pro
 }
 
 void add_segmented(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                   std::size_t bytes) {
+                   const Request& request) {
+  const std::size_t bytes = request.bytes;
   const auto& parameters = provision.segmented_bcast;
   const auto kernel = prices.kernel_for(bytes, root, prices.farthest_from(root));
   const node::SegmentedBcast layout(parameters, prices.seats(), root, 0);
+  const int readers = std::min(parameters.readers_at_once, prices.ranks() - 1);
   for (std::size_t segment = node::page_bytes; segment <= parameters.segment_bytes; segment *= 2) {
     const node::SegmentedBcast::Plan plan{segment, kernel};
     list.push_back({plan,
-                    fmt::format("{} segments of {}, {} readers at once, {}", layout.segments(),
-                                size_text(static_cast<double>(segment)), parameters.readers_at_once,
+                    fmt::format("{} of {}, {} at a time, {}", counted(layout.segments(), "segment"),
+                                size_text(static_cast<double>(segment)), counted(readers, "reader"),
                                 memory::name(kernel)),
                     segmented_bcast_ns(prices, layout, parameters.readers_at_once, bytes, plan)});
     if (segment * static_cast<std::size_t>(layout.segments()) >= bytes) break;
@@ -113,7 +107,7 @@ double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layo
   const double drain_ns = prices.read_ns(segment, root, far, others);
   const double pace_ns = std::max(prices.stream_ns(bytes, root, far, plan.copy_in),
                                   prices.read_ns(bytes, root, far, others));
-  const double flag_ns = prices.line_to_ns(root, everybody_but(root, prices.ranks()));
+  const double flag_ns = prices.line_to_ns(root, prices.others_than(root));
   const double segments = ceil_div(bytes, segment);
   const double turns = ceil_div(bytes, in_turn * plan.segment_bytes);
   const double filled_first = std::min(segments, static_cast<double>(in_turn));
@@ -121,13 +115,11 @@ double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layo
          segments * flag_ns + turns * reuse_ns(prices);
 }
 
-std::vector<Candidate> bcast_candidates(const Prices& prices, const Provision& provision,
-                                        std::size_t bytes) {
-  std::vector<Candidate> list;
-  add_inline(list, prices, provision, bytes);
-  add_pipelined(list, prices, provision, bytes);
-  add_segmented(list, prices, provision, bytes);
-  return list;
+std::vector<Algorithm> bcast_algorithms(const Provision& provision) {
+  return {described<InlineBcastPlan>(
+              fmt::format("at most {} bytes", provision.inline_bcast.capacity_bytes), add_inline),
+          described<node::PipelinedBcast::Plan>("", add_pipelined),
+          described<node::SegmentedBcast::Plan>("", add_segmented)};
 }
 
 }  // namespace huddle::select

@@ -4,13 +4,11 @@
 
 #include <vector>
 
-#include "select/candidate.h"
-#include "select/prices.h"
+#include "select/algorithm.h"
 
 namespace huddle::select {
 
-std::vector<Candidate> bcast_candidates(const Prices& prices, const Provision& provision,
-                                        std::size_t bytes);
+std::vector<Algorithm> bcast_algorithms(const Provision& provision);
 
 double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, std::size_t bytes);
 // After Kurnosov and Tokmasheva's t(m, s), with the copies in and out each at their own price.

@@ -4,32 +4,83 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "select/algorithm.h"
 #include "select/barrier.h"
 #include "select/bcast.h"
+#include "select/direct.h"
+#include "select/exchange.h"
 #include "select/reduce.h"
 
 namespace huddle::select {
 
 std::string_view algorithm_name(const Plan& plan) {
   static constexpr std::array<std::string_view, std::variant_size_v<Plan>> names = {
-      "tree", "dissemination", "inline", "pipelined", "segmented", "exchange", "blocks", "slices"};
+      "tree",   "dissemination", "inline",   "pipelined", "segmented", "exchange",  "blocks",
+      "slices", "slots",         "pairwise", "direct",    "direct",    "announced", "pushed"};
   return names[plan.index()];
+}
+
+bool is_direct(const Plan& plan) {
+  return std::holds_alternative<node::DirectExchange::Plan>(plan) ||
+         std::holds_alternative<node::DirectReduce::Plan>(plan) ||
+         std::holds_alternative<AnnouncedPlan>(plan) || std::holds_alternative<PushedPlan>(plan);
+}
+
+namespace {
+
+// Those that go through shared memory.
+std::vector<Algorithm> shared_algorithms(Operation operation, const Provision& provision) {
+  switch (operation) {
+    case Operation::barrier:
+      return barrier_algorithms();
+    case Operation::bcast:
+      return bcast_algorithms(provision);
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+    case Operation::scan:
+    case Operation::exscan:
+      return reduce_algorithms(operation);
+    case Operation::allgather:
+    case Operation::allgatherv:
+      return allgather_algorithms();
+    case Operation::alltoall:
+      return alltoall_algorithms(provision);
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::gatherv:
+    case Operation::scatterv:
+      // In this order: what announces large blocks costs the same as what does not where blocks
+      // are small, and is chosen for both.
+      return {announced_algorithm(), uneven_algorithm()};
+    case Operation::gather:
+    case Operation::scatter:
+      return rooted_algorithms();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Algorithm> algorithms(Operation operation, const Provision& provision) {
+  std::vector<Algorithm> list = shared_algorithms(operation, provision);
+  std::vector<Algorithm> direct = direct_algorithms(operation);
+  list.insert(list.end(), std::make_move_iterator(direct.begin()),
+              std::make_move_iterator(direct.end()));
+  return list;
 }
 
 std::vector<Candidate> candidates(const Request& request, const node::Seats& seats,
                                   const machine::CostModel& model, const Provision& provision) {
   const Prices prices(model, seats);
-  switch (request.operation) {
-    case Operation::barrier:
-      return barrier_candidates(prices, provision);
-    case Operation::bcast:
-      return bcast_candidates(prices, provision, request.bytes);
-    case Operation::reduce:
-    case Operation::allreduce:
-      return reduce_candidates(prices, provision, request);
+  std::vector<Candidate> list;
+  for (const Algorithm& one : algorithms(request.operation, provision)) {
+    one.add(list, prices, provision, request);
   }
-  return {};
+  return list;
 }
 
 const Candidate& cheapest(const std::vector<Candidate>& candidates) {

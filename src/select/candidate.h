@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // A way to do an operation: which algorithm, with which plan, and what it is predicted to cost.
-// Algorithms describe themselves in barrier.cc, bcast.cc and reduce.cc.
+// Algorithms describe themselves: see algorithm.h.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,18 @@
 #include <variant>
 #include <vector>
 
-#include "node/allreduce_exchange.h"
 #include "node/barrier_dissemination.h"
 #include "node/barrier_tree.h"
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"
+#include "node/direct_exchange.h"
+#include "node/direct_reduce.h"
+#include "node/pair_exchange.h"
+#include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
 #include "node/seats.h"
+#include "node/slot_exchange.h"
 #include "select/operation.h"
 #include "select/provision.h"
 
@@ -39,13 +43,24 @@ struct DisseminationPlan {
 struct InlineBcastPlan {
   int shape = 0;
 };
+// Pairs of which the sender announces what is worth a read.
+struct AnnouncedPlan {
+  node::PairExchange::Plan pairs;
+};
+// A gather in which the root copies nothing but its own: the others write to its memory.
+struct PushedPlan {
+  node::DirectExchange::Plan writers;
+};
 
 using Plan =
     std::variant<TreeBarrierPlan, DisseminationPlan, InlineBcastPlan, node::PipelinedBcast::Plan,
-                 node::SegmentedBcast::Plan, node::ExchangeAllreduce::Plan, node::TreeReduce::Plan,
-                 node::SlicedReduce::Plan>;
+                 node::SegmentedBcast::Plan, node::ExchangeReduce::Plan, node::TreeReduce::Plan,
+                 node::SlicedReduce::Plan, node::SlotExchange::Plan, node::PairExchange::Plan,
+                 node::DirectExchange::Plan, node::DirectReduce::Plan, AnnouncedPlan, PushedPlan>;
 // By the plan's index: "tree", "dissemination", "inline", ...
 std::string_view algorithm_name(const Plan& plan);
+// Whether ranks read each other's memory, or write to it.
+bool is_direct(const Plan& plan);
 
 struct Candidate {
   Plan plan;

@@ -13,11 +13,13 @@ namespace huddle::select {
 
 Explanation explain(const Request& request, const node::Seats& seats,
                     const machine::CostModel& model, const Provision& provision) {
-  Explanation explanation{request, seats.ranks(), machine::calibrated(model.machine()), {}};
+  Explanation explanation{
+      request, seats.ranks(), machine::calibrated(model.machine()), {}, provision.direct_refusal};
   // One choice serves all sizes of a class: it is made for the largest of them.
   Request rounded = request;
   rounded.bytes = largest_in(size_class_of(request.bytes));
-  const bool moves = request.operation == Operation::barrier || request.bytes > 0;
+  const bool moves = request.operation == Operation::barrier || request.bytes > 0 ||
+                     is_known_to_pairs_only(request.operation);
   if (seats.ranks() > 1 && moves) {
     explanation.candidates = select::candidates(rounded, seats, model, provision);
   }
@@ -51,6 +53,9 @@ std::string explanation_text(const Explanation& explanation) {
     text += fmt::format("{:>2} {:>9}  {:<13}  {}\n", mark, time_text(candidate.ns),
                         algorithm_name(candidate.plan), candidate.parameters);
     mark = "";
+  }
+  if (!explanation.direct_refusal.empty()) {
+    text += fmt::format("   without single copy: {}\n", explanation.direct_refusal);
   }
   return text;
 }

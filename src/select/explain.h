@@ -20,6 +20,8 @@ struct Explanation {
   int ranks = 1;
   bool calibrated = false;
   std::vector<Candidate> candidates;  // none: because_there_is_none() says why
+  // Why no rank reads another one's memory; empty where they may.
+  std::string direct_refusal = {};
 };
 
 // What a team on these seats would do.

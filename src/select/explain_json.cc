@@ -14,13 +14,16 @@ std::string explanation_json(const Explanation& explanation) {
                           {"parameters", candidate.parameters},
                           {"predicted_ns", candidate.ns}});
   }
-  const Json object = {{"schema", 1},
-                       {"operation", name(explanation.request.operation)},
-                       {"bytes", explanation.request.bytes},
-                       {"ranks", explanation.ranks},
-                       {"calibrated", explanation.calibrated},
-                       {"chosen", candidates.empty() ? Json() : candidates.front()},
-                       {"candidates", candidates}};
+  const Json object = {
+      {"schema", 1},
+      {"operation", name(explanation.request.operation)},
+      {"bytes", explanation.request.bytes},
+      {"ranks", explanation.ranks},
+      {"calibrated", explanation.calibrated},
+      {"chosen", candidates.empty() ? Json() : candidates.front()},
+      {"candidates", candidates},
+      {"direct_refusal",
+       explanation.direct_refusal.empty() ? Json() : Json(explanation.direct_refusal)}};
   return object.dump(2);
 }
 

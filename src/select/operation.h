@@ -11,19 +11,88 @@
 
 namespace huddle::select {
 
-enum class Operation { barrier, bcast, reduce, allreduce };
-inline constexpr std::array<Operation, 4> operations = {Operation::barrier, Operation::bcast,
-                                                        Operation::reduce, Operation::allreduce};
-inline constexpr std::array<std::string_view, 4> operation_names = {"barrier", "bcast", "reduce",
-                                                                    "allreduce"};
+enum class Operation {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
+};
+inline constexpr std::array<std::string_view, 17> operation_names = {
+    "barrier",    "bcast",    "reduce",    "allreduce",      "allgather",
+    "allgatherv", "alltoall", "alltoallv", "alltoallw",      "gather",
+    "gatherv",    "scatter",  "scatterv",  "reduce_scatter", "reduce_scatter_block",
+    "scan",       "exscan"};
+inline constexpr std::array<Operation, operation_names.size()> operations = [] {
+  std::array<Operation, operation_names.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Operation>(i);
+  return all;
+}();
 constexpr std::string_view name(Operation operation) {
   return operation_names[static_cast<std::size_t>(operation)];
 }
 
+// Whether nobody knows how much moves but each pair of ranks for itself: nothing can be chosen by
+// it.
+constexpr bool is_known_to_pairs_only(Operation operation) {
+  return operation == Operation::alltoallv || operation == Operation::alltoallw ||
+         operation == Operation::gatherv || operation == Operation::scatterv;
+}
+
+// What an operation is whose blocks may differ, where they do not.
+constexpr Operation regular_form(Operation operation) {
+  switch (operation) {
+    case Operation::allgatherv:
+      return Operation::allgather;
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+      return Operation::alltoall;
+    case Operation::gatherv:
+      return Operation::gather;
+    case Operation::scatterv:
+      return Operation::scatter;
+    case Operation::reduce_scatter:
+      return Operation::reduce_scatter_block;
+    case Operation::barrier:
+    case Operation::bcast:
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::allgather:
+    case Operation::alltoall:
+    case Operation::gather:
+    case Operation::scatter:
+    case Operation::reduce_scatter_block:
+    case Operation::scan:
+    case Operation::exscan:
+      return operation;
+  }
+  return operation;
+}
+
+constexpr bool reduces_to_blocks(Operation operation) {
+  return operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
+}
+
 struct Request {
   Operation operation = Operation::barrier;
-  std::size_t bytes = 0;          // of one rank's data
+  // Of one rank's data, in a reduction all of it; of one block where they are only moved, the
+  // largest where they differ.
+  std::size_t bytes = 0;
   std::size_t element_bytes = 1;  // of a reduction
+  // Whether what the ranks hand in, all of them, lies where the others have mapped it.
+  bool mapped = false;
 
   bool operator==(const Request&) const = default;
 };

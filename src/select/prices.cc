@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "machine/machine.h"
 #include "node/copy_choice.h"
@@ -47,6 +48,13 @@ double Prices::flags_ns(std::span<const int> writers, int reader, int flags_a_li
   return model_.flags_ns(pus(writers), pu(reader), flags_a_line) + turn_ns(reader);
 }
 
+// A line that many read is had by one after the other.
+double Prices::meeting_ns() const {
+  const std::vector<int> others = others_than(0);
+  const double queue_ns = line_to_ns(0, others) - line_ns(0, farthest_from(0));
+  return flags_ns(others, 0, 1) + std::max(0.0, queue_ns);
+}
+
 double Prices::rest_ns(std::size_t bytes, int from, int to) const {
   const std::size_t all = bytes + node::payload_offset;
   if (all <= node::line_bytes || pu(from) == pu(to)) return 0;
@@ -65,16 +73,35 @@ double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
                          .others = others});
 }
 
-double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                        memory::CopyKernel kernel) const {
-  const auto kind =
-      past_the_caches(kernel) ? HandoffKind::write_cached_nontemporal : HandoffKind::write_cached;
-  const auto write = [&](double size) {
-    return model_.handoff_ns(size, pu(rank), pu(reader), kind);
-  };
+// No reader of a ring waits for anything but its data.
+double Prices::read_ns(std::size_t bytes, int from, int to, int others,
+                       memory::CopyKernel kernel) const {
+  const double cached_ns = read_ns(bytes, from, to, others);
+  if (!past_the_caches(kernel)) return cached_ns;
+  const double ring_ns = stream_ns(bytes, from, to, kernel);
+  return std::isfinite(ring_ns) ? std::max(cached_ns, ring_ns) : cached_ns;
+}
+
+double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
+                        int to) const {
+  const auto pass = [&](double size) { return model_.handoff_ns(size, pu(from), pu(to), kind); };
   const auto block = static_cast<double>(bytes);
   const double all = std::max(block, static_cast<double>(buffers_bytes));
-  return std::max(write(block), write(all) * block / all);
+  return std::max(pass(block), pass(all) * block / all);
+}
+
+double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                        memory::CopyKernel kernel) const {
+  return share_ns(
+      past_the_caches(kernel) ? HandoffKind::write_cached_nontemporal : HandoffKind::write_cached,
+      bytes, buffers_bytes, rank, reader);
+}
+
+double Prices::return_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int peer) const {
+  const double ns = share_ns(HandoffKind::write_returned, bytes, buffers_bytes, rank, peer);
+  // The peer has the lines cached, too: so much at the most.
+  const double most_ns = write_ns(bytes, buffers_bytes, rank, peer, memory::CopyKernel::plain);
+  return std::min(ns, most_ns);
 }
 
 double Prices::stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const {
@@ -100,6 +127,13 @@ int Prices::farthest_from(int rank) const {
     if (other != rank && line_ns(rank, other) > line_ns(rank, farthest)) farthest = other;
   }
   return farthest;
+}
+
+std::vector<int> Prices::others_than(int rank) const {
+  std::vector<int> others(static_cast<std::size_t>(ranks()));
+  std::iota(others.begin(), others.end(), 0);
+  others.erase(others.begin() + rank);
+  return others;
 }
 
 memory::CopyKernel Prices::block_kernel_for(std::size_t bytes, std::size_t buffers_bytes, int from,

@@ -12,6 +12,7 @@
 #include "memory/copy.h"
 #include "node/seats.h"
 #include "node/shape.h"
+#include "path/cma.h"
 
 namespace huddle::select {
 
@@ -32,20 +33,44 @@ class Prices {
   double line_to_ns(int from, std::span<const int> readers) const;
   // Until `reader` has seen the flags of all these.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
+  // Until everybody has seen the flags of all others, each in a line that all others read.
+  double meeting_ns() const;
 
   // Data behind a flag that arrives anyway: what the lines after the first add.
   double rest_ns(std::size_t bytes, int from, int to) const;
   // A block that `from` has just written, read while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const;
+  // The same written by this kernel: what went past the caches has to be had from there.
+  double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyKernel kernel) const;
   // A block written where others have read before, into buffers of so much memory in all: the more
   // there are, the longer ago its lines were last used.
   double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                   memory::CopyKernel kernel) const;
+  // A block written where this rank has just read what a peer wrote there.
+  double return_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int peer) const;
   // A block that goes through memory shared with `to` while it is still being written.
   double stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const;
   // A block of one's own data joined to another, the data being so many bytes in all: they come
   // from the cache that holds them all.
   double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
+
+  // A rank's own block of an exchange, from one of its buffers to the other.
+  double own_ns(std::size_t bytes) const {
+    return join_ns(bytes, bytes * static_cast<std::size_t>(ranks()), 0);
+  }
+
+  // A block copied straight out of a peer's memory, or into it, while `others` do so as well;
+  // infinity where the machine has no figures for that. Either way it is the same work of the
+  // kernel's, and was measured one way.
+  double path_ns(std::size_t bytes, int others) const {
+    return model_.path_ns(path::cma.name, static_cast<double>(bytes), others);
+  }
+
+  // The same where it may be mapped: then it is read like any other that a peer has written, or
+  // written in that time.
+  double fetch_ns(std::size_t bytes, int others, bool mapped) const {
+    return mapped ? read_ns(bytes, farthest_from(0), 0, others) : path_ns(bytes, others);
+  }
 
   // Which kernel brings so much into memory that `to` has cached and reads meanwhile.
   memory::CopyKernel kernel_for(std::size_t bytes, int from, int to) const;
@@ -55,10 +80,15 @@ class Prices {
 
   // The rank that is farthest from this one.
   int farthest_from(int rank) const;
+  // All but this one.
+  std::vector<int> others_than(int rank) const;
 
  private:
   // Until everybody else of its processor has had it once.
   double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
+  // By the hand-off curve of that manner at the size of all buffers, the block's share of it.
+  double share_ns(machine::HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
+                  int to) const;
   int pu(int rank) const { return seats_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
 

@@ -78,10 +78,16 @@ Provision provision(const node::Seats& seats, const machine::CostModel& model,
   // What is read as whole blocks has no queue: blocks are as large as they are best, by their
   // price.
   const std::size_t most = std::bit_floor(queue_bytes);
-  provision.exchange = {most / node::ExchangeAllreduce::slots};
+  provision.exchange = {most / node::ExchangeReduce::slots};
   provision.tree_reduce = {set / 4, slots_in_turn};
   provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
+  provision.slot_exchange = {most / node::SlotExchange::slots};
+  provision.pair_exchange = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
+                             queue_sets};
+  // In private memory: a tile, and four blocks.
+  provision.direct_exchange = {most / 4};
+  provision.direct_reduce = {most / 4, 2};
   return provision;
 }
 

@@ -5,16 +5,21 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "machine/cost.h"
-#include "node/allreduce_exchange.h"
 #include "node/bcast_inline.h"
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"
+#include "node/direct_exchange.h"
+#include "node/direct_reduce.h"
+#include "node/pair_exchange.h"
+#include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
 #include "node/seats.h"
+#include "node/slot_exchange.h"
 
 namespace huddle::select {
 
@@ -23,9 +28,18 @@ struct Provision {
   node::InlineBcast::Parameters inline_bcast;
   node::PipelinedBcast::Parameters pipelined_bcast;
   node::SegmentedBcast::Parameters segmented_bcast;
-  node::ExchangeAllreduce::Parameters exchange;
+  node::ExchangeReduce::Parameters exchange;
   node::TreeReduce::Parameters tree_reduce;
   node::SlicedReduce::Parameters sliced_reduce;
+  node::SlotExchange::Parameters slot_exchange;
+  node::PairExchange::Parameters pair_exchange;
+  node::DirectExchange::Parameters direct_exchange;
+  node::DirectReduce::Parameters direct_reduce;
+  // Why ranks cannot reach each other's memory, once that is known; empty: they can, or nobody has
+  // tried.
+  std::string direct_refusal;
+  // The same of their mapping each other's heaps.
+  std::string heap_refusal = "there is no shared heap";
 };
 
 // queue_bytes: the most that a rank gives to each of the algorithms that move much.

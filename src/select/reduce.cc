@@ -10,12 +10,16 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "select/piece_sizes.h"
 
 namespace huddle::select {
 namespace {
 
+using node::Aim;
 using node::Association;
+using node::SlicedReduce;
 using node::TreeReduce;
+using Results = SlicedReduce::Results;
 
 std::vector<int> row(int first, int last) {
   std::vector<int> ranks(static_cast<std::size_t>(std::max(0, last - first)));
@@ -30,10 +34,14 @@ struct Block {
 };
 
 // A rank shows a block in one of its slots; what rides in the flag's line costs nothing besides.
+// The block's lines and the flag's are on their way together: one way of a line is the flag's
+// already.
 double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
                memory::CopyKernel kernel) {
-  if (bytes <= node::most_in_line) return 0;
-  return prices.write_ns(bytes, slots * bytes, 0, prices.farthest_from(0), kernel);
+  if (node::fits_behind_flag(bytes)) return 0;
+  const int far = prices.farthest_from(0);
+  return std::max(0.0,
+                  prices.write_ns(bytes, slots * bytes, 0, far, kernel) - prices.line_ns(0, far));
 }
 
 // `reader` joins what these show to its own.
@@ -76,7 +84,7 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
   const double shown_ns = show_ns(prices, block.bytes, static_cast<std::size_t>(slots_in_turn),
                                   memory::CopyKernel::plain);
   const std::vector<int> leaders = leaders_but_first(association);
-  const std::vector<int> others = row(1, prices.ranks());
+  const std::vector<int> others = prices.others_than(0);
   double leader_works_ns = 0;
   for (int i = 0; i < association.blocks(); ++i) {
     leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members_but_first(association, i),
@@ -84,7 +92,13 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
   }
   const double join_ns = prices.join_ns(block.bytes, block.data_bytes, 0);
   const double top_works_ns = gather_ns(prices, leaders, 0, block) + join_ns;
-  Round round{.alone_ns = leader_works_ns + 2 * shown_ns + top_works_ns,
+  // Members show theirs to their leader; a leader shows its block's where anybody else wants it. Of
+  // a round alone the block's lines and the flag's are on their way together.
+  const bool members_show = association.blocks() < prices.ranks();
+  const bool leaders_show = !leaders.empty() || (to_all && top == TreeReduce::Top::everybody);
+  const double shown_alone_ns = std::max(0.0, shown_ns - prices.line_ns(0, far));
+  const int shows = (members_show ? 1 : 0) + (leaders_show ? 1 : 0);
+  Round round{.alone_ns = leader_works_ns + shows * shown_alone_ns + top_works_ns,
               .busy_ns = leader_works_ns + shown_ns + top_works_ns};
   if (!to_all) return round;
   switch (top) {
@@ -115,20 +129,16 @@ std::string_view name(TreeReduce::Top top) {
   return {};
 }
 
-// What a slot may carry in a round: what fits into its flag's line, then more and more, until all
-// fits or the slot is full.
+// What a slot may carry in a round: an element or more.
 std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacity) {
-  std::vector<std::size_t> sizes = {node::most_in_line};
-  for (std::size_t size = 4 * node::line_bytes; size <= capacity; size *= 2) {
-    if (sizes.back() >= request.bytes) break;
-    sizes.push_back(size);
-  }
+  std::vector<std::size_t> sizes = piece_sizes(request.bytes, capacity);
   std::erase_if(sizes, [&](std::size_t size) { return size < request.element_bytes; });
   return sizes;
 }
 
 void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-              const Request& request, const Association& association) {
+              const Request& request) {
+  const Association association(prices.seats());
   const bool to_all = request.operation == Operation::allreduce;
   const std::size_t capacity = provision.tree_reduce.capacity_bytes;
   for (const auto top : {TreeReduce::Top::first_rank, TreeReduce::Top::everybody}) {
@@ -144,35 +154,71 @@ void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provisio
   }
 }
 
+// Of what each of the others shows a rank joins all, or what is its own block.
 void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                   const Request& request) {
+  const std::size_t joined_bytes = reduces_to_blocks(request.operation)
+                                       ? request.bytes / static_cast<std::size_t>(prices.ranks())
+                                       : request.bytes;
   const int far = prices.farthest_from(0);
   for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
-    const std::size_t buffers = node::ExchangeAllreduce::slots * round;
-    const node::ExchangeAllreduce::Plan plan{round,
-                                             prices.block_kernel_for(round, buffers, 0, far)};
+    const std::size_t buffers = node::ExchangeReduce::slots * round;
+    const node::ExchangeReduce::Plan plan{round, prices.block_kernel_for(round, buffers, 0, far)};
     list.push_back({plan,
                     fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
                                 memory::name(plan.copy_in)),
-                    exchange_ns(prices, request.bytes, plan)});
+                    exchange_ns(prices, request.bytes, joined_bytes, plan)});
   }
 }
 
+// Whether all of the data are joined to one result, whoever wants it.
+bool is_whole(Operation operation) {
+  return operation == Operation::reduce || operation == Operation::allreduce;
+}
+
+Aim::Kind aim_of(Operation operation) {
+  if (operation == Operation::allreduce) return Aim::Kind::to_all;
+  if (operation == Operation::reduce) return Aim::Kind::to_one;
+  if (reduces_to_blocks(operation)) return Aim::Kind::to_each;
+  return operation == Operation::scan ? Aim::Kind::inclusive : Aim::Kind::exclusive;
+}
+
+std::string_view name(Results results) {
+  switch (results) {
+    case Results::returned:
+      return "results returned";
+    case Results::in_one_place:
+      return "results in one place";
+  }
+  return {};
+}
+
 void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                const Request& request) {
-  const bool to_all = request.operation == Operation::allreduce;
+                const Request& request, Results results) {
   const auto& parameters = provision.sliced_reduce;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const int far = prices.farthest_from(0);
   for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
-    const node::SlicedReduce::Plan plan{slice, prices.block_kernel_for(slice, buffers, 0, far)};
+    // Lines that come and go with data are at hand when they are written.
+    const memory::CopyKernel kernel = results == Results::returned
+                                          ? memory::CopyKernel::plain
+                                          : prices.block_kernel_for(slice, buffers, 0, far);
+    const SlicedReduce::Plan plan{slice, kernel, results};
     list.push_back({plan,
-                    fmt::format("slices of {}, {}", size_text(static_cast<double>(slice)),
-                                memory::name(plan.copy_in)),
-                    sliced_reduce_ns(prices, parameters.sets, request.bytes, plan, to_all)});
+                    fmt::format("slices of {}, {}, {}", size_text(static_cast<double>(slice)),
+                                name(results), memory::name(plan.copy_in)),
+                    sliced_reduce_ns(prices, parameters.sets, request.bytes, plan,
+                                     aim_of(request.operation))});
     if (slice * ranks >= request.bytes) break;
+  }
+}
+void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                const Request& request) {
+  add_sliced(list, prices, provision, request, Results::returned);
+  if (is_whole(request.operation)) {
+    add_sliced(list, prices, provision, request, Results::in_one_place);
   }
 }
 
@@ -180,18 +226,15 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provis
 
 // Everybody reads everybody's line: each line has as many readers as there are others. Each round
 // has its flags to wait for, its data to show, and all to join.
-double exchange_ns(const Prices& prices, std::size_t bytes,
-                   const node::ExchangeAllreduce::Plan& plan) {
+double exchange_ns(const Prices& prices, std::size_t bytes, std::size_t joined_bytes,
+                   const node::ExchangeReduce::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
   const double rounds = ceil_div(least, round_bytes);
-  const int far = prices.farthest_from(0);
-  const std::vector<int> others = row(1, prices.ranks());
-  const double shown_ns =
-      show_ns(prices, round_bytes, node::ExchangeAllreduce::slots, plan.copy_in);
-  const double queue_ns = std::max(0.0, prices.line_to_ns(0, others) - prices.line_ns(0, far));
-  const double flags_ns = prices.flags_ns(others, 0, 1) + queue_ns;
-  return rounds * (shown_ns + flags_ns + join_all_ns(prices, others, 0, {round_bytes, least}));
+  const double shown_ns = show_ns(prices, round_bytes, node::ExchangeReduce::slots, plan.copy_in);
+  const auto joined = static_cast<std::size_t>(static_cast<double>(joined_bytes) / rounds);
+  return rounds * (shown_ns + prices.meeting_ns() +
+                   join_all_ns(prices, prices.others_than(0), 0, {joined, least}));
 }
 
 double tree_reduce_ns(const Prices& prices, const Association& association, int slots,
@@ -204,32 +247,52 @@ double tree_reduce_ns(const Prices& prices, const Association& association, int 
   return round.alone_ns + (rounds - 1) * round.busy_ns;
 }
 
-// A rank copies in what is the others', joins its share, and fetches the rest, all by itself; each
-// chunk has the others' flags to wait for three times, and two chunks are under way at the ends.
+// A rank copies in what is the others', joins its share, and fetches the rest, all by itself. Each
+// chunk has the others' flags to wait for: that it is shown, that it is joined, and where results
+// have a place of their own, that they were fetched from there.
 double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
-                        const node::SlicedReduce::Plan& plan, bool to_all) {
+                        const SlicedReduce::Plan& plan, Aim::Kind aim) {
+  const bool returned = plan.results == Results::returned;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const int far = prices.farthest_from(0);
   const int others = prices.ranks() - 2;
-  const std::size_t theirs = bytes / ranks * (ranks - 1);
+  const std::size_t mine = bytes / ranks;
+  const std::size_t theirs = mine * (ranks - 1);
   const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
-  const double chunks = ceil_div(bytes, chunk);
-  const std::size_t buffers = static_cast<std::size_t>(sets) * chunk;
-  const double in_ns = prices.write_ns(theirs, buffers, 0, far, plan.copy_in);
-  const double join_ns = prices.read_ns(theirs, far, 0, others);
-  const double result_ns = prices.write_ns(bytes / ranks, buffers, 0, far, plan.copy_in);
-  const double fetch_ns = to_all ? join_ns : prices.read_ns(theirs, far, 0, 0);
-  const double flags_ns = prices.flags_ns(row(1, prices.ranks()), 0, 1);
-  return in_ns + join_ns + result_ns + fetch_ns + 3 * (chunks + 1) * flags_ns;
+  const std::size_t places = chunk / ranks * (returned ? ranks - 1 : ranks);
+  const std::size_t buffers = static_cast<std::size_t>(sets) * places;
+  const auto write_ns = [&](std::size_t written) {
+    return returned ? prices.return_ns(written, buffers, 0, far)
+                    : prices.write_ns(written, buffers, 0, far, plan.copy_in);
+  };
+  const double join_ns = prices.read_ns(theirs, far, 0, others, plan.copy_in);
+  const auto [fetch_ns, result_bytes] = [&]() -> std::pair<double, std::size_t> {
+    switch (aim) {
+      case Aim::Kind::to_all:
+      case Aim::Kind::inclusive:
+      case Aim::Kind::exclusive:
+        return {join_ns, returned ? theirs : mine};
+      case Aim::Kind::to_one:
+        return {prices.read_ns(theirs, far, 0, 0, plan.copy_in), mine};
+      case Aim::Kind::to_each:
+        return {0, 0};
+    }
+    return {};
+  }();
+  const double result_ns = result_bytes == 0 ? 0 : write_ns(result_bytes);
+  const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
+  const double waits = (returned ? 2 : 3) * (ceil_div(bytes, chunk) + 1);
+  return write_ns(theirs) + join_ns + result_ns + fetch_ns + waits * flags_ns;
 }
 
-std::vector<Candidate> reduce_candidates(const Prices& prices, const Provision& provision,
-                                         const Request& request) {
-  const Association association(prices.seats());
-  std::vector<Candidate> list;
-  if (request.operation == Operation::allreduce) add_exchange(list, prices, provision, request);
-  add_tree(list, prices, provision, request, association);
-  add_sliced(list, prices, provision, request);
+std::vector<Algorithm> reduce_algorithms(Operation operation) {
+  const std::string in_slots = "elements that fit into a slot";
+  std::vector<Algorithm> list;
+  if (operation != Operation::reduce) {
+    list.push_back(described<node::ExchangeReduce::Plan>(in_slots, add_exchange));
+  }
+  if (is_whole(operation)) list.push_back(described<TreeReduce::Plan>(in_slots, add_tree));
+  list.push_back(described<SlicedReduce::Plan>("elements that fit into a slice", add_sliced));
   return list;
 }
 

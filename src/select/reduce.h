@@ -5,20 +5,21 @@
 #include <vector>
 
 #include "node/association.h"
-#include "select/candidate.h"
-#include "select/prices.h"
+#include "select/algorithm.h"
 
 namespace huddle::select {
 
-std::vector<Candidate> reduce_candidates(const Prices& prices, const Provision& provision,
-                                         const Request& request);
+// Of reduce, allreduce, the reductions to blocks, scan and exscan. A rank's data are all blocks
+// together.
+std::vector<Algorithm> reduce_algorithms(Operation operation);
 
-double exchange_ns(const Prices& prices, std::size_t bytes,
-                   const node::ExchangeAllreduce::Plan& plan);
+// A rank joins so many of the bytes that each of the others shows.
+double exchange_ns(const Prices& prices, std::size_t bytes, std::size_t joined_bytes,
+                   const node::ExchangeReduce::Plan& plan);
 // to_all: of an allreduce; otherwise of a reduce.
 double tree_reduce_ns(const Prices& prices, const node::Association& association, int slots,
                       std::size_t bytes, const node::TreeReduce::Plan& plan, bool to_all);
 double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
-                        const node::SlicedReduce::Plan& plan, bool to_all);
+                        const node::SlicedReduce::Plan& plan, node::Aim::Kind aim);
 
 }  // namespace huddle::select

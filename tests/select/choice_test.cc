@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <vector>
 
+#include "machine/discover.h"
+#include "machine/locate.h"
 #include "machine/machine_file.h"
 #include "select/barrier.h"
 #include "select/bcast.h"
@@ -53,6 +56,24 @@ void everywhere(Check check) {
   }
 }
 
+// What is said of segments is what the protocol does with so many ranks.
+TEST(Choice, CountsSegmentsAndTheirReaders) {
+  const auto words_for = [](int ranks) {
+    const machine::Machine machine =
+        machine::generic_machine(machine::discover_from_synthetic("pack:1 core:9 pu:1").topology);
+    const machine::CostModel model(machine);
+    const node::Seats seats = seats_on(machine, ranks);
+    const Provision given = provision(seats, model, queue_bytes);
+    for (const Candidate& one : candidates({Operation::bcast, 4096, 1}, seats, model, given)) {
+      if (std::holds_alternative<node::SegmentedBcast::Plan>(one.plan)) return one.parameters;
+    }
+    return std::string();
+  };
+  EXPECT_THAT(words_for(2), testing::StartsWith("1 segment of 4K, 1 reader at a time"));
+  EXPECT_THAT(words_for(4), testing::StartsWith("1 segment of 4K, 3 readers at a time"));
+  EXPECT_THAT(words_for(9), testing::StartsWith("2 segments of 4K, 4 readers at a time"));
+}
+
 TEST(Choice, ThereIsOneForEveryRequest) {
   everywhere([](const auto& seats, const auto& model, const auto& provision) {
     for (const Operation operation : operations) {
@@ -71,7 +92,8 @@ TEST(Choice, ThereIsOneForEveryRequest) {
 // More data is never predicted to take less time.
 TEST(Choice, CostsRiseWithTheSize) {
   everywhere([](const auto& seats, const auto& model, const auto& provision) {
-    for (const Operation operation : {Operation::bcast, Operation::reduce, Operation::allreduce}) {
+    for (const Operation operation : operations) {
+      if (operation == Operation::barrier) continue;
       double before = 0;
       for (std::size_t bytes = 8; bytes <= (std::size_t{1} << 26); bytes *= 8) {
         const auto list = candidates({operation, bytes, 8}, seats, model, provision);
@@ -95,6 +117,108 @@ TEST(Choice, LittleIsInlineAndMuchIsNot) {
   });
 }
 
+// Nor is much moved in tiles that are mostly flags.
+TEST(Choice, LargeBlocksGoInLargeTiles) {
+  everywhere([](const auto& seats, const auto& model, Provision provision) {
+    provision.direct_refusal = "only what goes through shared memory";
+    for (const Operation operation : {Operation::alltoall, Operation::gather, Operation::scatter,
+                                      Operation::alltoallv, Operation::gatherv}) {
+      const auto list = candidates({operation, std::size_t{1} << 22, 1}, seats, model, provision);
+      const auto* plan = std::get_if<node::PairExchange::Plan>(&cheapest(list).plan);
+      ASSERT_NE(plan, nullptr) << name(operation);
+      EXPECT_GE(plan->tile_bytes, std::min(provision.pair_exchange.tile_bytes, std::size_t{1024}))
+          << name(operation);
+    }
+  });
+}
+
+// Reading a peer's memory is thought of where the machine's file knows what it costs, and not once
+// it has been refused.
+TEST(Choice, SingleCopyNeedsFiguresAndLeave) {
+  const auto is_offered = [](const auto& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [](const Candidate& one) { return is_direct(one.plan); });
+  };
+  everywhere([&](const node::Seats& seats, const auto& model, Provision provision) {
+    for (const Operation operation :
+         {Operation::bcast, Operation::allreduce, Operation::alltoall, Operation::gather}) {
+      const Request request{operation, std::size_t{1} << 20, 8};
+      const bool has_figures = !model.machine().paths.empty();
+      EXPECT_EQ(is_offered(candidates(request, seats, model, provision)), has_figures);
+      Provision refused = provision;
+      refused.direct_refusal = "a container";
+      EXPECT_FALSE(is_offered(candidates(request, seats, model, refused)));
+    }
+  });
+}
+
+// The best of those plans of an algorithm.
+double best_ns_by(std::string_view algorithm, const std::vector<Candidate>& list) {
+  double best_ns = std::numeric_limits<double>::infinity();
+  for (const Candidate& one : list) {
+    if (algorithm_name(one.plan) == algorithm) best_ns = std::min(best_ns, one.ns);
+  }
+  return best_ns;
+}
+
+// A root that reads is alone with all blocks; where it is written to, as many work as the machine's
+// figures for several copiers say is worth it.
+TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
+  everywhere([](const node::Seats& seats, const auto& model, const Provision& provision) {
+    if (model.machine().paths.empty()) return;
+    const Prices prices(model, seats);
+    const int others = seats.ranks() - 1;
+    for (std::size_t bytes = 1024; bytes <= (std::size_t{1} << 24); bytes *= 4) {
+      const auto list = candidates({Operation::gather, bytes, 1}, seats, model, provision);
+      const double written_ns = best_ns_by("pushed", list);
+      EXPECT_LT(written_ns, best_ns_by("direct", list));
+      // No more than when all write at once, and no less than when nobody hinders anybody.
+      const double moves_ns = written_ns - 2 * prices.meeting_ns();
+      EXPECT_LE(moves_ns, prices.path_ns(bytes, others - 1) * (1 + 1e-9));
+      EXPECT_GE(moves_ns, prices.path_ns(bytes, 0) * (1 - 1e-9));
+    }
+  });
+}
+
+// Where only pairs know what moves, whoever sends announces what is predicted to take less time
+// then. Nothing but that differs: what is small costs the same, and one choice serves both.
+TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
+  int offers = 0;
+  everywhere([&](const node::Seats& seats, const auto& model, Provision provision) {
+    for (const Operation operation :
+         {Operation::alltoallv, Operation::alltoallw, Operation::gatherv, Operation::scatterv}) {
+      SCOPED_TRACE(name(operation));
+      for (std::size_t bytes = 1; bytes <= (std::size_t{1} << 30); bytes *= 2) {
+        const auto list = candidates({operation, bytes, 1}, seats, model, provision);
+        const auto* plan = std::get_if<AnnouncedPlan>(&list.front().plan);
+        if (plan == nullptr) break;
+        ASSERT_EQ(list.size(), 2U);
+        ASSERT_EQ(&cheapest(list), &list.front());
+        ASSERT_EQ(list[0].ns < list[1].ns, plan->pairs.announces(bytes)) << bytes;
+        if (plan->pairs.announced_from == bytes) ++offers;
+      }
+      provision.direct_refusal = "a container";
+      for (const auto& one : candidates({operation, 1, 1}, seats, model, provision)) {
+        EXPECT_FALSE(is_direct(one.plan));
+      }
+      provision.direct_refusal.clear();
+    }
+  });
+  EXPECT_GT(offers, 0);
+}
+
+TEST(Choice, SaysWhatIsAnnounced) {
+  const auto machine =
+      machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml");
+  const machine::CostModel model(machine);
+  const node::Seats seats = seats_on(machine, 16);
+  const auto list = candidates({Operation::alltoallv, std::size_t{1} << 20, 1}, seats, model,
+                               provision(seats, model, queue_bytes));
+  EXPECT_EQ(algorithm_name(list.front().plan), "announced");
+  EXPECT_THAT(list.front().parameters,
+              testing::MatchesRegex("cma from [0-9]+K? (on|to .*), else tiles of .*"));
+}
+
 // What a rank gives does not grow faster than the number of ranks, whatever the machine.
 TEST(Choice, MemoryIsBounded) {
   everywhere([](const node::Seats& seats, const auto&, const Provision& provision) {
@@ -102,13 +226,71 @@ TEST(Choice, MemoryIsBounded) {
     const node::Association association(seats);
     const node::SlicedReduce slices(provision.sliced_reduce, association, seats.ranks(), 0);
     const node::TreeReduce blocks(provision.tree_reduce, association, 0);
-    const node::ExchangeAllreduce exchange(provision.exchange, association, 0);
+    const node::ExchangeReduce exchange(provision.exchange, association, 0);
+    const node::PairExchange pairs(provision.pair_exchange, seats.ranks(), 0);
+    const node::SlotExchange slots(provision.slot_exchange, 0, seats.ranks(), 0);
+    const node::DirectReduce direct(provision.direct_reduce, association, 0);
+    const node::DirectExchange direct_exchange(provision.direct_exchange, seats.ranks(), 0);
     const std::size_t flags = static_cast<std::size_t>(seats.ranks()) * 1024 + (1 << 16);
+    EXPECT_LE(direct.shared_bytes(), queue_bytes + flags);
+    EXPECT_LE(direct.scratch_bytes(), queue_bytes);
+    EXPECT_LE(direct_exchange.shared_bytes(), flags);
+    EXPECT_LE(direct_exchange.scratch_bytes(), queue_bytes);
     EXPECT_LE(bcast.shared_bytes(), queue_bytes + flags);
     EXPECT_LE(slices.shared_bytes(), 2 * queue_bytes + flags);
     EXPECT_LE(blocks.shared_bytes(), 2 * queue_bytes + flags);
     EXPECT_LE(exchange.shared_bytes(), queue_bytes + flags);
+    EXPECT_LE(pairs.shared_bytes(), 2 * queue_bytes + flags);
+    EXPECT_LE(slots.shared_bytes(), queue_bytes + flags);
   });
+}
+
+// Each result has one reader: it may as well travel where the contribution came from.
+TEST(Choice, OfTwoRanksResultsReturn) {
+  using node::SlicedReduce;
+  everywhere([](const node::Seats& seats, const auto& model, const Provision& provision) {
+    if (seats.ranks() > 2) return;
+    const Prices prices(model, seats);
+    for (std::size_t bytes = 4096; bytes <= (std::size_t{1} << 26); bytes *= 4) {
+      const auto ns = [&](SlicedReduce::Results results) {
+        const SlicedReduce::Plan plan{4096, memory::CopyKernel::plain, results};
+        return sliced_reduce_ns(prices, provision.sliced_reduce.sets, bytes, plan,
+                                node::Aim::Kind::to_all);
+      };
+      EXPECT_LE(ns(SlicedReduce::Results::returned), ns(SlicedReduce::Results::in_one_place))
+          << bytes;
+    }
+  });
+}
+
+// The price of writing a line that one has just read: as measured, but no more than that of a line
+// that the peer has read; and that where nothing was measured.
+TEST(Prices, LinesThatReturn) {
+  using machine::HandoffKind;
+  auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/i7-6700.toml");
+  constexpr std::size_t bytes = 1 << 16;
+  const auto priced = [&] {
+    const machine::CostModel model(machine);
+    const node::Seats seats = seats_on(machine, 2);
+    const Prices prices(model, seats);
+    return std::pair(prices.return_ns(bytes, bytes, 0, 1),
+                     prices.write_ns(bytes, bytes, 0, 1, memory::CopyKernel::plain));
+  };
+  std::erase_if(machine.handoff,
+                [](const auto& curve) { return curve.kind == HandoffKind::write_returned; });
+  const double cached_ns = priced().second;
+  EXPECT_EQ(priced().first, cached_ns);
+  const auto measured = [&](double ns) {
+    for (const auto& level : machine.line) {
+      machine.handoff.push_back(
+          {level.level, HandoffKind::write_returned, {{bytes}, {ns}, {}}, {}});
+    }
+    const double returned_ns = priced().first;
+    machine.handoff.resize(machine.handoff.size() - machine.line.size());
+    return returned_ns;
+  };
+  EXPECT_DOUBLE_EQ(measured(cached_ns / 4), cached_ns / 4);
+  EXPECT_EQ(measured(cached_ns * 4), cached_ns);
 }
 
 // The multicore paper's finding, out of prices alone: on a machine of several sockets a barrier

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What an algorithm says of itself: its name, what it needs, and its plans at their prices. Each is
+// described where its prices are, in barrier.cc, bcast.cc, reduce.cc, exchange.cc and direct.cc.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "select/candidate.h"
+#include "select/operation.h"
+#include "select/prices.h"
+#include "select/provision.h"
+
+namespace huddle::select {
+
+struct Algorithm {
+  using Add = void(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                   const Request& request);
+
+  std::string_view name;  // as algorithm_name() has it of each of its plans
+  std::string needs;      // in words; empty: nothing
+  Add* add;               // its plans for a request; none for one that it cannot serve
+};
+
+template <class PlanOfIt>
+Algorithm described(std::string needs, Algorithm::Add* add) {
+  return {algorithm_name(PlanOfIt{}), std::move(needs), add};
+}
+
+// All that there are for an operation, in the order of their candidates, whether or not they can
+// serve a request here.
+std::vector<Algorithm> algorithms(Operation operation, const Provision& provision);
+
+}  // namespace huddle::select

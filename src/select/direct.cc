@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The single-copy algorithms, as they describe themselves.
+#include "select/direct.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "path/heap_memory.h"
+#include "select/exchange.h"
+
+namespace huddle::select {
+namespace {
+
+using node::DirectExchange;
+using node::DirectReduce;
+using node::PairExchange;
+
+// All have to know where everybody's data lie, and at the end that nobody reaches for theirs any
+// more.
+double both_meetings_ns(const Prices& prices) { return 2 * prices.meeting_ns(); }
+
+double others_of(const Prices& prices) { return static_cast<double>(prices.ranks() - 1); }
+
+// Whether the machine has figures for it, and nobody has been refused.
+bool may_reach(const Prices& prices, const Provision& provision, bool mapped) {
+  if (mapped) return provision.heap_refusal.empty();
+  return std::isfinite(prices.path_ns(1, 0)) && provision.direct_refusal.empty();
+}
+
+std::string path_name(bool mapped) {
+  return std::string(mapped ? path::heap.name : path::cma.name);
+}
+
+void add_blocks(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                const Request& request) {
+  if (!may_reach(prices, provision, request.mapped)) return;
+  list.push_back({DirectExchange::Plan{}, path_name(request.mapped),
+                  direct_blocks_ns(prices, request.bytes, request.mapped)});
+}
+
+void add_gather(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                const Request& request) {
+  if (!may_reach(prices, provision, request.mapped)) return;
+  list.push_back({DirectExchange::Plan{}, path_name(request.mapped),
+                  direct_gather_ns(prices, request.bytes, request.mapped)});
+}
+
+// Of an operation in which all others copy, from the root or to it.
+template <class PlanOfIt>
+void add_by_others(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                   const Request& request) {
+  if (!may_reach(prices, provision, request.mapped)) return;
+  const auto add = [&](int at_once, const std::string& words) {
+    const DirectExchange::Plan plan{at_once};
+    list.push_back(
+        {PlanOfIt{plan}, words, direct_by_others_ns(prices, request.bytes, plan, request.mapped)});
+  };
+  const std::string name = path_name(request.mapped);
+  add(0, name);
+  for (int at_once = 1; at_once < prices.ranks() - 1; at_once *= 2) {
+    add(at_once, fmt::format("{}, {} at a time", name, at_once));
+  }
+}
+
+// Blocks that are read, joined, and out of the way again.
+void add_reduce(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                const Request& request) {
+  if (!may_reach(prices, provision, request.mapped)) return;
+  for (std::size_t block = node::page_bytes; block <= provision.direct_reduce.block_bytes;
+       block *= 2) {
+    if (block < request.element_bytes) continue;
+    const DirectReduce::Plan plan{block};
+    list.push_back({plan,
+                    fmt::format("{}, blocks of {}", path_name(request.mapped),
+                                size_text(static_cast<double>(block))),
+                    direct_reduce_ns(prices, request, plan)});
+    if (block * static_cast<std::size_t>(prices.ranks()) >= request.bytes) break;
+  }
+}
+
+// The sizes of blocks that take less time when they are announced, of all that anybody might send:
+// as many in a row as there are.
+PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& prices,
+                                        const Provision& provision, const Request& request) {
+  constexpr std::size_t largest = std::size_t{1} << 30;
+  int most = 0;
+  int in_a_row = 0;
+  for (std::size_t bytes = node::line_bytes; bytes <= largest; bytes *= 2) {
+    const Request of_size{request.operation, bytes, 1};
+    const bool pays = announced_ns(prices, of_size) <
+                      pairs_uneven_ns(prices, provision.pair_exchange.cells, of_size, plan);
+    in_a_row = pays ? in_a_row + 1 : 0;
+    if (in_a_row <= most) continue;
+    most = in_a_row;
+    plan.announced_from = bytes >> (most - 1);
+    plan.announced_up_to = bytes == largest ? PairExchange::never : bytes;
+  }
+  return plan;
+}
+
+std::string announced_text(const PairExchange::Plan& plan) {
+  const auto size = [](std::size_t bytes) { return size_text(static_cast<double>(bytes)); };
+  const std::string from = fmt::format("{} from {}", path::cma.name, size(plan.announced_from));
+  if (plan.announced_up_to == PairExchange::never) return from + " on";
+  return fmt::format("{} to {}", from, size(plan.announced_up_to));
+}
+
+void add_announced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                   const Request& request) {
+  if (!may_reach(prices, provision, false)) return;
+  const Candidate tiles = uneven_candidate(prices, provision, request);
+  const auto plan =
+      with_announced_sizes(std::get<PairExchange::Plan>(tiles.plan), prices, provision, request);
+  if (plan.announced_from == PairExchange::never) return;
+  list.push_back({AnnouncedPlan{plan},
+                  fmt::format("{}, else {}", announced_text(plan), tiles.parameters),
+                  plan.announces(request.bytes) ? announced_ns(prices, request) : tiles.ns});
+}
+
+std::string leave_and(std::string_view more = {}) {
+  return fmt::format("ranks that may read each other's memory{}", more);
+}
+
+}  // namespace
+
+// Each pair's flag, both ways: where the block lies, and that it has been read.
+double announced_ns(const Prices& prices, const Request& request) {
+  const double own_ns = prices.own_ns(request.bytes);
+  const double flags_ns = 2 * prices.flags_ns(prices.others_than(0), 0, 1);
+  const int others = prices.ranks() - 1;
+  if (request.operation == Operation::scatterv) {
+    return own_ns + flags_ns + prices.path_ns(request.bytes, others - 1);
+  }
+  const int at_once = request.operation == Operation::gatherv ? 0 : others;
+  return own_ns + flags_ns + others_of(prices) * prices.path_ns(request.bytes, at_once);
+}
+
+double direct_blocks_ns(const Prices& prices, std::size_t bytes, bool mapped) {
+  return both_meetings_ns(prices) + prices.own_ns(bytes) +
+         others_of(prices) * prices.fetch_ns(bytes, prices.ranks() - 1, mapped);
+}
+
+double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped) {
+  return both_meetings_ns(prices) + prices.own_ns(bytes) +
+         others_of(prices) * prices.fetch_ns(bytes, 0, mapped);
+}
+
+double direct_by_others_ns(const Prices& prices, std::size_t bytes,
+                           const DirectExchange::Plan& plan, bool mapped) {
+  const int others = prices.ranks() - 1;
+  const int at_once = plan.at_once == 0 ? others : std::min(plan.at_once, others);
+  const double waves =
+      ceil_div(static_cast<std::size_t>(others), static_cast<std::size_t>(at_once));
+  return both_meetings_ns(prices) + waves * prices.fetch_ns(bytes, at_once - 1, mapped) +
+         (waves - 1) * prices.line_ns(0, prices.farthest_from(0));
+}
+
+namespace {
+
+// A rank's slice of what another has, joined block by block. Where it is mapped it is read as it is
+// joined; else it is read first.
+double joined_slice_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
+                       const Request& request) {
+  const int others = prices.ranks() - 1;
+  const std::size_t block = std::min(plan.block_bytes, slice);
+  const double blocks = ceil_div(slice, block);
+  if (request.mapped) {
+    // Of the data all pass once: what of them the caches hold is read from there.
+    return std::max(prices.fetch_ns(slice, others, true), prices.join_ns(slice, request.bytes, 0)) +
+           blocks * prices.line_ns(0, prices.farthest_from(0));
+  }
+  // Two blocks that were read, and what is joined.
+  constexpr std::size_t blocks_at_hand = 3;
+  return blocks *
+         (prices.fetch_ns(block, others, false) + prices.join_ns(block, blocks_at_hand * block, 0));
+}
+
+}  // namespace
+
+// A rank joins its slice of everybody's data, and then, where all want the result, reads the
+// others' slices of that. Where one wants it, that one fetches them from shared memory, or has them
+// joined in its own.
+double direct_reduce_ns(const Prices& prices, const Request& request,
+                        const DirectReduce::Plan& plan) {
+  const std::size_t mine =
+      std::max<std::size_t>(request.bytes / static_cast<std::size_t>(prices.ranks()), 1);
+  const double others = others_of(prices);
+  const double joined_ns =
+      both_meetings_ns(prices) + others * joined_slice_ns(prices, mine, plan, request);
+  if (reduces_to_blocks(request.operation)) return joined_ns;
+  if (request.operation == Operation::allreduce) {
+    return joined_ns + prices.meeting_ns() +
+           others * prices.fetch_ns(mine, prices.ranks() - 1, request.mapped);
+  }
+  if (request.mapped) return joined_ns;
+  const std::size_t block = std::min(plan.block_bytes, mine);
+  const int far = prices.farthest_from(0);
+  return joined_ns + others * ceil_div(mine, block) *
+                         (prices.read_ns(block, far, 0, 0) + prices.line_ns(far, 0));
+}
+
+Algorithm announced_algorithm() {
+  return described<AnnouncedPlan>(leave_and(", for large blocks"), add_announced);
+}
+
+std::vector<Algorithm> direct_algorithms(Operation operation) {
+  switch (operation) {
+    case Operation::barrier:
+    case Operation::scan:
+    case Operation::exscan:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::gatherv:
+    case Operation::scatterv:
+      return {};
+    case Operation::bcast:
+      return {described<DirectExchange::Plan>(leave_and(), add_by_others<DirectExchange::Plan>)};
+    case Operation::scatter:
+      return {described<DirectExchange::Plan>(leave_and(", equal blocks"),
+                                              add_by_others<DirectExchange::Plan>)};
+    case Operation::allgather:
+    case Operation::allgatherv:
+      return {described<DirectExchange::Plan>(leave_and(), add_blocks)};
+    case Operation::alltoall:
+      return {described<DirectExchange::Plan>(leave_and(", equal blocks"), add_blocks)};
+    case Operation::gather:
+      return {described<DirectExchange::Plan>(leave_and(", equal blocks"), add_gather),
+              described<PushedPlan>("ranks that may write to each other's memory, equal blocks",
+                                    add_by_others<PushedPlan>)};
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+      return {
+          described<DirectReduce::Plan>(leave_and(", elements that fit into a block"), add_reduce)};
+  }
+  return {};
+}
+
+}  // namespace huddle::select

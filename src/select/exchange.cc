@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The exchanges, as they describe themselves.
+#include "select/exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/text.h"
+#include "select/piece_sizes.h"
+
+namespace huddle::select {
+namespace {
+
+using node::PairExchange;
+using node::SlotExchange;
+
+// A block that one rank writes and another reads: what rides in the flag's line costs nothing
+// besides.
+struct Moved {
+  double write_ns = 0;
+  double read_ns = 0;
+};
+Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes, int readers_at_once,
+            memory::CopyKernel kernel) {
+  if (node::fits_behind_flag(bytes)) return {};
+  const int far = prices.farthest_from(0);
+  return {prices.write_ns(bytes, buffers_bytes, 0, far, kernel),
+          std::max(prices.rest_ns(bytes, far, 0),
+                   prices.read_ns(bytes, far, 0, readers_at_once - 1, kernel))};
+}
+
+// A block in tiles.
+struct Tiles {
+  double count = 1;
+  Moved each;
+
+  double ns() const { return count * (each.write_ns + each.read_ns); }
+};
+Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const PairExchange::Plan& plan) {
+  const std::size_t tile = std::min(plan.tile_bytes, std::max<std::size_t>(bytes, 1));
+  // Of each channel so much is used before the first cell is used again.
+  const std::size_t buffers =
+      std::min(static_cast<std::size_t>(cells) * tile, std::max<std::size_t>(bytes, 1)) *
+      static_cast<std::size_t>(prices.ranks() - 1);
+  return {ceil_div(std::max<std::size_t>(bytes, 1), tile),
+          moved(prices, tile, buffers, prices.ranks() - 1, plan.copy_in)};
+}
+
+std::string_view name(SlotExchange::Order order) {
+  switch (order) {
+    case SlotExchange::Order::ring:
+      return "in a ring";
+    case SlotExchange::Order::neighbor_exchange:
+      return "neighbours first";
+  }
+  return {};
+}
+
+std::string_view name(PairExchange::Order order) {
+  switch (order) {
+    case PairExchange::Order::paired:
+      return "paired";
+    case PairExchange::Order::staggered:
+      return "staggered";
+  }
+  return {};
+}
+
+// How pairs may take turns.
+struct Turns {
+  PairExchange::Order order = PairExchange::Order::staggered;
+  bool all_first = false;
+};
+constexpr Turns all_turns[] = {{PairExchange::Order::paired, false},
+                               {PairExchange::Order::paired, true},
+                               {PairExchange::Order::staggered, false},
+                               {PairExchange::Order::staggered, true}};
+// One of a pair is always the root: it goes from one to the next.
+constexpr Turns turns_of_root[] = {{PairExchange::Order::staggered, false}};
+
+// Plans for pairs, at their price by `price(plan)`.
+template <class Price>
+void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+               std::size_t bytes, std::span<const Turns> turns, Price price) {
+  const auto& parameters = provision.pair_exchange;
+  const int far = prices.farthest_from(0);
+  for (const std::size_t tile : piece_sizes(bytes, parameters.tile_bytes)) {
+    const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
+    const auto kernel = prices.block_kernel_for(tile, buffers, 0, far);
+    for (const auto& [order, all_first] : turns) {
+      const PairExchange::Plan plan{tile, order, all_first, kernel};
+      list.push_back(
+          {plan,
+           fmt::format("tiles of {}, {}{}, {}", size_text(static_cast<double>(tile)), name(order),
+                       all_first ? ", first ones first" : "", memory::name(kernel)),
+           price(plan)});
+    }
+  }
+}
+
+void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
+                         const Provision& provision, const Request& request) {
+  const int far = prices.farthest_from(0);
+  const std::size_t capacity = provision.slot_exchange.capacity_bytes;
+  for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
+    const auto kernel = prices.block_kernel_for(round, SlotExchange::slots * round, 0, far);
+    for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
+      const SlotExchange::Plan plan{round, order, kernel};
+      list.push_back({plan,
+                      fmt::format("rounds of {}, {}, {}", size_text(static_cast<double>(round)),
+                                  name(order), memory::name(kernel)),
+                      slots_allgather_ns(prices, request.bytes, plan)});
+    }
+  }
+}
+
+void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
+                        const Provision& provision, const Request& request) {
+  const std::size_t capacity = provision.slot_exchange.capacity_bytes;
+  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  if (request.bytes > capacity / ranks) return;
+  const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring, memory::CopyKernel::plain};
+  list.push_back({plan, "a slot for all", slots_alltoall_ns(prices, request.bytes, plan)});
+}
+
+void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
+                        const Provision& provision, const Request& request) {
+  add_pairs(list, prices, provision, request.bytes, all_turns, [&](const PairExchange::Plan& plan) {
+    return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request.bytes, plan);
+  });
+}
+
+void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
+                      const Provision& provision, const Request& request) {
+  add_pairs(list, prices, provision, request.bytes, turns_of_root,
+            [&](const PairExchange::Plan& plan) {
+              return pairs_rooted_ns(prices, provision.pair_exchange.cells, request.bytes, plan,
+                                     request.operation == Operation::gather);
+            });
+}
+
+void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
+                      const Provision& provision, const Request& request) {
+  list.push_back(uneven_candidate(prices, provision, request));
+}
+
+}  // namespace
+
+// Each round: it is shown, everybody's flag is waited for, and everybody's data are read while all
+// others read as well.
+double slots_allgather_ns(const Prices& prices, std::size_t bytes, const SlotExchange::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(bytes, 1);
+  const std::size_t round = std::min(plan.round_bytes, least);
+  const int others = prices.ranks() - 1;
+  const Moved one = moved(prices, round, SlotExchange::slots * round, others, plan.copy_in);
+  return prices.own_ns(bytes) +
+         ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
+}
+
+double slots_alltoall_ns(const Prices& prices, std::size_t bytes, const SlotExchange::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(bytes, 1);
+  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  const std::size_t all = ranks * least;
+  const Moved shown = moved(prices, all, SlotExchange::slots * all, 1, plan.copy_in);
+  const int far = prices.farthest_from(0);
+  // Where they do not lie in the flag's line, a block's lines are fetched after it.
+  const double read_ns =
+      node::fits_behind_flag(all) ? 0 : prices.rest_ns(least + node::line_bytes, far, 0);
+  return prices.own_ns(bytes) + shown.write_ns + prices.meeting_ns() +
+         (prices.ranks() - 1) * read_ns;
+}
+
+// Pairs take turns: in each, both write and read all tiles, and wait for each other's flags. Where
+// the first tiles go first, their flags are on their way all at once.
+double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
+                         const PairExchange::Plan& plan) {
+  const Tiles tiles = tiles_of(prices, cells, bytes, plan);
+  const int far = prices.farthest_from(0);
+  const auto others = static_cast<double>(prices.ranks() - 1);
+  const double line_ns = prices.line_ns(far, 0);
+  // In pairs of which both turn to each other there is a turn, now and then, with nobody.
+  const bool idles = plan.order == PairExchange::Order::paired && prices.ranks() > 2;
+  const double turns = idles ? others + 1 : others;
+  const double moves_ns = prices.own_ns(bytes) + turns * tiles.ns();
+  if (!plan.all_first) return moves_ns + turns * tiles.count * line_ns;
+  return moves_ns + prices.flags_ns(prices.others_than(0), 0, 1) +
+         turns * (tiles.count - 1) * line_ns;
+}
+
+double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
+                       const PairExchange::Plan& plan, bool to_root) {
+  const Tiles tiles = tiles_of(prices, cells, bytes, plan);
+  const std::vector<int> others = prices.others_than(0);
+  const auto turns = static_cast<double>(others.size());
+  const double root_ns = to_root ? tiles.each.read_ns : tiles.each.write_ns;
+  const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;
+  const double flags_ns =
+      to_root ? prices.flags_ns(others, 0, 1) : prices.line_ns(0, prices.farthest_from(0));
+  // The root's pace, or a peer's where a tile takes it longer than the root all the others'.
+  const double pace_ns = std::max(turns * tiles.count * root_ns, tiles.count * peer_ns);
+  // Each tile but the first ones, whose flags are on their way all at once, has its own.
+  const double waits_ns = turns * (tiles.count - 1) * prices.line_ns(prices.farthest_from(0), 0);
+  return prices.own_ns(bytes) + flags_ns + peer_ns + pace_ns + waits_ns;
+}
+
+std::vector<Algorithm> allgather_algorithms() {
+  return {described<SlotExchange::Plan>("", add_slots_allgather)};
+}
+
+std::vector<Algorithm> alltoall_algorithms(const Provision& provision) {
+  const auto capacity = static_cast<double>(provision.slot_exchange.capacity_bytes);
+  return {described<SlotExchange::Plan>(
+              fmt::format("equal blocks, all of a rank's at most {}", size_text(capacity)),
+              add_slots_alltoall),
+          described<PairExchange::Plan>("", add_pairs_alltoall)};
+}
+
+std::vector<Algorithm> rooted_algorithms() {
+  return {described<PairExchange::Plan>("", add_pairs_rooted)};
+}
+
+double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
+                       const PairExchange::Plan& plan) {
+  const bool is_gather = request.operation == Operation::gatherv;
+  const bool is_rooted = is_gather || request.operation == Operation::scatterv;
+  return is_rooted ? pairs_rooted_ns(prices, cells, request.bytes, plan, is_gather)
+                   : pairs_alltoall_ns(prices, cells, request.bytes, plan);
+}
+
+// What is best for much will do for little: a small block is one small tile whatever the plan says,
+// and goes first.
+Candidate uneven_candidate(const Prices& prices, const Provision& provision,
+                           const Request& request) {
+  const int cells = provision.pair_exchange.cells;
+  const std::size_t much = 2 * static_cast<std::size_t>(cells) * provision.pair_exchange.tile_bytes;
+  std::vector<Candidate> of_much;
+  add_pairs_alltoall(of_much, prices, provision, {Operation::alltoall, much, 1});
+  std::erase_if(of_much, [](const Candidate& one) {
+    return !std::get<PairExchange::Plan>(one.plan).all_first;
+  });
+  Candidate chosen = cheapest(of_much);
+  chosen.ns = pairs_uneven_ns(prices, cells, request, std::get<PairExchange::Plan>(chosen.plan));
+  return chosen;
+}
+
+Algorithm uneven_algorithm() { return described<PairExchange::Plan>("", add_pairs_uneven); }
+
+}  // namespace huddle::select
