@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 
 #include "base/error.h"
 
@@ -16,29 +15,19 @@ Trouble::Trouble(std::string_view text) {
   std::copy_n(some.begin(), std::min(some.size(), text_.size() - 1), text_.begin());
 }
 
-Trouble Trouble::of(const std::function<void()>& step) {
-  try {
-    step();
-    return {};
-  } catch (const std::exception& error) {
-    return Trouble(error.what());
-  }
-}
-
 // Even where the bytes come from elsewhere and nothing ends them.
 std::string_view Trouble::text() const {
   return {text_.begin(), std::find(text_.begin(), text_.end(), '\0')};
 }
 
-void throw_first(std::span<const Trouble> by_rank) {
-  const auto first = std::find_if(by_rank.begin(), by_rank.end(),
-                                  [](const Trouble& trouble) { return trouble.is_any(); });
-  if (first == by_rank.end()) return;
-  throw FailureError(fmt::format("rank {}: {}", first - by_rank.begin(), first->text()));
+void throw_of(std::size_t rank, const Trouble& trouble) {
+  throw FailureError(fmt::format("rank {}: {}", rank, trouble.text()));
 }
 
-void agree(const Bootstrap& bootstrap, const std::function<void()>& step) {
-  throw_first(gather(bootstrap, Trouble::of(step)));
+void throw_first(std::span<const Trouble> by_rank) {
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    if (by_rank[rank].is_any()) throw_of(rank, by_rank[rank]);
+  }
 }
 
 }  // namespace huddle::team

@@ -6,14 +6,14 @@
 #pragma once
 
 #include <array>
-#include <concepts>
-#include <functional>
+#include <exception>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "base/thread_end.h"
 #include "team/bootstrap.h"
 
 namespace huddle::team {
@@ -25,7 +25,8 @@ class Trouble {
   // Cut where it is too long.
   explicit Trouble(std::string_view text);
   // Takes the step; what it throws becomes the trouble.
-  static Trouble of(const std::function<void()>& step);
+  template <class Step>
+  static Trouble of(Step&& step);
 
   bool is_any() const { return text_[0] != '\0'; }
   std::string_view text() const;
@@ -34,8 +35,33 @@ class Trouble {
   std::array<char, 200> text_{};
 };
 
+// A template, so that no memory is needed to say that there is none.
+template <class Step>
+Trouble Trouble::of(Step&& step) {
+  try {
+    std::forward<Step>(step)();
+    return {};
+  } catch (const std::exception& error) {
+    return Trouble(error.what());
+  } catch (const ThreadEnd&) {
+    throw;
+  } catch (...) {
+    return Trouble("a callback threw something that is no std::exception");
+  }
+}
+
+// Throws FailureError: the trouble is that rank's.
+[[noreturn]] void throw_of(std::size_t rank, const Trouble& trouble);
+
 // Throws FailureError with the trouble of the lowest rank that has any.
 void throw_first(std::span<const Trouble> by_rank);
+// The same where it is a part of what each rank told. Takes no memory where there is no trouble.
+template <class T>
+void throw_first(std::span<const T> by_rank, Trouble T::*trouble) {
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    if ((by_rank[rank].*trouble).is_any()) throw_of(rank, by_rank[rank].*trouble);
+  }
+}
 
 // Everybody's value, by rank. pre: T is the same on all ranks.
 template <class T>
@@ -47,6 +73,9 @@ requires std::is_trivially_copyable_v<T> std::vector<T> gather(const Bootstrap& 
 }
 
 // The whole of it: one allgather, whatever happens. After it all have done the step, or all throw.
-void agree(const Bootstrap& bootstrap, const std::function<void()>& step);
+template <class Step>
+void agree(const Bootstrap& bootstrap, Step&& step) {
+  throw_first(gather(bootstrap, Trouble::of(std::forward<Step>(step))));
+}
 
 }  // namespace huddle::team

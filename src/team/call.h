@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "memory/reduction.h"
+#include "node/blocks.h"
 #include "select/operation.h"
 
 namespace huddle::team {
@@ -15,9 +16,17 @@ struct Call {
   select::Operation operation = select::Operation::barrier;
   const void* input = nullptr;
   void* output = nullptr;
-  std::size_t count = 0;  // bytes of a broadcast, elements of a reduction
+  // Elements of a reduction, all of them; bytes of anything else: of what moves in blocks, of a
+  // block, the largest where they differ. Where only pairs know, nothing.
+  std::size_t count = 0;
   const memory::Reduction* reduction = nullptr;
   int root = 0;
+  // Of what moves in blocks: what goes to each rank, and what comes from each. In a reduction to
+  // blocks, in elements: what each rank is to have.
+  node::Blocks outgoing = {};
+  node::Blocks incoming = {};
+  // The input is what stands in the output, where the result is to be.
+  bool in_place = false;
 
   std::size_t element_bytes() const { return reduction == nullptr ? 1 : reduction->element_bytes; }
 };

@@ -6,21 +6,30 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "machine/cost.h"
 #include "machine/machine.h"
 #include "memory/arena.h"
+#include "memory/heap.h"
+#include "path/open.h"
 #include "team/peers.h"
 #include "world/hardware/patience.h"
 
 namespace huddle::team {
+
+// More than sixteen large teams take, and small beside a node's memory; address space until used.
+inline constexpr std::size_t default_cap_bytes = std::size_t{1} << 30;
 
 struct ContextOptions {
   machine::Machine machine;
   memory::ArenaOptions arena;
   std::size_t queue_bytes = 1 << 20;  // what a team's rank gives to each algorithm that moves much
   world::hardware::ProgressCallback progress;
+  // Where this process keeps large blocks, if it lets its peers map them.
+  std::optional<memory::HeapFacts> heap;
+  path::Open open_memory = path::open;  // how a rank reads another one's memory
 };
 
 // Outlives its teams. May be used by several threads at once.
@@ -36,6 +45,8 @@ class Context {
   const std::string& machine_text() const { return machine_text_; }
   std::size_t queue_bytes() const { return options_.queue_bytes; }
   const world::hardware::ProgressCallback& progress() const { return options_.progress; }
+  const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
+  const path::Open& open_memory() const { return options_.open_memory; }
   // Of time, that the control group of this process had when the context was made; 0: no limit.
   double processors() const { return processors_; }
   Peers& peers() { return peers_; }

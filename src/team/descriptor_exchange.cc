@@ -113,6 +113,7 @@ class Exchange {
       : door_(door), task_(std::move(task)), deadline_(deadline) {}
 
   void run(const std::function<void(int, Parcel)>& received) {
+    give_up_the_unreachable();
     while (!task_.send_to.empty() || !task_.receive_from.empty()) {
       const bool has_sent = send_what_goes();
       const bool has_received = receive_what_came(received);
@@ -141,12 +142,16 @@ class Exchange {
     if (!received) return false;
     const auto from =
         std::find(task_.receive_from.begin(), task_.receive_from.end(), received->label.rank);
-    const bool is_ours = received->is_from_same_user && from != task_.receive_from.end() &&
-                         card(*from).arena == received->label.arena;
+    // Nobody but members knows the numbers of the arenas.
+    const bool is_ours =
+        from != task_.receive_from.end() && card(*from).arena == received->label.arena;
     if (!is_ours) return true;
     const int rank = *from;
     task_.receive_from.erase(from);
     const Trouble trouble = Trouble::of([&] {
+      if (!received->is_from_same_user) {
+        throw FailureError(fmt::format("rank {} runs as another user", rank));
+      }
       if (!received->is_whole) {
         throw FailureError("no file descriptor for a peer's; raise `ulimit -n`");
       }
@@ -165,6 +170,23 @@ class Exchange {
     } else if (poll(&watched, 1, std::min(look_again_ms, left_ms)) == 0) {
       give_up_the_dead();
     }
+  }
+
+  // The sockets of all are there until all are done: one that is not found never will be, and what
+  // it might send cannot come.
+  void give_up_the_unreachable() {
+    const auto give_up_some = [this](std::vector<int>& ranks) {
+      std::erase_if(ranks, [this](int rank) {
+        if (door_.finds(task_.names[static_cast<std::size_t>(rank)])) return false;
+        note(
+            fmt::format("rank {} cannot be reached from here: it is on another machine, in another "
+                        "network namespace, or dead; a team shares memory",
+                        rank));
+        return true;
+      });
+    };
+    give_up_some(task_.send_to);
+    give_up_some(task_.receive_from);
   }
 
   void give_up_the_dead() {
@@ -191,18 +213,25 @@ class Exchange {
 
 DescriptorSocket::DescriptorSocket()
     : process_(own_process()),
-      socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+      socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      probe_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   const auto random = memory::ArenaId::random().words;
   const std::string text = fmt::format("huddle-{:016x}{:016x}", random[0], random[1]);
   std::copy_n(text.begin(), std::min(text.size(), name_.size()), name_.begin());
   AbstractAddress address({name_.data(), name_.size()});
   const int yes = 1;
-  if (socket_.is_open() &&
+  if (socket_.is_open() && probe_.is_open() &&
       setsockopt(socket_.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
       bind(socket_.number(), address.generic(), address.length) == 0) {
     return;
   }
   throw FailureError(fmt::format("cannot make a socket for descriptors: {}", std::strerror(errno)));
+}
+
+// To connect a socket of this kind looks its peer up and sends nothing.
+bool DescriptorSocket::finds(const Name& other) const {
+  AbstractAddress address({other.data(), other.size()});
+  return connect(probe_.number(), address.generic(), address.length) == 0;
 }
 
 void exchange_descriptors(const DescriptorSocket& door, ExchangeTask task, Deadline deadline,

@@ -24,6 +24,8 @@ class DescriptorSocket {
   DescriptorSocket();  // throws FailureError
 
   const Descriptor& socket() const { return socket_; }
+  // Whether a socket of that name is to be found from here.
+  bool finds(const Name& other) const;
   // A pidfd of this process, to be sent: all that may fail for want of descriptors is done here.
   const Descriptor& process() const { return process_; }
   const Name& name() const { return name_; }
@@ -32,6 +34,7 @@ class DescriptorSocket {
   Name name_{};
   Descriptor process_;
   Descriptor socket_;
+  Descriptor probe_;  // to look for others with
 };
 
 struct Parcel {

@@ -4,18 +4,23 @@
 // The protocols of one team, each set up when it is first used, and what makes a plan run.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "node/allreduce_exchange.h"
 #include "node/association.h"
 #include "node/bcast_inline.h"
+#include "node/direct_exchange.h"
+#include "node/direct_reduce.h"
+#include "node/pair_exchange.h"
+#include "node/reduce_exchange.h"
+#include "node/slot_exchange.h"
 #include "select/candidate.h"
 #include "team/call.h"
 #include "team/ground.h"
+#include "team/outlook.h"
+#include "team/reach.h"
 #include "world/hardware/hardware.h"
 
 namespace huddle::team {
@@ -49,10 +54,11 @@ class Ready {
 
 class Engine {
  public:
-  // Keeps references.
-  Engine(Ground& ground, const node::Seats& seats, const select::Provision& provision,
-         world::hardware::Waiting& waiting);
+  // Keeps references. Takes no memory.
+  Engine(Ground& ground, const Outlook& outlook, world::hardware::Waiting& waiting,
+         const Reach& reach);
 
+  // pre: where ranks read each other's memory by that plan, it was found out that they can.
   // Sets the plan's protocol up where it is used for the first time: then all ranks do, and all
   // throw the same FailureError or none does.
   Ready ready(const select::Plan& plan);
@@ -71,28 +77,48 @@ class Engine {
   Ready ready(const select::InlineBcastPlan& plan);
   Ready ready(const node::PipelinedBcast::Plan& plan);
   Ready ready(const node::SegmentedBcast::Plan& plan);
-  Ready ready(const node::ExchangeAllreduce::Plan& plan);
+  Ready ready(const node::ExchangeReduce::Plan& plan);
   Ready ready(const node::TreeReduce::Plan& plan);
   Ready ready(const node::SlicedReduce::Plan& plan);
+  Ready ready(const node::SlotExchange::Plan& plan);
+  Ready ready(const node::PairExchange::Plan& plan);
+  Ready ready(const node::DirectExchange::Plan& plan);
+  Ready ready(const node::DirectReduce::Plan& plan);
+  Ready ready(const select::AnnouncedPlan& plan);
+  Ready ready(const select::PushedPlan& plan);
+
+  Instance<node::PairExchange>& pairs();
+  Instance<node::DirectExchange>& direct_exchange();
 
   // `make` returns the protocol.
   template <class Make>
   auto set_up(Make make);
+  // Both: set up where it is used for the first time; `arguments` make the protocol.
+  template <class Protocol, class... Arguments>
+  Instance<Protocol>& at_hand(Slot<Protocol>& slot, const Arguments&... arguments);
+  template <class Plan, class Protocol, class Make>
+  Instance<Protocol>& at_hand(std::vector<Planned<Plan, Protocol>>& list, const Plan& plan,
+                              Make make);
 
   Ground& ground_;
   const node::Seats& seats_;
   const select::Provision& provision_;
   world::hardware::Waiting& waiting_;
-  node::Association association_;
+  const Reach& reach_;
+  const node::Association& association_;
 
-  std::deque<Planned<select::TreeBarrierPlan, node::TreeBarrier>> tree_barriers_;
-  std::deque<Planned<select::DisseminationPlan, node::DisseminationBarrier>> disseminations_;
+  std::vector<Planned<select::TreeBarrierPlan, node::TreeBarrier>> tree_barriers_;
+  std::vector<Planned<select::DisseminationPlan, node::DisseminationBarrier>> disseminations_;
   Slot<node::InlineBcast> inline_bcast_;
   Slot<node::PipelinedBcast> pipelined_bcast_;
   Slot<node::SegmentedBcast> segmented_bcast_;
-  Slot<node::ExchangeAllreduce> exchange_;
+  Slot<node::ExchangeReduce> exchange_;
   Slot<node::TreeReduce> tree_reduce_;
   Slot<node::SlicedReduce> sliced_reduce_;
+  Slot<node::SlotExchange> slot_exchange_;
+  Slot<node::PairExchange> pair_exchange_;
+  Slot<node::DirectExchange> direct_exchange_;
+  Slot<node::DirectReduce> direct_reduce_;
 };
 
 }  // namespace huddle::team

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string>
 
-#include "team/agree.h"
+#include "base/error.h"
 
 namespace huddle::team {
 namespace {
@@ -15,12 +17,6 @@ struct Offer {
   Trouble trouble;
   memory::Piece piece;
 };
-
-std::vector<std::byte*> pieces_of(const Members& members) {
-  std::vector<std::byte*> pieces;
-  for (int rank = 0; rank < members.ranks(); ++rank) pieces.push_back(members.piece(rank));
-  return pieces;
-}
 
 // Flags begin at the first sequence number.
 memory::Piece filled_piece(memory::Arena& arena, std::size_t bytes) {
@@ -39,42 +35,52 @@ const std::size_t board_bytes = node::NoticeBoard::shared_bytes(sizeof(Offer));
 
 }  // namespace
 
-Ground::Ground(Peers& peers, const Bootstrap& bootstrap)
+// Nothing may fail once there are members: the others count on this rank then.
+Ground::Ground(Peers& peers, const Bootstrap& bootstrap, const Trouble& before)
     : peers_(peers),
-      members_(peers.join(bootstrap,
-                          [](memory::Arena& arena) { return filled_piece(arena, board_bytes); })),
-      board_memory_(pieces_of(*members_)),
+      members_(join(bootstrap, before)),
       board_(sizeof(Offer), world::first_sequence),
       surroundings_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr},
       agreement_{bootstrap.rank, bootstrap.ranks,
                  [this](std::span<const std::byte> mine, std::span<std::byte> all) {
                    show_and_read(mine, all);
-                 }} {}
+                 }} {
+  for (int rank = 0; rank < ranks(); ++rank) {
+    board_memory_[static_cast<std::size_t>(rank)] = members_->piece(rank);
+  }
+}
+
+std::unique_ptr<Members> Ground::join(const Bootstrap& bootstrap, const Trouble& before) {
+  const auto bring = [&](memory::Arena& arena) {
+    if (before.is_any()) throw FailureError(std::string(before.text()));
+    board_memory_.resize(static_cast<std::size_t>(bootstrap.ranks));
+    return filled_piece(arena, board_bytes);
+  };
+  return peers_.join(bootstrap, std::cref(bring));  // by reference: a copy would take memory
+}
 
 void Ground::show_and_read(std::span<const std::byte> mine, std::span<std::byte> all) {
+  if (mine.size() > sizeof(Offer)) throw UsageError("the board has no room for such a notice");
   world::hardware::Hardware w(surroundings_, {mine.data(), all.data()});
   board_.run(w, mine.size());
 }
 
 std::vector<std::byte*> Ground::lay_out(const std::function<std::size_t()>& prepare) {
   Offer mine;
+  std::vector<std::byte*> bases;
   mine.trouble = Trouble::of([&] {
+    bases.resize(static_cast<std::size_t>(ranks()));
     mine.piece = filled_piece(peers_.arena(), prepare());
     members_->keep(mine.piece);
   });
   const std::vector<Offer> offers = gather(agreement_, mine);
-  std::vector<Trouble> troubles;
-  std::vector<std::byte*> bases;
-  for (int rank = 0; rank < ranks(); ++rank) {
-    const Offer& offer = offers[static_cast<std::size_t>(rank)];
-    troubles.push_back(offer.trouble);
-    bases.push_back(members_->arena_base(rank) + offer.piece.offset);
+  const auto has_trouble = [](const Offer& offer) { return offer.trouble.is_any(); };
+  // All see the same, so nobody uses any of these pieces.
+  if (std::any_of(offers.begin(), offers.end(), has_trouble)) members_->give_back(mine.piece);
+  throw_first(std::span<const Offer>(offers), &Offer::trouble);
+  for (std::size_t rank = 0; rank < offers.size(); ++rank) {
+    bases[rank] = members_->arena_base(static_cast<int>(rank)) + offers[rank].piece.offset;
   }
-  if (std::any_of(troubles.begin(), troubles.end(), [](const auto& one) { return one.is_any(); })) {
-    // All see the same, so nobody uses any of these pieces.
-    members_->give_back(mine.piece);
-  }
-  throw_first(troubles);
   return bases;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "node/notice_board.h"
+#include "team/agree.h"
 #include "team/bootstrap.h"
 #include "team/members.h"
 #include "team/peers.h"
@@ -21,8 +22,8 @@ namespace huddle::team {
 
 class Ground {
  public:
-  // All ranks throw the same FailureError or none does.
-  Ground(Peers& peers, const Bootstrap& bootstrap);
+  // All ranks throw the same FailureError or none does; also where a rank was in trouble before.
+  Ground(Peers& peers, const Bootstrap& bootstrap, const Trouble& before = {});
   Ground(const Ground&) = delete;
   Ground& operator=(const Ground&) = delete;
 
@@ -33,8 +34,11 @@ class Ground {
   void set_waiting(world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }
   // Throws PeerLost.
   void check_members() { members_->check(); }
+  // Left in good order, or dead.
+  bool is_gone(int rank) const { return members_->is_gone(rank); }
 
-  // A way to agree on something without the bootstrap.
+  // A way to agree on something without the bootstrap, on no more than what a rank may have to say
+  // when it lays out memory.
   const Bootstrap& agreement() const { return agreement_; }
 
   // Each rank brings a piece of as many bytes as its `prepare` returns, filled with the first
@@ -43,11 +47,12 @@ class Ground {
   std::vector<std::byte*> lay_out(const std::function<std::size_t()>& prepare);
 
  private:
+  std::unique_ptr<Members> join(const Bootstrap& bootstrap, const Trouble& before);
   void show_and_read(std::span<const std::byte> mine, std::span<std::byte> all);
 
   Peers& peers_;
-  std::unique_ptr<Members> members_;
   std::vector<std::byte*> board_memory_;
+  std::unique_ptr<Members> members_;
   node::NoticeBoard board_;
   world::hardware::Surroundings surroundings_;
   Bootstrap agreement_;

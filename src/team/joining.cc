@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,9 +28,7 @@ Joining::Joining(Peers& peers, const Bootstrap& bootstrap)
     : peers_(peers),
       bootstrap_(bootstrap),
       rank_(static_cast<std::size_t>(bootstrap.rank)),
-      ranks_(static_cast<std::size_t>(bootstrap.ranks)),
-      reached_(ranks_),
-      needs_(ranks_ * ranks_, 0) {}
+      ranks_(static_cast<std::size_t>(bootstrap.ranks)) {}
 
 Joining::~Joining() {
   if (is_done_) return;
@@ -38,21 +37,30 @@ Joining::~Joining() {
 }
 
 std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
-  card_.trouble = Trouble::of([&] { fill_card(bring); });
+  card_.trouble = Trouble::of([&] {
+    take_memory();
+    fill_card(bring);
+  });
   cards_ = gather(bootstrap_, card_);
-  std::vector<Trouble> troubles;
-  for (const Card& card : cards_) troubles.push_back(card.trouble);
-  throw_first(troubles);
+  throw_first(std::span<const Card>(cards_), &Card::trouble);
   check_cards();
   reach_all();
-  if (std::find(needs_.begin(), needs_.end(), 1) != needs_.end()) exchange();
-  std::vector<Member> members;
+  if (anybody_needs_anything()) exchange();
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    members.push_back({std::move(reached_[rank]), cards_[rank].piece, cards_[rank].presence});
+    members_->admit({std::move(reached_[rank]), cards_[rank].piece, cards_[rank].presence});
   }
-  auto team = std::make_unique<Members>(peers_, bootstrap_.rank, std::move(members));
   is_done_ = true;
-  return team;
+  return std::move(members_);
+}
+
+// All that the steps to come need: a rank that failed after the last of them would be waited for
+// without end, since the others have a team then.
+void Joining::take_memory() {
+  peers_.free_departed();
+  members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
+  reached_.resize(ranks_);
+  report_.resize(report_bytes());
+  reports_.resize(report_bytes() * ranks_);
 }
 
 void Joining::fill_card(const Peers::Bring& bring) {
@@ -84,27 +92,34 @@ void Joining::check_cards() const {
   }
 }
 
-// One allgather, of the trouble and of one byte for each rank.
+// One allgather.
 void Joining::reach_all() {
   const Trouble trouble = Trouble::of([&] {
     for (std::size_t rank = 0; rank < ranks_; ++rank) reach(rank);
   });
-  std::vector<std::byte> mine(sizeof(Trouble) + ranks_);
-  std::copy_n(reinterpret_cast<const std::byte*>(&trouble), sizeof trouble, mine.begin());
+  std::memcpy(report_.data(), &trouble, sizeof trouble);
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    mine[sizeof trouble + rank] = std::byte{reached_[rank] == nullptr};
+    report_[sizeof trouble + rank] = std::byte{reached_[rank] == nullptr};
   }
-  std::vector<std::byte> all(mine.size() * ranks_);
-  bootstrap_.allgather(mine, all);
-  std::vector<Trouble> troubles(ranks_);
+  bootstrap_.allgather(report_, reports_);
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * mine.size());
-    std::copy_n(from, sizeof(Trouble), reinterpret_cast<std::byte*>(&troubles[rank]));
-    std::transform(from + sizeof(Trouble), from + static_cast<std::ptrdiff_t>(mine.size()),
-                   needs_.begin() + static_cast<std::ptrdiff_t>(rank * ranks_),
-                   [](std::byte needed) { return static_cast<char>(needed); });
+    if (trouble_of(rank).is_any()) throw_of(rank, trouble_of(rank));
   }
-  throw_first(troubles);
+}
+
+Trouble Joining::trouble_of(std::size_t rank) const {
+  Trouble trouble;
+  std::memcpy(&trouble, &reports_[rank * report_bytes()], sizeof trouble);
+  return trouble;
+}
+
+bool Joining::anybody_needs_anything() const {
+  for (std::size_t who = 0; who < ranks_; ++who) {
+    for (std::size_t whose = 0; whose < ranks_; ++whose) {
+      if (needs(who, whose)) return true;
+    }
+  }
+  return false;
 }
 
 void Joining::reach(std::size_t rank) {
@@ -124,25 +139,17 @@ void Joining::reach(std::size_t rank) {
 
 // Two more allgathers: to learn each other's sockets, and how it went.
 void Joining::exchange() {
-  struct Address {
-    Trouble trouble;
-    DescriptorSocket::Name name{};
-  };
   std::optional<DescriptorSocket> door;
   Address mine;
   mine.trouble = Trouble::of([&] { mine.name = door.emplace().name(); });
-  std::vector<DescriptorSocket::Name> names;
-  std::vector<Trouble> troubles;
-  for (const Address& address : gather(bootstrap_, mine)) {
-    names.push_back(address.name);
-    troubles.push_back(address.trouble);
-  }
-  throw_first(troubles);
-  agree(bootstrap_, [&] { receive_needed(*door, names); });
+  const std::vector<Address> addresses = gather(bootstrap_, mine);
+  throw_first(std::span<const Address>(addresses), &Address::trouble);
+  agree(bootstrap_, [&] { receive_needed(*door, addresses); });
 }
 
-void Joining::receive_needed(const DescriptorSocket& door,
-                             const std::vector<DescriptorSocket::Name>& names) {
+void Joining::receive_needed(const DescriptorSocket& door, const std::vector<Address>& addresses) {
+  std::vector<DescriptorSocket::Name> names;
+  for (const Address& address : addresses) names.push_back(address.name);
   ExchangeTask task{bootstrap_.rank, peers_.arena_->descriptor(), cards_, names, {}, {}};
   for (std::size_t other = 0; other < ranks_; ++other) {
     if (needs(other, rank_)) task.send_to.push_back(static_cast<int>(other));

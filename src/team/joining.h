@@ -25,14 +25,28 @@ class Joining {
   std::unique_ptr<Members> run(const Peers::Bring& bring);
 
  private:
+  // Where a rank can be sent descriptors to.
+  struct Address {
+    Trouble trouble;
+    DescriptorSocket::Name name{};
+  };
+
+  void take_memory();
   void fill_card(const Peers::Bring& bring);
   void check_cards() const;
   void reach_all();
   void reach(std::size_t rank);
   void exchange();
-  void receive_needed(const DescriptorSocket& door,
-                      const std::vector<DescriptorSocket::Name>& names);
-  bool needs(std::size_t who, std::size_t whose) const { return needs_[who * ranks_ + whose] != 0; }
+  void receive_needed(const DescriptorSocket& door, const std::vector<Address>& addresses);
+
+  // What a rank tells of how it reached the others: its trouble, and a byte for each rank, whether
+  // it has to be sent that one's descriptors.
+  std::size_t report_bytes() const { return sizeof(Trouble) + ranks_; }
+  Trouble trouble_of(std::size_t rank) const;
+  bool needs(std::size_t who, std::size_t whose) const {
+    return reports_[who * report_bytes() + sizeof(Trouble) + whose] != std::byte{0};
+  }
+  bool anybody_needs_anything() const;
 
   Peers& peers_;
   const Bootstrap& bootstrap_;
@@ -41,8 +55,11 @@ class Joining {
   Card card_;
   bool is_done_ = false;
   std::vector<Card> cards_;
+  // Taken before anybody is told that this rank can go on.
+  std::unique_ptr<Members> members_;
   std::vector<std::shared_ptr<Peer>> reached_;
-  std::vector<char> needs_;  // a row for each rank: whose descriptors it has to be sent
+  std::vector<std::byte> report_;
+  std::vector<std::byte> reports_;  // everybody's
 };
 
 }  // namespace huddle::team

@@ -31,14 +31,22 @@ bool Member::is_gone() const {
   return !is_present(peer->base(), presence) || is_dead(peer->process());
 }
 
-Members::Members(Peers& peers, int rank, std::vector<Member> by_rank)
-    : peers_(peers), rank_(rank), by_rank_(std::move(by_rank)), pieces_{member(rank).piece} {
-  for (const Member& member : by_rank_) {
-    processes_.push_back({member.peer->process(), POLLIN, 0});
-  }
+Members::Members(Peers& peers, int rank, int ranks) : peers_(peers), rank_(rank), ranks_(ranks) {
+  by_rank_.reserve(static_cast<std::size_t>(ranks));
+  processes_.reserve(static_cast<std::size_t>(ranks));
+  pieces_.reserve(1);
 }
 
-Members::~Members() { peers_.leave(rank_, std::move(by_rank_), std::move(pieces_)); }
+Members::~Members() {
+  if (by_rank_.size() != static_cast<std::size_t>(ranks_)) return;
+  peers_.leave(rank_, std::move(by_rank_), std::move(pieces_));
+}
+
+void Members::admit(Member member) {
+  if (by_rank_.size() == static_cast<std::size_t>(rank_)) pieces_.push_back(member.piece);
+  processes_.push_back({member.peer->process(), POLLIN, 0});
+  by_rank_.push_back(std::move(member));
+}
 
 void Members::give_back(memory::Piece piece) {
   std::erase(pieces_, piece);

@@ -31,13 +31,20 @@ struct Member {
 // For one thread at a time. Its own rank leaves the team when this goes.
 class Members {
  public:
-  Members(Peers& peers, int rank, std::vector<Member> by_rank);
+  // Takes all memory that it will need, so that nothing can fail once the others count on it.
+  Members(Peers& peers, int rank, int ranks);
+  // Nothing is left, and the others are told nothing, unless all members have been admitted.
   ~Members();
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
 
+  // One after the other, in rank order. Never fails.
+  void admit(Member member);
+
   int rank() const { return rank_; }
-  int ranks() const { return static_cast<int>(by_rank_.size()); }
+  int ranks() const { return ranks_; }
+
+  bool is_gone(int rank) const { return member(rank).is_gone(); }
 
   // The piece that the rank brought to the team, where this process sees it.
   std::byte* piece(int rank) const { return member(rank).peer->base() + member(rank).piece.offset; }
@@ -62,6 +69,7 @@ class Members {
 
   Peers& peers_;
   int rank_;
+  int ranks_;
   std::vector<Member> by_rank_;
   std::vector<memory::Piece> pieces_;  // of this rank, that the team keeps
   std::vector<pollfd> processes_;      // by rank; -1 where there is nothing to watch

@@ -121,11 +121,25 @@ class Meeting {
   }
 
  private:
-  void welcome_one(const Descriptor& door, std::vector<Guest>& guests) {
-    pollfd watched{door.number(), POLLIN, 0};
+  // Somebody is at the door. Guests say nothing while they wait: who stirs has died or left, and
+  // the others would wait for nothing.
+  bool is_somebody_there(const Descriptor& door, const std::vector<Guest>& guests) const {
+    std::vector<pollfd> watched{{door.number(), POLLIN, 0}};
+    for (const Guest& guest : guests) watched.push_back({guest.socket.number(), POLLIN, 0});
     const int timeout_ms = poll_timeout_ms(deadline_);
     if (timeout_ms == 0) throw FailureError(who_is_missing(guests));
-    if (poll(&watched, 1, timeout_ms) <= 0) return;
+    if (poll(watched.data(), watched.size(), timeout_ms) <= 0) return false;
+    for (std::size_t i = 0; i < guests.size(); ++i) {
+      if (watched[i + 1].revents == 0) continue;
+      throw FailureError(
+          fmt::format("rank {} came to {}, and has died or left before the others came",
+                      guests[i].hello.rank, path_));
+    }
+    return true;
+  }
+
+  void welcome_one(const Descriptor& door, std::vector<Guest>& guests) {
+    if (!is_somebody_there(door, guests)) return;
     Guest guest{{},
                 Descriptor(accept4(door.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
     if (!guest.socket.is_open()) {

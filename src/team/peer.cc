@@ -34,7 +34,6 @@ Descriptor open_process(pid_t pid) {
 }
 
 FailureError no_pidfd(int error) {
-  if (error == ESRCH) return FailureError("a peer has died");
   return FailureError(fmt::format("cannot watch a process: {} (pidfd needs Linux 5.3 or later)",
                                   std::strerror(error)));
 }
@@ -53,6 +52,11 @@ std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const Card& card) {
   Descriptor process = open_process(static_cast<pid_t>(card.process.pid));
   if (!process.is_open()) {
     if (is_exhaustion(errno)) throw no_descriptor(errno);
+    if (errno == ESRCH) {
+      throw FailureError(fmt::format(
+          "process {} of another rank is not to be found: it has died, or is on another machine",
+          card.process.pid));
+    }
     throw no_pidfd(errno);
   }
   const std::string path = fmt::format("/proc/{}/fd/{}", card.process.pid, card.descriptor);

@@ -23,7 +23,6 @@ Peers::Peers(std::shared_ptr<memory::Arena> arena, DescriptorRoute route)
 Peers::~Peers() = default;
 
 std::unique_ptr<Members> Peers::join(const Bootstrap& bootstrap, const Bring& bring) {
-  free_departed();
   return Joining(*this, bootstrap).run(bring);
 }
 

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "memory/arena.h"
+#include "path/tracing.h"
 #include "team/bootstrap.h"
 #include "team/card.h"
+#include "team/heap_views.h"
 #include "team/members.h"
 #include "team/peer.h"
 #include "team/presence.h"
@@ -49,6 +51,9 @@ class Peers {
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, std::size_t piece_bytes);
 
   memory::Arena& arena() { return *arena_; }
+  const ProcessIdentity& identity() const { return me_; }
+  path::TracingPermits& tracing_permits() { return tracing_permits_; }
+  HeapViews& heap_views() { return heap_views_; }
   // Teams that this process has left while others are still in them, so that their pieces and the
   // arenas of the others are kept.
   std::size_t departed_teams() const;
@@ -75,6 +80,8 @@ class Peers {
   mutable std::mutex mutex_;  // guards what follows
   std::map<memory::ArenaId, std::weak_ptr<Peer>> known_;
   std::deque<Departed> departed_;
+  path::TracingPermits tracing_permits_;
+  HeapViews heap_views_;
 };
 
 }  // namespace huddle::team

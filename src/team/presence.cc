@@ -9,6 +9,7 @@ namespace huddle::team {
 namespace {
 
 constexpr std::size_t page_of_words_bytes = 4096;
+constexpr std::size_t words_of_a_page = page_of_words_bytes / sizeof(std::uint64_t);
 constexpr std::uint64_t absent = 0;
 
 std::atomic_ref<std::uint64_t> word_at(std::byte* base, std::size_t offset) {
@@ -35,10 +36,11 @@ void PresenceBook::leave(Entry entry) {
 }
 
 void PresenceBook::add_page() {
-  const memory::Piece page = arena_->allocate(page_of_words_bytes);
   // Room for every word at once: to leave never needs memory.
-  free_words_.reserve(free_words_.capacity() + page.bytes / sizeof(std::uint64_t));
-  for (std::size_t at = page.end(); at > page.offset;) {
+  free_words_.reserve(words_ + words_of_a_page);
+  const memory::Piece page = arena_->allocate(page_of_words_bytes);
+  words_ += words_of_a_page;
+  for (std::size_t at = page.offset + page_of_words_bytes; at > page.offset;) {
     at -= sizeof(std::uint64_t);
     word_at(arena_->base(), at).store(absent, std::memory_order_relaxed);
     free_words_.push_back(at);

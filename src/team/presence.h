@@ -34,6 +34,7 @@ class PresenceBook {
   std::shared_ptr<memory::Arena> arena_;
   std::mutex mutex_;  // guards what follows
   std::vector<std::size_t> free_words_;
+  std::size_t words_ = 0;  // free or not
   std::uint64_t last_ticket_ = 0;
 };
 

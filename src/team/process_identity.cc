@@ -50,8 +50,9 @@ ProcessIdentity ProcessIdentity::mine() {
 }
 
 bool share_process_ids(const ProcessIdentity& one, const ProcessIdentity& other) {
-  return one.pid_namespace != 0 && one.pid_namespace == other.pid_namespace &&
-         !on_two_machines(one, other);
+  // The first namespace has the same number on every machine.
+  return one.machine != 0 && one.machine == other.machine && one.pid_namespace != 0 &&
+         one.pid_namespace == other.pid_namespace;
 }
 
 bool is_same_process(const ProcessIdentity& one, const ProcessIdentity& other) {

@@ -7,24 +7,18 @@
 #include <functional>
 #include <string>
 
-#include "machine/machine_file.h"
 #include "team/agree.h"
+#include "team/greeting.h"
 
 namespace huddle::team {
 namespace {
-
-struct Statement {
-  Whereabouts whereabouts;
-  std::size_t queue_bytes = 0;
-  std::size_t machine_bytes = 0;
-  std::size_t machine_digest = 0;
-};
 
 using Chunk = std::array<char, 4096>;
 
 // Everybody gets the first rank's text: rare, and as many rounds as it takes.
 std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, std::size_t bytes) {
   std::string text;
+  text.reserve(bytes);
   while (text.size() < bytes) {
     const std::size_t at = text.size();
     Chunk chunk{};
@@ -38,21 +32,17 @@ std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, s
 }  // namespace
 
 Settlement settle(const Bootstrap& bootstrap, const Context& context) {
+  greet(bootstrap);
   const std::string& text = context.machine_text();
   const Statement mine{whereabouts_of_this_thread(context.processors()), context.queue_bytes(),
-                       text.size(), std::hash<std::string>()(text)};
-  const std::vector<Statement> statements = gather(bootstrap, mine);
-  const Statement& first = statements.front();
-  const bool all_alike = std::all_of(statements.begin(), statements.end(), [&](const auto& one) {
+                       text.size(), std::hash<std::string>()(text), context.heap().has_value()};
+  Settlement settlement{gather(bootstrap, mine), {}};
+  const std::vector<Statement>& all = settlement.statements;
+  const Statement& first = all.front();
+  const bool all_alike = std::all_of(all.begin(), all.end(), [&](const Statement& one) {
     return one.machine_digest == first.machine_digest && one.machine_bytes == first.machine_bytes;
   });
-  Settlement settlement;
-  settlement.machine =
-      all_alike
-          ? context.machine()
-          : machine::parse_machine(text_of_first(bootstrap, text, first.machine_bytes), "rank 0");
-  settlement.queue_bytes = first.queue_bytes;
-  for (const Statement& one : statements) settlement.whereabouts.push_back(one.whereabouts);
+  if (!all_alike) settlement.machine_text = text_of_first(bootstrap, text, first.machine_bytes);
   return settlement;
 }
 

@@ -4,11 +4,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <vector>
 
 #include "base/error.h"
+#include "select/prices.h"
 #include "select/size_class.h"
+#include "team/settlement.h"
+#include "world/path_failed.h"
 #include "world/peer_lost.h"
 
 namespace huddle::team {
@@ -30,21 +36,83 @@ world::hardware::WaitingSettings waiting_settings(const machine::CostModel& mode
   return settings;
 }
 
+// Whether this block of the buffer lies at that address.
+bool lies_at(const void* address, const void* buffer, const node::Block& block) {
+  // Where nothing moves there may be no buffer.
+  return buffer != nullptr && address == static_cast<const std::byte*>(buffer) + block.offset;
+}
+
+// Its own block from one buffer to the other.
+void move_own(const Call& call, int rank) {
+  const node::Block from = call.outgoing.of(rank);
+  const node::Block to = call.incoming.of(rank);
+  if (call.in_place || from.bytes == 0) return;
+  std::memmove(static_cast<std::byte*>(call.output) + to.offset,
+               static_cast<const std::byte*>(call.input) + from.offset, from.bytes);
+}
+
+// Whether others read what this rank hands in, where there is single copy.
+bool shows_input(const Call& call, int rank) {
+  switch (call.operation) {
+    case Operation::bcast:
+    case Operation::scatter:
+    case Operation::scatterv:
+      return rank == call.root;
+    case Operation::gather:
+    case Operation::gatherv:
+      return rank != call.root;
+    case Operation::barrier:
+      return false;
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::alltoall:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+    case Operation::scan:
+    case Operation::exscan:
+      return true;
+  }
+  return true;
+}
+
+// Whether others read or write what it wants filled. A gather's root may read or be written to:
+// where all of it is mapped either will do.
+bool shows_output(const Call& call, int rank) {
+  const bool is_to_root =
+      call.operation == Operation::reduce || call.operation == Operation::gather;
+  return call.operation == Operation::allreduce || (is_to_root && rank == call.root);
+}
+
+// A copy would take memory. The context outlives its teams.
+world::hardware::ProgressCallback by_reference(const world::hardware::ProgressCallback& progress) {
+  if (!progress) return {};
+  return std::cref(progress);
+}
+
 }  // namespace
 
+// Once there is a ground the others count on this rank: nothing after it may fail.
 Team::Team(Context& context, const Bootstrap& bootstrap)
     : rank_(bootstrap.rank),
       ranks_(bootstrap.ranks),
-      settlement_(settle(bootstrap, context)),
-      model_(settlement_.machine),
-      seats_(node::seats(settlement_.machine.topology,
-                         seats_of(settlement_.whereabouts, settlement_.machine.topology))),
-      provision_(select::provision(seats_, model_, settlement_.queue_bytes)),
-      ground_(context.peers(), bootstrap),
-      waiting_(waiting_settings(model_, settlement_.whereabouts, rank_), context.progress(),
-               [this] { ground_.check_members(); }),
-      engine_(ground_, seats_, provision_, waiting_) {
+      ground_(context.peers(), bootstrap, look_around(context, bootstrap)),
+      waiting_(
+          waiting_settings(outlook_->model(), outlook_->whereabouts(), rank_),
+          by_reference(context.progress()), [this] { ground_.check_members(); },
+          [this](int rank) { return ground_.is_gone(rank); }),
+      reach_(context.peers(), context.open_memory(), context.heap()),
+      engine_(ground_, *outlook_, waiting_, reach_) {
   ground_.set_waiting(waiting_);
+}
+
+// Where it fails here alone, the others are told with the next step.
+Trouble Team::look_around(const Context& context, const Bootstrap& bootstrap) {
+  const Settlement settlement = settle(bootstrap, context);
+  return Trouble::of([&] { outlook_.emplace(settlement, context); });
 }
 
 // What all ranks agree on may fail and be tried again; not where a member is lost meanwhile.
@@ -63,7 +131,9 @@ auto Team::unless_lost(Attempt attempt) {
 void Team::barrier() {
   if (ranks_ == 1) return;
   static constexpr Call call;
-  if (!barrier_) barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}); });
+  if (!barrier_)
+    barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}).usual; });
+  last_run_ = &*barrier_;
   run_ready(*barrier_, call);
 }
 
@@ -85,12 +155,125 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
   run({Operation::allreduce, input, output, count, &reduction, 0});
 }
 
+void Team::allgather(const void* input, void* output, std::size_t bytes) {
+  gather_to_all(Operation::allgather, input, output, node::Blocks::even(bytes), bytes);
+}
+
+void Team::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
+  gather_to_all(Operation::allgatherv, input, output, blocks, blocks.largest(ranks_));
+}
+
+void Team::gather_to_all(Operation operation, const void* input, void* output,
+                         const node::Blocks& blocks, std::size_t largest) {
+  const node::Block own = blocks.of(rank_);
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = largest,
+       .outgoing = node::Blocks::only(rank_, own.bytes),
+       .incoming = blocks,
+       .in_place = lies_at(input, output, own)});
+}
+
+void Team::alltoall(const void* input, void* output, std::size_t bytes) {
+  const auto blocks = node::Blocks::even(bytes);
+  run({.operation = Operation::alltoall,
+       .input = input,
+       .output = output,
+       .count = bytes,
+       .outgoing = blocks,
+       .incoming = blocks,
+       .in_place = input == output});
+}
+
+void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                     const node::Blocks& incoming) {
+  run({.operation = Operation::alltoallv,
+       .input = input,
+       .output = output,
+       .outgoing = outgoing,
+       .incoming = incoming,
+       .in_place = input == output});
+}
+
+void Team::gather(const void* input, void* output, std::size_t bytes, int root) {
+  gather_to_root(Operation::gather, input, bytes, output, node::Blocks::even(bytes), root);
+}
+
+void Team::gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
+                   int root) {
+  gather_to_root(Operation::gatherv, input, bytes, output, blocks, root);
+}
+
+void Team::gather_to_root(Operation operation, const void* input, std::size_t bytes, void* output,
+                          const node::Blocks& blocks, int root) {
+  const bool is_root = rank_ == root;
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = is_known_to_pairs_only(operation) ? 0 : bytes,
+       .root = root,
+       .outgoing = node::Blocks::only(root, bytes),
+       .incoming = is_root ? blocks : node::Blocks(),
+       .in_place = is_root && lies_at(input, output, blocks.of(root))});
+}
+
+void Team::scatter(const void* input, void* output, std::size_t bytes, int root) {
+  scatter_from_root(Operation::scatter, input, node::Blocks::even(bytes), output, bytes, root);
+}
+
+void Team::scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
+                    int root) {
+  scatter_from_root(Operation::scatterv, input, blocks, output, bytes, root);
+}
+
+void Team::scatter_from_root(Operation operation, const void* input, const node::Blocks& blocks,
+                             void* output, std::size_t bytes, int root) {
+  const bool is_root = rank_ == root;
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = is_known_to_pairs_only(operation) ? 0 : bytes,
+       .root = root,
+       .outgoing = is_root ? blocks : node::Blocks(),
+       .incoming = node::Blocks::only(root, bytes),
+       .in_place = is_root && lies_at(output, input, blocks.of(root))});
+}
+
+// Results would take the place of what is still to be shown.
+void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                          const memory::Reduction& reduction) {
+  const std::size_t own_bytes = blocks.of(rank_).bytes * reduction.element_bytes;
+  const bool in_place = input == output;
+  std::vector<std::byte> aside(in_place ? own_bytes : 0);
+  run({.operation = Operation::reduce_scatter,
+       .input = input,
+       .output = in_place ? aside.data() : output,
+       .count = blocks.total(ranks_),
+       .reduction = &reduction,
+       .incoming = blocks});
+  if (in_place && own_bytes > 0) std::memcpy(output, aside.data(), own_bytes);
+}
+
+void Team::scan(const void* input, void* output, std::size_t count,
+                const memory::Reduction& reduction) {
+  run({Operation::scan, input, output, count, &reduction, 0});
+}
+
+void Team::exscan(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction) {
+  run({Operation::exscan, input, output, count, &reduction, 0});
+}
+
 // Whatever ends a protocol in the middle, be it a lost member or an operator of the caller's that
 // throws: flags may stand anywhere then, and nothing that this team does later could be trusted.
 void Team::run_ready(const Ready& ready, const Call& call) {
   if (lost_) throw world::PeerLost(*lost_);
   try {
     ready(call);
+  } catch (const world::PathFailed& error) {
+    go_on_without_direct(error.what());
+    throw;
   } catch (const std::exception& error) {
     lost_ = error.what();
     throw;
@@ -101,47 +284,77 @@ void Team::run_ready(const Ready& ready, const Call& call) {
 }
 
 void Team::run(const Call& call) {
-  if (call.count == 0) return;
+  if (call.count == 0 && !is_known_to_pairs_only(call.operation)) return;
   if (ranks_ == 1) return run_alone(call);
-  run_ready(*unless_lost([&] { return &ready_for(call); }), call);
+  const memory::HeapUse in_use(reach_.heap());
+  last_run_ = unless_lost([&] { return &ready_for(call); });
+  run_ready(*last_run_, call);
 }
 
 void Team::run_by(const select::Plan& plan, const Call& call) {
   if (ranks_ == 1) return run_alone(call);
-  run_ready(unless_lost([&] { return engine_.ready(plan); }), call);
+  run_by(ready_by(plan), call);
+}
+
+Ready Team::ready_by(const select::Plan& plan) {
+  return unless_lost([&] {
+    if (!may_run(plan, true) && !may_run(plan, false))
+      throw FailureError(outlook_->provision().direct_refusal);
+    return engine_.ready(plan);
+  });
 }
 
 void Team::run_alone(const Call& call) {
   switch (call.operation) {
     case Operation::barrier:
     case Operation::bcast:
+    case Operation::exscan:
       return;
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::alltoall:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+      return move_own(call, 0);
     case Operation::reduce:
     case Operation::allreduce:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+    case Operation::scan:
       std::memmove(call.output, call.input, call.count * call.element_bytes());
       return;
   }
 }
 
 const Ready& Team::ready_for(const Call& call) {
+  const Choice& choice = choice_for(call);
+  return choice.where_mapped && all_have_mapped(call) ? *choice.where_mapped : choice.usual;
+}
+
+const Team::Choice& Team::choice_for(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
-  if (call.element_bytes() > largest_usual_element) return ready_for_unusual(call);
+  if (call.element_bytes() > largest_usual_element) return choice_for_unusual(call);
   // Programs make the same call again and again.
   Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
-  if (latest.ready != nullptr && latest.bytes == bytes) return *latest.ready;
+  if (latest.choice != nullptr && latest.bytes == bytes) return *latest.choice;
   auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
-  if (of_operation.empty()) of_operation.resize(select::size_classes);
   const std::size_t size_class = select::size_class_of(bytes);
-  std::optional<Ready>& slot = of_operation[size_class];
-  if (!slot) {
-    slot = choose({call.operation, select::largest_in(size_class), call.element_bytes()});
+  auto known = of_operation.find(size_class);
+  if (known == of_operation.end()) {
+    const Choice chosen =
+        choose({call.operation, select::largest_in(size_class), call.element_bytes()});
+    known = of_operation.emplace(size_class, chosen).first;
   }
-  latest = {&*slot, bytes};
-  return *slot;
+  latest = {&known->second, bytes};
+  return known->second;
 }
 
 // The last such call is remembered: who reduces large elements does it again and again.
-const Ready& Team::ready_for_unusual(const Call& call) {
+const Team::Choice& Team::choice_for_unusual(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
                                 call.element_bytes()};
@@ -152,19 +365,69 @@ const Ready& Team::ready_for_unusual(const Call& call) {
   return *unusual_;
 }
 
-Ready Team::choose(const select::Request& request) {
-  const auto candidates = select::candidates(request, seats_, model_, provision_);
-  if (candidates.empty()) {
-    throw UsageError(
-        fmt::format("{} of elements of {} bytes: they are too large for this team's "
-                    "memory; make larger queues, or smaller elements",
-                    name(request.operation), request.element_bytes));
+// What runs where buffers are mapped is worth asking for where it is cheaper by more than that
+// takes.
+Team::Choice Team::choose(const select::Request& request) {
+  const Preferred usual = preferred(request);
+  select::Request where_mapped = request;
+  where_mapped.mapped = true;
+  if (!outlook_->provision().heap_refusal.empty()) return {usual.ready, std::nullopt};
+  const Preferred mapped = preferred(where_mapped);
+  const double asking_ns = select::Prices(outlook_->model(), outlook_->seats()).meeting_ns();
+  if (!mapped.is_direct || mapped.ns + asking_ns >= usual.ns) return {usual.ready, std::nullopt};
+  return {usual.ready, mapped.ready};
+}
+
+Team::Preferred Team::preferred(const select::Request& request) {
+  for (;;) {
+    const auto candidates =
+        select::candidates(request, outlook_->seats(), outlook_->model(), outlook_->provision());
+    if (candidates.empty()) {
+      throw UsageError(
+          fmt::format("{} of elements of {} bytes: they are too large for this team's "
+                      "memory; make larger queues, or smaller elements",
+                      name(request.operation), request.element_bytes));
+    }
+    const select::Candidate& best = select::cheapest(candidates);
+    const bool is_direct = select::is_direct(best.plan);
+    if (may_run(best.plan, request.mapped)) return {engine_.ready(best.plan), best.ns, is_direct};
   }
-  return engine_.ready(select::cheapest(candidates).plan);
+}
+
+// All ranks find out together, and once.
+bool Team::may_run(const select::Plan& plan, bool mapped) {
+  if (!select::is_direct(plan)) return true;
+  const Refusals& refusals = reach_.refusals(ground_);
+  outlook_->refuse_direct(refusals.copying);
+  outlook_->refuse_heap(refusals.mapping);
+  return (mapped ? refusals.mapping : refusals.copying).empty();
+}
+
+// Whether what each rank hands in, as far as others touch it, lies where they have mapped it.
+bool Team::all_have_mapped(const Call& call) {
+  const memory::HeapFacts& heap = *reach_.heap();
+  const unsigned char mine = (!shows_input(call, rank_) || heap.shows(call.input)) &&
+                             (!shows_output(call, rank_) || heap.shows(call.output));
+  const std::vector<unsigned char> all = team::gather(ground_.agreement(), mine);
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
+// As all ranks do at the same call. Whatever was chosen is chosen anew.
+void Team::go_on_without_direct(const std::string& why) {
+  reach_.refuse_copying(why);
+  outlook_->refuse_direct(why);
+  for (auto& of_operation : chosen_) of_operation.clear();
+  latest_.fill({});
+  unusual_.reset();
+  last_run_ = nullptr;
+}
+
+std::string_view Team::latest_algorithm() const {
+  return last_run_ == nullptr ? std::string_view() : select::algorithm_name(last_run_->plan());
 }
 
 select::Explanation Team::explain(const select::Request& request) const {
-  return select::explain(request, seats_, model_, provision_);
+  return select::explain(request, outlook_->seats(), outlook_->model(), outlook_->provision());
 }
 
 }  // namespace huddle::team

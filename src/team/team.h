@@ -7,22 +7,23 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "machine/cost.h"
 #include "memory/reduction.h"
-#include "node/seats.h"
+#include "node/blocks.h"
 #include "select/candidate.h"
 #include "select/explain.h"
-#include "select/provision.h"
+#include "team/agree.h"
 #include "team/bootstrap.h"
 #include "team/call.h"
 #include "team/context.h"
 #include "team/engine.h"
 #include "team/ground.h"
-#include "team/settlement.h"
+#include "team/outlook.h"
+#include "team/reach.h"
 
 namespace huddle::team {
 
@@ -38,7 +39,9 @@ class Team {
 
   // All collective, with equal counts, operators and roots on all ranks. Throw FailureError, on all
   // ranks together, where there is no memory for a protocol that is used for the first time; throw
-  // PeerLost where a member has died, and from then on always.
+  // PeerLost where a member has died, and from then on always. Throw PathFailed, on all ranks
+  // together, where one could not read another one's memory any more: what was to be replaced may
+  // be gone, and the calls that follow do without.
   void barrier();
   // The root's buffer is only read.
   void bcast(void* buffer, std::size_t bytes, int root);
@@ -48,42 +51,104 @@ class Team {
   void allreduce(const void* input, void* output, std::size_t count,
                  const memory::Reduction& reduction);
 
+  // A block from each rank for all. The input may be this rank's own block of the output.
+  void allgather(const void* input, void* output, std::size_t bytes);
+  // The same with blocks that all ranks know.
+  void allgatherv(const void* input, void* output, const node::Blocks& blocks);
+  // A block from each rank for each. The input may be the output, on all ranks or on none.
+  void alltoall(const void* input, void* output, std::size_t bytes);
+  // The same with blocks of which the two of a pair know. In place both sides' lie alike.
+  void alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                 const node::Blocks& incoming);
+  // A block from each rank for the root; only the root looks at the output and its blocks. There
+  // the input may be its own block of the output.
+  void gather(const void* input, void* output, std::size_t bytes, int root);
+  void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
+               int root);
+  // A block from the root for each rank; only the root looks at the input and its blocks. There the
+  // output may be its own block of the input.
+  void scatter(const void* input, void* output, std::size_t bytes, int root);
+  void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
+                int root);
+  // Each rank has its block of what all contribute; blocks are counted in elements, known to all
+  // ranks, and follow each other. The input may be the output, which then takes some memory.
+  void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                      const memory::Reduction& reduction);
+  // What the ranks up to this one contribute, or those before it: then the first one's output is
+  // left alone. The input may be the output.
+  void scan(const void* input, void* output, std::size_t count, const memory::Reduction& reduction);
+  void exscan(const void* input, void* output, std::size_t count,
+              const memory::Reduction& reduction);
+
   // The same by a plan of the caller's choice, equal on all ranks. pre: the plan is one of those
   // that explain() gives for such a call.
   void run_by(const select::Plan& plan, const Call& call);
+  // The same in two steps: what the plan takes, once, and any number of calls. pre: there are two
+  // ranks or more.
+  Ready ready_by(const select::Plan& plan);
+  void run_by(const Ready& ready, const Call& call) {
+    const memory::HeapUse in_use(reach_.heap());
+    run_ready(ready, call);
+  }
+
+  // What the last call that moved anything ran by its own choice; empty before the first.
+  std::string_view latest_algorithm() const;
 
   // What would run, what else could, and what each would cost.
   select::Explanation explain(const select::Request& request) const;
 
  private:
+  Trouble look_around(const Context& context, const Bootstrap& bootstrap);
+  void gather_to_all(select::Operation operation, const void* input, void* output,
+                     const node::Blocks& blocks, std::size_t largest);
+  void gather_to_root(select::Operation operation, const void* input, std::size_t bytes,
+                      void* output, const node::Blocks& blocks, int root);
+  void scatter_from_root(select::Operation operation, const void* input, const node::Blocks& blocks,
+                         void* output, std::size_t bytes, int root);
   void run(const Call& call);
   template <class Attempt>
   auto unless_lost(Attempt attempt);
   void run_ready(const Ready& ready, const Call& call);
   void run_alone(const Call& call);
+  // What runs where all ranks have mapped what the others hand in, if that is worth asking for,
+  // and what runs else.
+  struct Choice {
+    Ready usual;
+    std::optional<Ready> where_mapped;
+  };
+  struct Preferred {
+    Ready ready;
+    double ns = 0;
+    bool is_direct = false;
+  };
+
   const Ready& ready_for(const Call& call);
-  const Ready& ready_for_unusual(const Call& call);
-  Ready choose(const select::Request& request);
+  const Choice& choice_for(const Call& call);
+  const Choice& choice_for_unusual(const Call& call);
+  Choice choose(const select::Request& request);
+  Preferred preferred(const select::Request& request);
+  bool may_run(const select::Plan& plan, bool mapped);
+  bool all_have_mapped(const Call& call);
+  void go_on_without_direct(const std::string& why);
 
   int rank_;
   int ranks_;
-  Settlement settlement_;
-  machine::CostModel model_;
-  node::Seats seats_;
-  select::Provision provision_;
+  std::optional<Outlook> outlook_;  // always there once this is made
   Ground ground_;
   world::hardware::Waiting waiting_;
+  Reach reach_;
   Engine engine_;
   // By operation and size class, once chosen.
-  std::array<std::vector<std::optional<Ready>>, select::operations.size()> chosen_;
+  std::array<std::map<std::size_t, Choice>, select::operations.size()> chosen_;
   struct Latest {
-    const Ready* ready = nullptr;
+    const Choice* choice = nullptr;
     std::size_t bytes = 0;
   };
   std::array<Latest, select::operations.size()> latest_;  // by operation; points into chosen_
   std::optional<Ready> barrier_;                          // once chosen
-  std::optional<Ready> unusual_;                          // for elements larger than any of C
+  std::optional<Choice> unusual_;                         // for elements larger than any of C
   select::Request unusual_request_;
+  const Ready* last_run_ = nullptr;  // one of the above
   std::optional<std::string> lost_;  // why the team cannot be used any more
 };
 

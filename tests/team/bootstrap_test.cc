@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <numeric>
@@ -161,6 +162,33 @@ TEST(PathBootstrap, TellsAllOfDifferentNumbersOfRanks) {
 TEST(PathBootstrap, TellsAllOfAMissingRank) {
   expect_refusal({{0, 3}, {1, 3}}, "the first that did not is rank 2", 100ms);
   expect_refusal({{1, 3}}, "rank 0 did not come to", 100ms);
+}
+
+// Rank 2 never comes; rank 1 does, and is killed. Whoever is killed before it has said who it is
+// has not come, so there is another one, with more time, until one has.
+TEST(PathBootstrap, TellsRankZeroOfOneWhoComesAndDies) {
+  const std::string place = meeting_place();
+  std::array<int, 2> told{};
+  ASSERT_EQ(pipe(told.data()), 0);
+  const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
+    if (forked.rank == 0) {
+      EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 0, 3, 10min); }).text()),
+                  HasSubstr("rank 1 came to"));
+      EXPECT_EQ(write(told[1], "x", 1), 1);
+      return;
+    }
+    pollfd watched{told[0], POLLIN, 0};
+    for (int patience_ms = 20; watched.revents == 0; patience_ms *= 2) {
+      RankProcesses visitor(1, [&](const Bootstrap&) { path_bootstrap(place, 1, 3, 10min); });
+      poll(&watched, 1, patience_ms);
+      visitor.kill(0);
+      visitor.wait(rank_limit);
+      poll(&watched, 1, patience_ms);
+    }
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+  close(told[0]);
+  close(told[1]);
 }
 
 TEST(PathBootstrap, TwoUsersDoNotMeet) {

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <random>
 
+#include "exercise.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "memory/reduction.h"
@@ -30,8 +31,12 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 // A machine with some levels and memories, whatever this one is: its two processors are dealt to
 // the ranks in turn.
 machine::Machine layered_machine() {
-  return machine::generic_machine(
+  machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:2 numa:1 l3:2 core:2 pu:1").topology);
+  // Ranks may read each other's memory.
+  machine.paths.push_back(
+      {"cma", 1, {{1024, 1 << 20}, {2000, 100'000}, {}}, machine::Origin::estimated});
+  return machine;
 }
 
 ContextOptions small_options() {
@@ -39,61 +44,6 @@ ContextOptions small_options() {
   options.machine = layered_machine();
   options.arena.cap_bytes = 256 * MiB;
   return options;
-}
-
-std::vector<std::uint32_t> numbers(std::size_t count, std::uint32_t seed) {
-  std::vector<std::uint32_t> values(count);
-  std::minstd_rand random(seed + 1);
-  std::generate(values.begin(), values.end(), [&] { return static_cast<std::uint32_t>(random()); });
-  return values;
-}
-
-// What two operators, one of them not commutative, make of everybody's numbers.
-std::vector<std::uint32_t> sums(std::size_t count, int ranks, std::uint32_t seed) {
-  std::vector<std::uint32_t> total(count, 0);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const auto part = numbers(count, seed + static_cast<std::uint32_t>(rank));
-    std::transform(total.begin(), total.end(), part.begin(), total.begin(), std::plus<>());
-  }
-  return total;
-}
-
-const memory::Reduction sum = memory::reduction(memory::Type::uint32, memory::Operator::sum);
-
-// Runs calls of one plan with changing data, roots and sizes up to `most` bytes.
-void exercise(Team& team, const select::Plan& plan, Operation operation, std::size_t most,
-              std::uint32_t seed) {
-  std::minstd_rand random(seed + 7);
-  const int rank = team.rank();
-  for (std::uint32_t call = 0; call < 4; ++call) {
-    const std::size_t bytes = call == 0 ? most : random() % (most + 1);
-    const std::size_t count = bytes / sizeof(std::uint32_t);
-    const int root = static_cast<int>(random() % static_cast<unsigned>(team.ranks()));
-    const std::uint32_t data = seed + 100 * call;
-    std::vector<std::uint32_t> in = numbers(count, data + static_cast<std::uint32_t>(rank));
-    std::vector<std::uint32_t> out(count, 0);
-    switch (operation) {
-      case Operation::barrier:
-        team.run_by(plan, {});
-        break;
-      case Operation::bcast: {
-        const auto wanted = numbers(count, data);
-        if (rank == root) out = wanted;
-        team.run_by(plan, {operation, out.data(), out.data(), 4 * count, nullptr, root});
-        ASSERT_EQ(out, wanted);
-        break;
-      }
-      case Operation::reduce:
-      case Operation::allreduce: {
-        auto& result = call % 2 == 0 ? in : out;
-        team.run_by(plan, {operation, in.data(), result.data(), count, &sum, root});
-        if (operation == Operation::allreduce || rank == root) {
-          ASSERT_EQ(result, sums(count, team.ranks(), data));
-        }
-        break;
-      }
-    }
-  }
 }
 
 // Ranks as processes, as users have them, and as threads, of which TSan sees both sides.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/greeting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+#include "huddle/huddle.h"
+#include "team/agree.h"
+#include "team/card.h"
+#include "team/settlement.h"
+
+namespace huddle::team {
+namespace {
+
+// It comes from another process, so nothing need end it.
+std::string_view version_of(const Greeting& greeting) {
+  return {greeting.version.begin(),
+          std::find(greeting.version.begin(), greeting.version.end(), '\0')};
+}
+
+std::string what_differs(const Greeting& first, const Greeting& other, std::size_t rank) {
+  if (other.magic != first.magic) {
+    return fmt::format("rank {} does not greet as rank 0 does", rank);
+  }
+  if (other.version != first.version) {
+    return fmt::format("rank {} has huddle {} and rank 0 has huddle {}", rank, version_of(other),
+                       version_of(first));
+  }
+  if (other.statement_bytes != first.statement_bytes || other.card_bytes != first.card_bytes) {
+    return fmt::format("rank {} has another build of huddle {} than rank 0", rank,
+                       version_of(first));
+  }
+  return {};
+}
+
+}  // namespace
+
+Greeting Greeting::mine() {
+  Greeting greeting;
+  const std::string_view version = huddle_version();
+  std::copy_n(version.begin(), std::min(version.size(), greeting.version.size()),
+              greeting.version.begin());
+  greeting.statement_bytes = sizeof(Statement);
+  greeting.card_bytes = sizeof(Card);
+  return greeting;
+}
+
+// All look at the same greetings, so all come to the same end.
+void greet(const Bootstrap& bootstrap, const Greeting& mine) {
+  const std::vector<Greeting> greetings = gather(bootstrap, mine);
+  for (std::size_t rank = 1; rank < greetings.size(); ++rank) {
+    const std::string difference = what_differs(greetings.front(), greetings[rank], rank);
+    if (difference.empty()) continue;
+    throw FailureError(difference + ": give all ranks the same libhuddle");
+  }
+}
+
+}  // namespace huddle::team

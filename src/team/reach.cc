@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/reach.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "path/heap_memory.h"
+
+namespace huddle::team {
+
+// What a rank tells before the others try.
+struct Reach::Showing {
+  ProcessIdentity process;
+  path::Proof proof;
+  std::uint64_t notes_address = 0;  // room for a word of each rank
+  HeapCard heap;
+};
+
+namespace {
+
+std::uint64_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
+
+// One that no other process shows at the same place by chance.
+std::uint64_t word_of(const ProcessIdentity& process, const void* address) {
+  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;
+  const std::uint64_t place = address_of(address);
+  return ((process.start_time * odd) ^ process.pid) * odd ^ place;
+}
+
+// The lowest rank's trouble; empty where nobody has any.
+std::string first_of(const std::vector<Trouble>& by_rank) {
+  const auto first = std::find_if(by_rank.begin(), by_rank.end(),
+                                  [](const Trouble& trouble) { return trouble.is_any(); });
+  if (first == by_rank.end()) return {};
+  return fmt::format("rank {}: {}", first - by_rank.begin(), first->text());
+}
+
+}  // namespace
+
+Reach::~Reach() { no_longer_let_them(); }
+
+const Refusals& Reach::refusals(Ground& ground) {
+  if (is_known_) return refusals_;
+  // Of the team's memory, which stays when a rank leaves early: somebody may still write there.
+  const std::vector<std::byte*> notes =
+      ground.lay_out([&] { return static_cast<std::size_t>(ground.ranks()) * sizeof word_; });
+  const auto rank = static_cast<std::size_t>(ground.rank());
+  word_ = word_of(peers_.identity(), &word_);
+  Trouble copying = Trouble::of([this] { let_others_reach(); });
+  const std::vector<Showing> showings = gather(ground.agreement(), showing(notes[rank]));
+  Trouble mapping = map_all(showings);
+  const Trouble opening = Trouble::of([&] { open_all(showings); });
+  if (opening.is_any()) copying = mapping = opening;
+  if (!copying.is_any()) copying = try_all(showings, ground.rank());
+  refusals_.mapping = first_of(gather(ground.agreement(), mapping));
+  maps_ = refusals_.mapping.empty();
+  const std::string why = first_of(gather(ground.agreement(), copying));
+  if (!why.empty()) refuse_copying(why);
+  is_known_ = true;
+  return refusals_;
+}
+
+void Reach::refuse_copying(const std::string& why) {
+  refusals_.copying = why;
+  no_longer_let_them();
+}
+
+Reach::Showing Reach::showing(const std::byte* notes) const {
+  Showing mine{peers_.identity(), {address_of(&word_), word_}, address_of(notes), {}};
+  if (heap_) {
+    mine.heap = {address_of(heap_->base), heap_->cap_bytes, heap_->descriptor, heap_->id};
+  }
+  return mine;
+}
+
+// Others may reach this one's memory as long as the team is there: nobody does between two calls.
+void Reach::let_others_reach() {
+  if (!path::yama_asks(System())) return;
+  peers_.tracing_permits().take();
+  has_permit_ = true;
+}
+
+void Reach::no_longer_let_them() {
+  if (std::exchange(has_permit_, false)) peers_.tracing_permits().give_back();
+}
+
+// Ranks of this process are reached without a mapping.
+Trouble Reach::map_all(const std::vector<Showing>& showings) {
+  const ProcessIdentity& me = peers_.identity();
+  std::size_t rank = 0;
+  const Trouble trouble = Trouble::of([&] {
+    views_.resize(showings.size());
+    for (; rank < showings.size(); ++rank) {
+      const Showing& one = showings[rank];
+      if (!one.heap.is_there()) throw FailureError("there is none");
+      if (is_same_process(me, one.process)) continue;
+      if (!share_process_ids(me, one.process)) {
+        throw FailureError("its process is in another namespace of process ids");
+      }
+      views_[rank] = peers_.heap_views().open(one.process, one.heap);
+    }
+  });
+  if (!trouble.is_any()) return {};
+  return Trouble(fmt::format("mapping rank {}'s heap: {}", rank, trouble.text()));
+}
+
+void Reach::open_all(const std::vector<Showing>& showings) {
+  for (std::size_t rank = 0; rank < showings.size(); ++rank) {
+    const Showing& one = showings[rank];
+    auto memory = open_({static_cast<int>(rank), static_cast<pid_t>(one.process.pid),
+                         is_same_process(peers_.identity(), one.process)});
+    if (views_[rank]) {
+      memory = std::make_unique<path::HeapMemory>(views_[rank], one.heap.base, std::move(memory));
+    }
+    memories_.push_back(memory.get());
+    opened_.push_back(std::move(memory));
+  }
+}
+
+Trouble Reach::try_all(const std::vector<Showing>& showings, int rank) {
+  return Trouble::of([&] {
+    for (std::size_t other = 0; other < showings.size(); ++other) {
+      const Showing& one = showings[other];
+      if (!is_same_process(peers_.identity(), one.process) &&
+          !share_process_ids(peers_.identity(), one.process)) {
+        throw FailureError(
+            fmt::format("rank {}'s process is in another namespace of process ids", other));
+      }
+      if (static_cast<int>(other) != rank) prove(static_cast<int>(other), one, rank);
+    }
+  });
+}
+
+// Nothing is written before it is known whose memory it is.
+void Reach::prove(int owner, const Showing& shown, int rank) {
+  path::PeerMemory& memory = *memories_[static_cast<std::size_t>(owner)];
+  std::string why = path::reading_refusal(memory, shown.proof);
+  if (!why.empty()) throw FailureError(fmt::format("reading rank {}'s memory: {}", owner, why));
+  const auto at = static_cast<std::uint64_t>(rank) * sizeof shown.proof.word;
+  why = path::writing_refusal(memory, {shown.notes_address + at, shown.proof.word});
+  if (!why.empty()) throw FailureError(fmt::format("writing to rank {}'s memory: {}", owner, why));
+}
+
+}  // namespace huddle::team

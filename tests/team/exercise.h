@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Calls of every operation with data of every kind, and what has to come of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "memory/reduction.h"
+#include "memory/types.h"
+#include "select/candidate.h"
+#include "select/operation.h"
+#include "team/team.h"
+
+namespace huddle::team {
+
+std::vector<std::uint32_t> numbers(std::size_t count, std::uint32_t seed);
+// Of the numbers of the first so many ranks.
+std::vector<std::uint32_t> sums(std::size_t count, int ranks, std::uint32_t seed);
+
+inline const memory::Reduction sum = memory::reduction(memory::Type::uint32, memory::Operator::sum);
+
+// Where a call's buffers come from.
+struct Memory {
+  std::pmr::memory_resource* input = std::pmr::new_delete_resource();
+  std::pmr::memory_resource* output = std::pmr::new_delete_resource();
+};
+
+// Calls of one plan with changing data, roots and sizes up to `most` bytes, of what the operation
+// counts. Fails the test where anything else comes out.
+void exercise(Team& team, const select::Plan& plan, select::Operation operation, std::size_t most,
+              std::uint32_t seed, const Memory& memory = {});
+
+}  // namespace huddle::team

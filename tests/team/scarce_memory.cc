@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "scarce_memory.h"
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "sanitizer.h"
+
+namespace {
+
+// An operator new has nowhere else to look.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local long allocations_left = huddle::team::any_number;
+
+}  // namespace
+
+long huddle::team::allow_allocations(long number) {
+  return std::exchange(allocations_left, number);
+}
+
+#if !defined(HUDDLE_SANITIZER_OWNS_NEW)
+void* operator new(std::size_t bytes) {
+  if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
+  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+// One of the sanitizers' own would not go with our delete.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return ::operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
