@@ -77,6 +77,9 @@ typedef struct huddle_settings {
   /** Called about once a microsecond by whoever waits for others; null: nobody is. */
   void (*progress)(void* arg);
   void* progress_arg;
+  /** The most that huddle_alloc() gives out at a time, all blocks together; costs addresses, not
+   *  memory. 0: as much as the machine has memory. */
+  size_t heap_bytes;
 } huddle_settings;
 
 /** settings: null for the defaults. Reads the machine file; shares no memory yet with anybody. */
@@ -85,18 +88,28 @@ huddle_status huddle_context_create(const huddle_settings* settings, huddle_cont
 /** Its teams may go on: what they need of it stays until they are freed. Null is fine. */
 void huddle_context_free(huddle_context* context);
 
+/** A block of memory that the process's peers can map: collectives read, and reduce, large data
+ * that lie in such blocks on all ranks straight where they are. Aligned for any type, and to its
+ * own cache lines; placed on the NUMA node of the thread that touches it first; what it holds is
+ * not said. A child of fork() does not have it. `block` is null where this fails. */
+huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
+                           huddle_message* message);
+/** Gives a block back, as long as the context is there; no collective may still be at it. What is
+ *  left goes when the context and the last of its teams have. Null is fine. */
+void huddle_free(huddle_context* context, void* block);
+
 /* ---- meeting ----------------------------------------------------------------------------- */
 
 /** Gives every rank everybody's bytes, in rank order: rank r's at all + r * bytes. Returns 0, or
  *  anything else where it failed. */
-typedef int (*huddle_allgather)(void* arg, const void* mine, size_t bytes, void* all);
+typedef int (*huddle_gather_function)(void* arg, const void* mine, size_t bytes, void* all);
 
 /** What a team is made from: one's own (over MPI, PMIx, sockets, ...), or that of a meeting. It is
  *  called a few times while a team is made, and never after. */
 typedef struct huddle_bootstrap {
   int rank;
   int ranks;
-  huddle_allgather allgather;
+  huddle_gather_function allgather;
   void* arg;
 } huddle_bootstrap;
 
@@ -126,8 +139,9 @@ void huddle_meeting_free(huddle_meeting* meeting);
 
 typedef struct huddle_team huddle_team;
 
-/** Collective. All ranks get a team, or all get the same failure. (A null argument, or a rank that
- *  is none, is seen before anybody is asked: only that rank is told.) */
+/** Collective. All ranks get a team, or all get the same failure: where they have different builds
+ * of this library, run on different machines or as different users, too. (A null argument, or a
+ * rank that is none, is seen before anybody is asked: only that rank is told.) */
 huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap* bootstrap,
                                  huddle_team** team, huddle_message* message);
 /** Waits for nobody: others may still be in the team's last collective. Null is fine. */
@@ -220,6 +234,59 @@ huddle_status huddle_reduce_by(huddle_team* team, const void* input, void* outpu
 huddle_status huddle_allreduce_by(huddle_team* team, const void* input, void* output, size_t count,
                                   const huddle_reduction* reduction);
 
+/** Where a block lies in its buffer: so many bytes, so far from the beginning. */
+typedef struct huddle_block {
+  ptrdiff_t offset;
+  size_t bytes;
+} huddle_block;
+
+/** A block from each rank for all, in rank order. `input` may be this rank's own block of
+ *  `output`. */
+huddle_status huddle_allgather(huddle_team* team, const void* input, void* output, size_t bytes);
+/** With blocks of any sizes anywhere in the output: as many as ranks, of equal sizes on all. */
+huddle_status huddle_allgatherv(huddle_team* team, const void* input, void* output,
+                                const huddle_block* blocks);
+/** A block from each rank for each, in rank order. `input` may be `output`, on all ranks or on
+ *  none. */
+huddle_status huddle_alltoall(huddle_team* team, const void* input, void* output, size_t bytes);
+/** With blocks of any sizes: the two of a pair have to agree. In place, that is where `input` is
+ *  `output`, on all ranks or on none, what comes from a rank takes the place of what goes there:
+ *  both have one size. */
+huddle_status huddle_alltoallv(huddle_team* team, const void* input, const huddle_block* outgoing,
+                               void* output, const huddle_block* incoming);
+/** A block from each rank for the root, in rank order; only the root's output and blocks are looked
+ *  at. There `input` may be its own block of `output`. */
+huddle_status huddle_gather(huddle_team* team, const void* input, void* output, size_t bytes,
+                            int root);
+huddle_status huddle_gatherv(huddle_team* team, const void* input, size_t bytes, void* output,
+                             const huddle_block* blocks, int root);
+/** A block from the root for each rank, in rank order; only the root's input and blocks are looked
+ *  at. There `output` may be its own block of `input`. */
+huddle_status huddle_scatter(huddle_team* team, const void* input, void* output, size_t bytes,
+                             int root);
+huddle_status huddle_scatterv(huddle_team* team, const void* input, const huddle_block* blocks,
+                              void* output, size_t bytes, int root);
+
+/** Each rank gets its block of what all contribute: `count` elements, or counts[rank] of them; the
+ *  input holds all blocks in rank order. `input` may be `output`. */
+huddle_status huddle_reduce_scatter_block(huddle_team* team, const void* input, void* output,
+                                          size_t count, huddle_type type, huddle_operator op);
+huddle_status huddle_reduce_scatter(huddle_team* team, const void* input, void* output,
+                                    const size_t* counts, huddle_type type, huddle_operator op);
+huddle_status huddle_reduce_scatter_by(huddle_team* team, const void* input, void* output,
+                                       const size_t* counts, const huddle_reduction* reduction);
+
+/** What all ranks up to this one contribute (scan), or all before it (exscan: rank 0's output is
+ *  left alone), joined in rank order. `input` may be `output`. */
+huddle_status huddle_scan(huddle_team* team, const void* input, void* output, size_t count,
+                          huddle_type type, huddle_operator op);
+huddle_status huddle_exscan(huddle_team* team, const void* input, void* output, size_t count,
+                            huddle_type type, huddle_operator op);
+huddle_status huddle_scan_by(huddle_team* team, const void* input, void* output, size_t count,
+                             const huddle_reduction* reduction);
+huddle_status huddle_exscan_by(huddle_team* team, const void* input, void* output, size_t count,
+                               const huddle_reduction* reduction);
+
 /* ---- explanations ------------------------------------------------------------------------ */
 
 typedef enum huddle_operation HUDDLE_AS_INT {
@@ -227,6 +294,19 @@ typedef enum huddle_operation HUDDLE_AS_INT {
   HUDDLE_BCAST,
   HUDDLE_REDUCE,
   HUDDLE_ALLREDUCE,
+  HUDDLE_ALLGATHER,
+  HUDDLE_ALLGATHERV,
+  HUDDLE_ALLTOALL,
+  HUDDLE_ALLTOALLV,
+  HUDDLE_ALLTOALLW, /**< as HUDDLE_ALLTOALLV: for those who speak MPI */
+  HUDDLE_GATHER,
+  HUDDLE_GATHERV,
+  HUDDLE_SCATTER,
+  HUDDLE_SCATTERV,
+  HUDDLE_REDUCE_SCATTER,
+  HUDDLE_REDUCE_SCATTER_BLOCK,
+  HUDDLE_SCAN,
+  HUDDLE_EXSCAN,
 } huddle_operation;
 
 typedef enum huddle_format HUDDLE_AS_INT {
@@ -235,7 +315,8 @@ typedef enum huddle_format HUDDLE_AS_INT {
 } huddle_format;
 
 /** What would run for a call with `count` elements of so many bytes, what else could, and what each
- *  is predicted to cost. Elements of a broadcast are bytes, of 1; a barrier ignores both. Not
+ *  is predicted to cost. The elements are all that a rank has in a reduction, else those of one
+ *  block; where nothing is reduced they are bytes, of 1; a barrier ignores both. Not
  *  collective. Writes `capacity` bytes at most, the closing 0 included; `needed`, where not null,
  *  gets how many the whole takes. HUDDLE_OK also where it was cut. */
 huddle_status huddle_explain(huddle_team* team, huddle_operation operation, size_t count,

@@ -10,13 +10,12 @@
 #include "api/handles.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
+#include "memory/page_buffer.h"
 #include "settings/settings.h"
 
 namespace huddle::api {
 namespace {
 
-// More than sixteen large teams take, and small beside a node's memory; address space until used.
-constexpr std::size_t default_cap_bytes = std::size_t{1} << 30;
 // Queues beyond the caches only make data colder; what is far larger is a mistake in units.
 constexpr std::size_t most_queue_bytes = std::size_t{1} << 30;
 
@@ -41,7 +40,7 @@ huddle_settings known_part_of(const huddle_settings* given) {
 
 huddle_settings completed(const huddle_settings* given) {
   huddle_settings settings = known_part_of(given);
-  if (settings.cap_bytes == 0) settings.cap_bytes = default_cap_bytes;
+  if (settings.cap_bytes == 0) settings.cap_bytes = team::default_cap_bytes;
   if (settings.queue_bytes == 0) {
     settings.queue_bytes = std::min(team::ContextOptions().queue_bytes, settings.cap_bytes);
   }
@@ -70,6 +69,22 @@ team::ContextOptions options_from(const huddle_settings& settings) {
   return options;
 }
 
+// Null where the system gives none: what needs no heap goes on without.
+std::unique_ptr<memory::Heap> heap_of(std::size_t bytes) {
+  try {
+    return std::make_unique<memory::Heap>(bytes != 0 ? bytes : memory::machine_bytes());
+  } catch (const FailureError&) {
+    return nullptr;
+  }
+}
+
+std::shared_ptr<huddle_ground> ground_from(const huddle_settings& settings) {
+  team::ContextOptions options = options_from(settings);
+  auto heap = heap_of(settings.heap_bytes);
+  if (heap) options.heap = heap->facts();
+  return std::make_shared<huddle_ground>(std::move(heap), std::move(options));
+}
+
 }  // namespace
 }  // namespace huddle::api
 
@@ -77,10 +92,28 @@ using namespace huddle::api;
 
 huddle_status huddle_context_create(const huddle_settings* settings, huddle_context** context,
                                     huddle_message* message) {
-  return make_handle(context, message, [&] {
-    return new huddle_context{
-        std::make_shared<huddle::team::Context>(options_from(completed(settings)))};
-  });
+  return make_handle(context, message,
+                     [&] { return new huddle_context{ground_from(completed(settings))}; });
 }
 
 void huddle_context_free(huddle_context* context) { delete context; }
+
+huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
+                           huddle_message* message) {
+  return make_handle(block, message, [&] {
+    require(context != nullptr, "the context is null");
+    huddle::memory::Heap* heap = context->ground->heap.get();
+    if (heap == nullptr) throw huddle::FailureError("the system gives this process no heap");
+    void* given = heap->allocate(bytes);
+    if (given == nullptr) {
+      throw huddle::FailureError(
+          "the heap has no room for such a block; give back others, or make "
+          "heap_bytes of huddle_settings larger");
+    }
+    return given;
+  });
+}
+
+void huddle_free(huddle_context* context, void* block) {
+  if (context != nullptr && context->ground->heap) context->ground->heap->free(block);
+}

@@ -12,9 +12,11 @@ namespace huddle::api {
 namespace {
 
 static_assert(HUDDLE_ALLREDUCE == static_cast<int>(select::Operation::allreduce));
+static_assert(HUDDLE_SCATTERV == static_cast<int>(select::Operation::scatterv));
+static_assert(HUDDLE_EXSCAN + 1 == select::operations.size());
 
 select::Request request_of(huddle_operation operation, size_t count, size_t element_bytes) {
-  require(operation >= HUDDLE_BARRIER && operation <= HUDDLE_ALLREDUCE,
+  require(operation >= HUDDLE_BARRIER && operation <= HUDDLE_EXSCAN,
           "there is no such huddle_operation");
   const auto of = static_cast<select::Operation>(operation);
   if (of == select::Operation::barrier) return {of, 0, 1};

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/thread_end.h"
 #include "huddle/huddle.h"
 #include "world/peer_lost.h"
 
@@ -42,6 +43,11 @@ huddle_status status_of(huddle_message* message, Work work) {
     return HUDDLE_FAILED;
   } catch (const std::exception& error) {
     tell(message, error.what());
+    return HUDDLE_FAILED;
+  } catch (const ThreadEnd&) {
+    throw;
+  } catch (...) {
+    tell(message, "a callback of the program threw something that is no std::exception");
     return HUDDLE_FAILED;
   }
 }

@@ -9,12 +9,22 @@
 #include <utility>
 
 #include "huddle/huddle.h"
+#include "memory/heap.h"
 #include "team/context.h"
 #include "team/fork_bootstrap.h"
 #include "team/team.h"
 
+// What a process has; teams hold it as well.
+struct huddle_ground {
+  huddle_ground(std::unique_ptr<huddle::memory::Heap> of, huddle::team::ContextOptions options)
+      : heap(std::move(of)), context(std::move(options)) {}
+
+  std::unique_ptr<huddle::memory::Heap> heap;  // null where the system gives none
+  huddle::team::Context context;
+};
+
 struct huddle_context {
-  std::shared_ptr<huddle::team::Context> context;  // teams hold it as well
+  std::shared_ptr<huddle_ground> ground;
 };
 
 struct huddle_meeting {
@@ -24,10 +34,10 @@ struct huddle_meeting {
 };
 
 struct huddle_team {
-  huddle_team(std::shared_ptr<huddle::team::Context> of, const huddle::team::Bootstrap& bootstrap)
-      : context(std::move(of)), team(*context, bootstrap) {}
+  huddle_team(std::shared_ptr<huddle_ground> of, const huddle::team::Bootstrap& bootstrap)
+      : ground(std::move(of)), team(ground->context, bootstrap) {}
 
-  std::shared_ptr<huddle::team::Context> context;  // goes after the team
+  std::shared_ptr<huddle_ground> ground;  // goes after the team
   huddle::team::Team team;
   huddle_message message{};
 };

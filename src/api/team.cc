@@ -26,7 +26,7 @@ huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap
   return make_handle(team, message, [&] {
     require(context != nullptr, "huddle_team_create: the context is null");
     require_a_place(bootstrap);
-    return new huddle_team(context->context, bootstrap_of(*bootstrap));
+    return new huddle_team(context->ground, bootstrap_of(*bootstrap));
   });
 }
 

@@ -5,6 +5,7 @@
 // told, all alike, and soon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -214,6 +215,51 @@ TEST(Progress, IsMadeByWhoeverWaits) {
   });
   close(pipe_ends[0]);
   close(pipe_ends[1]);
+}
+
+// What a callback of a C++ program throws passes no C function, whatever it is.
+void join_or_throw(void*, const void*, const void*, std::size_t, void*) { throw 42; }
+
+TEST(Callbacks, ThatThrowAnythingAreAStatus) {
+  run_c_ranks(2, [](const huddle_bootstrap& bootstrap) {
+    const ContextHandle context = new_context();
+    const TeamHandle team = new_team(context, bootstrap);
+    const huddle_reduction by{1, join_or_throw, nullptr};
+    std::vector<char> data(1000);
+    EXPECT_EQ(huddle_allreduce_by(team.get(), data.data(), data.data(), data.size(), &by),
+              HUDDLE_FAILED);
+    EXPECT_THAT(huddle_team_message(team.get()), HasSubstr("no std::exception"));
+    EXPECT_EQ(huddle_barrier(team.get()), HUDDLE_PEER_LOST) << "it was left in the middle";
+  });
+}
+
+TEST(Callbacks, ThatThrowAnythingWhileATeamIsMadeAreAStatus) {
+  const ContextHandle context = new_context();
+  const huddle_bootstrap bootstrap{
+      0, 1, [](void*, const void*, std::size_t, void*) -> int { throw 42; }, nullptr};
+  huddle_team* team = nullptr;
+  huddle_message message;
+  EXPECT_EQ(huddle_team_create(context.get(), &bootstrap, &team, &message), HUDDLE_FAILED);
+  EXPECT_EQ(team, nullptr);
+  EXPECT_THAT(message.text, HasSubstr("no std::exception"));
+}
+
+// The end of a thread unwinds like an exception; whoever swallows that ends the process.
+TEST(Callbacks, ThatEndTheirThreadEndNothingElse) {
+  const ContextHandle context = new_context();
+  const auto in_thread = [](void* arg) -> void* {
+    const huddle_bootstrap bootstrap{
+        0, 1, [](void*, const void*, std::size_t, void*) -> int { pthread_exit(nullptr); },
+        nullptr};
+    huddle_team* team = nullptr;
+    huddle_team_create(static_cast<huddle_context*>(arg), &bootstrap, &team, nullptr);
+    return arg;  // not reached
+  };
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, nullptr, in_thread, context.get()), 0);
+  void* returned = context.get();
+  ASSERT_EQ(pthread_join(thread, &returned), 0);
+  EXPECT_EQ(returned, nullptr);
 }
 
 TEST(Forked, ProcessesDoNotUseTheirParentsContext) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What every collective of the C interface looks at before anybody is asked.
+#pragma once
+
+#include <cstddef>
+
+#include "api/guard.h"
+#include "api/handles.h"
+#include "memory/reduction.h"
+
+namespace huddle::api {
+
+// Throw UsageError where there is none.
+memory::Reduction reduction_of(huddle_type type, huddle_operator op);
+memory::Reduction reduction_of(const huddle_reduction* reduction);
+
+template <class Work>
+huddle_status collective(huddle_team* team, Work work) {
+  if (team == nullptr) return HUDDLE_MISUSED;
+  return status_of(&team->message, [&] { work(team->team); });
+}
+
+inline void require_root(const team::Team& team, int root) {
+  require(root >= 0 && root < team.ranks(), "the root is not a rank of the team");
+}
+
+}  // namespace huddle::api
