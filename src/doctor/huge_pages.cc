@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include <fmt/format.h>
 
+#include "base/huge_pages.h"
 #include "doctor/checks.h"
 
 namespace huddle::doctor {
@@ -9,7 +10,6 @@ namespace {
 
 constexpr std::string_view group = "Huge pages";
 constexpr std::string_view private_file = "/sys/kernel/mm/transparent_hugepage/enabled";
-constexpr std::string_view shared_file = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
 void add_remedy(const std::string& chosen, std::string_view wanted, std::string_view file,
                 Finding& finding) {
@@ -23,17 +23,16 @@ void add_remedy(const std::string& chosen, std::string_view wanted, std::string_
 
 Finding check_shared(const System& system) {
   Finding finding{.id = "thp-shmem", .group = std::string(group), .what = "For shared memory"};
-  const std::string chosen = chosen_word(system.read(shared_file).value_or(""));
+  const std::string chosen = chosen_word(system.read(shared_huge_pages_file).value_or(""));
   finding.found = chosen.empty() ? "the kernel does not offer them"
                                  : fmt::format("shmem_enabled is '{}'", chosen);
-  if (chosen == "always" || chosen == "within_size" || chosen == "advise" || chosen == "force") {
-    return finding;
-  }
+  if (may_share_huge_pages(system)) return finding;
   finding.state = State::limited;
   finding.cost =
       "Large shared buffers take a page fault for every small page when they are first "
-      "touched, and random access to them misses the TLB more often.";
-  add_remedy(chosen, "advise", shared_file, finding);
+      "touched, and random access to them misses the TLB more often. So the shared heap, by which "
+      "ranks reach into each other's arrays, stays off where HUDDLE_HEAP is 'auto'.";
+  add_remedy(chosen, "advise", shared_huge_pages_file, finding);
   return finding;
 }
 

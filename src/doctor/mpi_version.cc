@@ -19,13 +19,15 @@ struct Family {
 
 // The first that fits. MVAPICH before MPICH: it is MPICH's launcher with another name in it.
 // Slurm last: MPICH names it among the schedulers that it can start under.
-constexpr std::array<Family, 7> families = {{
+constexpr std::array<Family, 9> families = {{
     {"Open MPI", "Open MPI", "Open MPI"},
     {"Open MPI", "OpenRTE", "OpenRTE"},
+    {"PRRTE", "(PRRTE)", "(PRRTE)"},
     {"Intel MPI", "Intel(R) MPI Library", "Version"},
     {"MVAPICH", "mvapich", "mvapich"},
     {"MPICH", "HYDRA build details", "Version:"},
     {"MPICH", "MPICH Version", "MPICH Version:"},
+    {"Slurm", "slurm-wlm ", "slurm-wlm "},
     {"Slurm", "slurm ", "slurm "},
 }};
 

@@ -12,7 +12,7 @@
 namespace huddle::doctor {
 
 struct MpiVersion {
-  std::string family;   // "Open MPI", "MPICH", "Intel MPI", "MVAPICH", "Slurm"
+  std::string family;   // "Open MPI", "MPICH", "Intel MPI", "MVAPICH", "PRRTE", "Slurm"
   std::string version;  // "4.1.4"
 
   bool operator==(const MpiVersion&) const = default;

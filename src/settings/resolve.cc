@@ -17,6 +17,7 @@ namespace huddle::settings {
 namespace {
 
 constexpr std::string_view environment_prefix = "HUDDLE_";
+constexpr std::string_view environment_switch = "HUDDLE";
 
 std::vector<Resolved> defaults() {
   std::vector<Resolved> settings;
@@ -42,7 +43,10 @@ std::vector<std::string> all_keys() {
 std::vector<std::string> all_environment_tails() {
   std::vector<std::string> tails;
   for (const Setting& setting : table()) {
-    tails.push_back(environment_name(setting.key).substr(environment_prefix.size()));
+    const std::string name = environment_name(setting.key);
+    if (name.starts_with(environment_prefix)) {
+      tails.push_back(name.substr(environment_prefix.size()));
+    }
   }
   return tails;
 }
@@ -55,7 +59,8 @@ struct FilePlace {
 // What a file says is meant from where the file lies; no shell is there to replace a "~".
 std::string from_folder_of(const FilePlace& place, const Setting& setting,
                            const std::string& value) {
-  if (setting.kind != Kind::path || value.empty() || value.front() == '/') return value;
+  if (setting.kind != Kind::path) return plain_value(setting, value);
+  if (value.empty() || value.front() == '/') return value;
   if (value.starts_with("~/") && !place.home.empty()) return place.home + value.substr(1);
   return (std::filesystem::path(place.file).parent_path() / value).lexically_normal().string();
 }
@@ -93,13 +98,13 @@ Resolved& named_by_environment(std::vector<Resolved>& settings, const std::strin
 
 void apply_environment(std::vector<Resolved>& settings, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
-    if (!line.starts_with(environment_prefix)) continue;
     const std::string name = line.substr(0, line.find('='));
+    if (name != environment_switch && !name.starts_with(environment_prefix)) continue;
     Resolved& resolved = named_by_environment(settings, name);
     const std::string value = line.substr(std::min(line.size(), name.size() + 1));
     if (value.empty()) continue;
     check_value(resolved.setting, value, name);
-    resolved.value = value;
+    resolved.value = plain_value(resolved.setting, value);
     resolved.layer = Layer::environment;
     resolved.where = name;
   }
@@ -132,7 +137,7 @@ void override_by_flag(std::vector<Resolved>& settings, std::string_view key,
   } catch (const InputError& error) {
     throw UsageError(error.what());
   }
-  known->value = value;
+  known->value = plain_value(known->setting, value);
   known->layer = Layer::command_line;
   known->where = flag_name(key);
 }

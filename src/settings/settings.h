@@ -18,9 +18,13 @@ namespace huddle::settings {
 
 // What a value may be.
 enum class Kind {
-  path,  // a file; in a configuration file a relative one counts from that file's
-         // folder, and ~/ is the home of whoever reads it
-  word,  // one of the words that the placeholder lists
+  path,    // a file; in a configuration file a relative one counts from that file's
+           // folder, and ~/ is the home of whoever reads it
+  word,    // one of the words that the placeholder lists
+  toggle,  // on or off; 1 and 0 are taken for them
+  count,   // a whole number, 0 or more
+  size,    // bytes: 64K, 1.5G
+  list,    // some of `names`, separated by commas; ^ before the first: all but these
 };
 
 struct Setting {
@@ -31,17 +35,21 @@ struct Setting {
   std::string_view help;         // one line
   // Every command takes it as a flag; otherwise only the commands that declare the flag themselves.
   bool flag_everywhere = false;
+  std::span<const std::string_view> names = {};  // what a list may hold
 };
 
 // Every setting there is, in the order in which people read them.
 std::span<const Setting> table();
-// "machine" -> "HUDDLE_MACHINE".
+// "machine" -> "HUDDLE_MACHINE"; the switch of the whole, "huddle", is HUDDLE itself.
 std::string environment_name(std::string_view key);
 // "machine" -> "--machine".
 std::string flag_name(std::string_view key);
 
 // Throws InputError, opening with `where`, when the setting does not take this value.
 void check_value(const Setting& setting, std::string_view value, const std::string& where);
+// The one way of writing a value that may be written in several: "1" is "on" for a toggle.
+// pre: the setting takes it.
+std::string plain_value(const Setting& setting, std::string_view value);
 
 enum class Layer { command_line, environment, user_file, site_file, built_in };
 inline constexpr std::array<std::string_view, 5> layer_names = {"flag", "environment", "user file",

@@ -4,22 +4,96 @@
 // The table of settings, and what follows from a row of it alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
 #include "base/error.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "settings/settings.h"
 
 namespace huddle::settings {
 namespace {
 
+// MPI's blocking collectives, as HUDDLE_OPS calls them.
+constexpr std::array<std::string_view, 17> collectives = {"barrier",
+                                                          "bcast",
+                                                          "reduce",
+                                                          "allreduce",
+                                                          "gather",
+                                                          "gatherv",
+                                                          "scatter",
+                                                          "scatterv",
+                                                          "allgather",
+                                                          "allgatherv",
+                                                          "alltoall",
+                                                          "alltoallv",
+                                                          "alltoallw",
+                                                          "scan",
+                                                          "exscan",
+                                                          "reduce_scatter",
+                                                          "reduce_scatter_block"};
+
 constexpr std::array settings_table = {
+    Setting{.key = "huddle",
+            .kind = Kind::toggle,
+            .placeholder = "on|off",
+            .fallback = "on",
+            .help = "off: programs run as without huddle"},
     Setting{.key = "machine",
             .kind = Kind::path,
             .placeholder = "FILE",
             .fallback = "",
             .help = "the machine file to decide by"},
+    Setting{.key = "ops",
+            .kind = Kind::list,
+            .placeholder = "OP,...|^OP,...",
+            .fallback = "",
+            .help = "the collectives that huddle takes (^: all but these); all it can",
+            .names = collectives},
+    Setting{.key = "stats",
+            .kind = Kind::toggle,
+            .placeholder = "off|on",
+            .fallback = "off",
+            .help = "say at a program's end what was taken, and how long it took"},
+    Setting{.key = "summary",
+            .kind = Kind::toggle,
+            .placeholder = "off|on",
+            .fallback = "off",
+            .help = "say at a program's end how many collectives were taken, in one line"},
+    Setting{.key = "verify",
+            .kind = Kind::toggle,
+            .placeholder = "off|on",
+            .fallback = "off",
+            .help = "run each collective in the MPI as well, and compare the results"},
+    Setting{
+        .key = "join-after",
+        .kind = Kind::count,
+        .placeholder = "CALLS",
+        .fallback = "8",
+        .help = "how many collectives a communicator makes in the MPI before huddle takes over"},
+    Setting{
+        .key = "heap",
+        .kind = Kind::word,
+        .placeholder = "auto|on|off",
+        .fallback = "auto",
+        .help = "ranks' large arrays in memory that they share (auto: where it has huge pages)"},
+    Setting{.key = "heap-block",
+            .kind = Kind::size,
+            .placeholder = "SIZE",
+            .fallback = "64K",
+            .help = "the least array that lies in the shared heap"},
+    Setting{.key = "heap-cap",
+            .kind = Kind::size,
+            .placeholder = "SIZE",
+            .fallback = "64G",
+            .help = "the most that a rank's shared heap may hold"},
+    Setting{.key = "heap-fork",
+            .kind = Kind::size,
+            .placeholder = "SIZE",
+            .fallback = "1G",
+            .help = "the most that a fork copies; one with more in it ends the sharing"},
     Setting{.key = "color",
             .kind = Kind::word,
             .placeholder = "auto|always|never",
@@ -61,11 +135,45 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
+void check_word(const Setting& setting, std::string_view value, const std::string& where) {
+  const std::vector<std::string> words = allowed_words(setting);
+  if (std::find(words.begin(), words.end(), value) != words.end()) return;
+  throw InputError(fmt::format("{} takes {}, not '{}'{}", where, listed(words), value,
+                               did_you_mean(value, words)));
+}
+
+void check_list(const Setting& setting, std::string_view value, const std::string& where) {
+  if (value.empty()) return;  // nothing is said
+  if (value.front() == '^') value.remove_prefix(1);
+  const std::vector<std::string> names(setting.names.begin(), setting.names.end());
+  for (std::size_t start = 0; start <= value.size();) {
+    const std::size_t end = std::min(value.find(',', start), value.size());
+    const std::string_view name = value.substr(start, end - start);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      const std::string guess = did_you_mean(name, names);
+      throw InputError(fmt::format("{} does not know '{}'{}", where, name,
+                                   guess.empty() ? "; it takes " + listed(names) : guess));
+    }
+    start = end + 1;
+  }
+}
+
+void check_count(std::string_view value, const std::string& where) {
+  if (whole_number(value).value_or(-1) >= 0) return;
+  throw InputError(fmt::format("{} takes a whole number, not '{}'", where, value));
+}
+
+void check_size(std::string_view value, const std::string& where) {
+  if (size_from(value)) return;
+  throw InputError(fmt::format("{} takes a size such as 64K, not '{}'", where, value));
+}
+
 }  // namespace
 
 std::span<const Setting> table() { return settings_table; }
 
 std::string environment_name(std::string_view key) {
+  if (key == "huddle") return "HUDDLE";
   std::string name = "HUDDLE_";
   for (const char c : key) {
     name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -75,14 +183,26 @@ std::string environment_name(std::string_view key) {
 
 std::string flag_name(std::string_view key) { return "--" + std::string(key); }
 
+std::string plain_value(const Setting& setting, std::string_view value) {
+  if (setting.kind == Kind::toggle && value == "1") return "on";
+  if (setting.kind == Kind::toggle && value == "0") return "off";
+  return std::string(value);
+}
+
 void check_value(const Setting& setting, std::string_view value, const std::string& where) {
-  if (setting.kind == Kind::path) return;
-  const std::vector<std::string> words = allowed_words(setting);
-  for (const std::string& word : words) {
-    if (word == value) return;
+  switch (setting.kind) {
+    case Kind::path:
+      return;
+    case Kind::count:
+      return check_count(value, where);
+    case Kind::size:
+      return check_size(value, where);
+    case Kind::word:
+    case Kind::toggle:
+      return check_word(setting, plain_value(setting, value), where);
+    case Kind::list:
+      return check_list(setting, value, where);
   }
-  throw InputError(fmt::format("{} takes {}, not '{}'{}", where, listed(words), value,
-                               did_you_mean(value, words)));
 }
 
 }  // namespace huddle::settings

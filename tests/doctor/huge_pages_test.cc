@@ -29,6 +29,7 @@ TEST(HugePages, AreLimitedWhereTheyAreOff) {
   EXPECT_EQ(named(findings, "thp-shmem").found, "shmem_enabled is 'never'");
   EXPECT_EQ(named(findings, "thp-shmem").command,
             "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled");
+  EXPECT_THAT(named(findings, "thp-shmem").cost, ::testing::HasSubstr("HUDDLE_HEAP"));
   EXPECT_EQ(named(findings, "thp").command,
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 }

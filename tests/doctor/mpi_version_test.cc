@@ -44,6 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"HYDRA build details:\n    Version:    3.2.1\n"
              "    Configure options:  --prefix=/opt/mvapich2-2.3.6 --with-pm=hydra\n",
              {"MVAPICH", "2.3.6"}},
+        Case{"prterun (PRRTE) 3.0.14\n", {"PRRTE", "3.0.14"}},
+        Case{"slurm-wlm 22.05.8\n", {"Slurm", "22.05.8"}},
         Case{"slurm 22.05.8\n", {"Slurm", "22.05.8"}}));
 
 TEST(ParseMpiVersion, KnowsWhatItDoesNotKnow) {

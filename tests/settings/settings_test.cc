@@ -139,6 +139,55 @@ TEST(Resolve, RejectsAValueThatIsNotText) {
   EXPECT_THAT(error_of(layers.sources), HasSubstr(":1: color takes text in quotes"));
 }
 
+TEST(Toggle, TakesOneAndZeroForOnAndOff) {
+  Layers layers;
+  layers.site("verify = \"1\"\n");
+  layers.sources.environment = {"HUDDLE_STATS=1", "HUDDLE=0"};
+  auto settings = resolve(layers.sources);
+  EXPECT_EQ(find(settings, "stats").value, "on");
+  EXPECT_EQ(find(settings, "verify").value, "on");
+  EXPECT_EQ(find(settings, "huddle").value, "off");
+  override_by_flag(settings, "stats", "0");
+  EXPECT_EQ(find(settings, "stats").value, "off");
+  layers.sources.environment = {"HUDDLE_STATS=2"};
+  EXPECT_THAT(error_of(layers.sources), HasSubstr("HUDDLE_STATS takes off or on, not '2'"));
+}
+
+TEST(Size, IsWhatPeopleWrite) {
+  Sources sources;
+  sources.environment = {"HUDDLE_HEAP_BLOCK=1.5M"};
+  EXPECT_EQ(find(resolve(sources), "heap-block").value, "1.5M");
+  sources.environment = {"HUDDLE_HEAP_BLOCK=much"};
+  EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_BLOCK takes a size such as 64K, not 'much'");
+}
+
+TEST(Switch, OfTheWholeHasTheNameOfTheWhole) {
+  EXPECT_EQ(environment_name("huddle"), "HUDDLE");
+  Sources sources;
+  sources.environment = {"HUDDLE=off", "HUDDLED=x"};
+  EXPECT_EQ(find(resolve(sources), "huddle").value, "off");
+  EXPECT_EQ(find(resolve(sources), "huddle").where, "HUDDLE");
+  sources.environment = {"HUDDLE=never"};
+  EXPECT_EQ(error_of(sources), "HUDDLE takes on or off, not 'never'");
+}
+
+TEST(List, HoldsKnownNames) {
+  Sources sources;
+  const auto error_with = [&](const std::string& value) {
+    sources.environment = {"HUDDLE_OPS=" + value};
+    return error_of(sources);
+  };
+  for (const char* const taken : {"bcast", "bcast,allreduce", "^bcast", "^reduce,alltoallv"}) {
+    EXPECT_EQ(error_with(taken), "no error") << taken;
+    EXPECT_EQ(find(resolve(sources), "ops").value, taken);
+  }
+  EXPECT_EQ(error_with("bcst"), "HUDDLE_OPS does not know 'bcst'; did you mean 'bcast'?");
+  for (const char* const wrong : {"^", ",", "bcast,", ",bcast", "bcast,^reduce", "bcast reduce"}) {
+    EXPECT_THAT(error_with(wrong), ::testing::StartsWith("HUDDLE_OPS does not know '")) << wrong;
+  }
+  EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; it takes barrier, bcast,"));
+}
+
 TEST(OverrideByFlag, RejectsAWrongValueAsWrongUsage) {
   auto settings = resolve({});
   try {
