@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/call.h"
+
+#include <vector>
+
+#include "mpi/back_end/message.h"
+#include "mpi/back_end/reducer.h"
+
+namespace huddle::mpi {
+
+Passed BarrierCall::objection(const Process& /*process*/,
+                              const Communicator& /*communicator*/) const {
+  return Passed::not_passed;
+}
+
+Passed BarrierCall::take(const Process& /*process*/, Communicator& communicator) const {
+  communicator.team->barrier();
+  return Passed::not_passed;
+}
+
+void BcastCall::look(const Process& process, const Communicator& /*communicator*/) {
+  facts = facts_of(process, type);
+}
+
+std::size_t BcastCall::bytes(const Communicator& /*communicator*/) const {
+  return bytes_of(count, facts);
+}
+
+Passed BcastCall::objection(const Process& /*process*/, const Communicator& communicator) const {
+  const bool fine =
+      communicator.has_rank(root) && is_plain(output, count, facts) && output != in_place();
+  return fine ? Passed::not_passed : Passed::for_judgement;
+}
+
+Passed BcastCall::take(const Process& process, Communicator& communicator) const {
+  Dense data(process.real(), comm, {output, count, type}, facts);
+  const bool is_root = communicator.rank == root;
+  if (is_root) data.fetch();
+  communicator.team->bcast(data.data(), data.bytes(), root);
+  if (!is_root) data.store();
+  return Passed::not_passed;
+}
+
+int BcastCall::native(const Real& real) const {
+  return fits_int(count) ? real.bcast(output, static_cast<int>(count), type, root, comm)
+                         : real.bcast_c(output, count, type, root, comm);
+}
+
+Written BcastCall::written(const Communicator& /*communicator*/) const {
+  return {output, {Part{{output, count, type}, facts}}};
+}
+
+Passed AllreduceCall::objection(const Process& process,
+                                const Communicator& /*communicator*/) const {
+  const bool is_alias = input == output && count >= aliased_allreduce_from;
+  const bool fine = is_right(process, count) && !is_alias;
+  return fine ? Passed::not_passed : Passed::for_judgement;
+}
+
+Passed AllreduceCall::take(const Process& process, Communicator& communicator) const {
+  return take_by(process, communicator, part_of_output(count), &team::Team::allreduce);
+}
+
+int AllreduceCall::native(const Real& real) const {
+  return fits_int(count) ? real.allreduce(input, output, static_cast<int>(count), type, op, comm)
+                         : real.allreduce_c(input, output, count, type, op, comm);
+}
+
+Written AllreduceCall::written(const Communicator& /*communicator*/) const {
+  return {output, {part_of_output(count)}};
+}
+
+Passed ReduceCall::objection(const Process& process, const Communicator& communicator) const {
+  const bool has_input = is_in_place() ? communicator.rank == root : is_plain(input, count, facts);
+  const bool fine = communicator.has_rank(root) && facts.is_type && count >= 0 && has_input &&
+                    !process.operators().is_null(op);
+  return fine ? Passed::not_passed : Passed::for_judgement;
+}
+
+// What only the root can see, and the MPI will say.
+bool ReduceCall::is_wrong_at_root() const {
+  const bool is_alias = input == output && count > 0;
+  return is_alias || output == in_place() || !is_plain(output, count, facts);
+}
+
+Passed ReduceCall::take(const Process& process, Communicator& communicator) const {
+  const bool is_root = communicator.rank == root;
+  if (is_root && is_wrong_at_root()) return take_for_nothing(process, communicator);
+  const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
+    communicator.team->reduce(parts.input(), parts.output(), static_cast<std::size_t>(count),
+                              reduction, root);
+  };
+  return take_by(process, is_root ? std::optional(part_of_output(count)) : std::nullopt, join);
+}
+
+// The others cannot know, and are in it already: the root takes part, and has nothing of it.
+Passed ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
+  auto reducer = Reducer::find(process.real(), process.operators(), comm, type, facts, op);
+  if (!reducer) return Passed::no_kernel;
+  const memory::Reduction reduction = reducer->reduction();
+  const auto size = static_cast<std::size_t>(count);
+  std::vector<std::byte> input_aside(size * reduction.element_bytes);
+  std::vector<std::byte> output_aside(size * reduction.element_bytes);
+  communicator.team->reduce(input_aside.data(), output_aside.data(), size, reduction, root);
+  return Passed::for_judgement;
+}
+
+int ReduceCall::native(const Real& real) const {
+  return fits_int(count) ? real.reduce(input, output, static_cast<int>(count), type, op, root, comm)
+                         : real.reduce_c(input, output, count, type, op, root, comm);
+}
+
+Written ReduceCall::written(const Communicator& communicator) const {
+  if (communicator.rank != root || is_wrong_at_root()) return {};
+  return {output, {part_of_output(count)}};
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The collectives that huddle takes, as a program calls them: each knows what it moves, what is
+// wrong with it, how huddle does it and how the MPI does. These are the first four, and what all of
+// them have; the others are in calls/.
+//
+// look() comes before all but the MPI's way: what the datatypes are gets asked once. What is not
+// significant on a rank is not looked at there.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "mpi/back_end/calls/reduction.h"
+#include "mpi/back_end/calls/side.h"
+#include "mpi/back_end/calls/written.h"
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/process.h"
+#include "mpi/back_end/real.h"
+#include "select/operation.h"
+
+namespace huddle::mpi {
+
+struct BarrierCall {
+  static constexpr select::Operation operation = select::Operation::barrier;
+  Comm comm;
+
+  void look(const Process& /*process*/, const Communicator& /*communicator*/) {}
+  // Of this rank's data.
+  std::size_t bytes(const Communicator& /*communicator*/) const { return 0; }
+  // As many on all ranks; nothing where no rank knows.
+  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
+    return std::nullopt;
+  }
+  Passed objection(const Process& process, const Communicator& communicator) const;
+  // Throws what the team throws.
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const { return real.barrier(comm); }
+};
+
+struct BcastCall {
+  static constexpr select::Operation operation = select::Operation::bcast;
+  void* output;  // and input
+  Count count;
+  Datatype type;
+  int root;
+  Comm comm;
+  TypeFacts facts = {};
+
+  void look(const Process& process, const Communicator& communicator);
+  std::size_t bytes(const Communicator& communicator) const;
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return bytes(communicator);
+  }
+  Passed objection(const Process& process, const Communicator& communicator) const;
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+  Written written(const Communicator& communicator) const;
+};
+
+struct AllreduceCall : AnyReduction {
+  static constexpr select::Operation operation = select::Operation::allreduce;
+
+  Passed objection(const Process& process, const Communicator& communicator) const;
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+  Written written(const Communicator& communicator) const;
+};
+
+struct ReduceCall : AnyReduction {
+  static constexpr select::Operation operation = select::Operation::reduce;
+  int root;
+
+  Passed objection(const Process& process, const Communicator& communicator) const;
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+  Written written(const Communicator& communicator) const;
+
+ private:
+  bool is_wrong_at_root() const;
+  Passed take_for_nothing(const Process& process, Communicator& communicator) const;
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// MPI_Allgather and MPI_Allgatherv.
+#pragma once
+
+#include <optional>
+
+#include "mpi/back_end/calls/for_all.h"
+#include "select/operation.h"
+
+namespace huddle::mpi {
+
+// What is alike in the two.
+template <class Output>
+struct AnyAllgather : ForAll<Side, Output> {
+  Passed objection(const Process& process, const Communicator& communicator) const {
+    const Passed passed = ForAll<Side, Output>::objection(process, communicator);
+    if (passed != Passed::not_passed || this->input.is_in_place()) return passed;
+    const bool refused = this->is_refused_alias(this->input.address,
+                                                this->output.block(communicator.rank).place.address,
+                                                this->input.bytes());
+    return refused ? Passed::for_judgement : passed;
+  }
+  // What this rank gives to itself has no room there.
+  bool is_truncated(const Communicator& communicator) const {
+    return !this->input.is_in_place() &&
+           this->input.bytes() > this->output.block(communicator.rank).bytes();
+  }
+
+ protected:
+  Part given(const Communicator& communicator) const {
+    const Part own = this->output.block(communicator.rank);
+    return this->input.is_in_place() ? own : this->input.block(0);
+  }
+};
+
+struct AllgatherCall : AnyAllgather<Side> {
+  static constexpr select::Operation operation = select::Operation::allgather;
+
+  std::size_t bytes(const Communicator& /*communicator*/) const { return output.bytes(); }
+  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
+    return output.bytes();
+  }
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+};
+
+struct AllgathervCall : AnyAllgather<ListedSide> {
+  static constexpr select::Operation operation = select::Operation::allgatherv;
+
+  std::size_t bytes(const Communicator& communicator) const;
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return output.bytes_of_all(communicator.ranks);
+  }
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/calls/alltoall.h"
+
+#include "mpi/back_end/dense_blocks.h"
+
+namespace huddle::mpi {
+
+// As much goes out to each as comes in from each; where a rank says otherwise, all ranks do.
+Passed AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
+  const Passed passed = ForAll::objection(process, communicator);
+  if (passed != Passed::not_passed || input.is_in_place()) return passed;
+  const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
+  const bool fine = input.bytes() == output.bytes() && !is_refused;
+  return fine ? passed : Passed::for_judgement;
+}
+
+Passed AlltoallCall::take(const Process& process, Communicator& communicator) const {
+  Dense to(process.real(), comm, output.all(communicator.ranks));
+  if (input.is_in_place()) {
+    to.fetch();
+    communicator.team->alltoall(to.data(), to.data(), output.bytes());
+  } else {
+    Dense from(process.real(), comm, input.all(communicator.ranks));
+    from.fetch();
+    communicator.team->alltoall(from.data(), to.data(), output.bytes());
+  }
+  to.store();
+  return Passed::not_passed;
+}
+
+int AlltoallCall::native(const Real& real) const {
+  if (!fits_int(input.count) || !fits_int(output.count)) {
+    return real.alltoall_c(input.address, input.count, input.type, output.address, output.count,
+                           output.type, comm);
+  }
+  return real.alltoall(input.address, static_cast<int>(input.count), input.type, output.address,
+                       static_cast<int>(output.count), output.type, comm);
+}
+
+std::size_t AnyAlltoallv::bytes(const Communicator& communicator) const {
+  return (input.is_in_place() ? output : input).bytes_of_all(communicator.ranks);
+}
+
+Passed AnyAlltoallv::objection(const Process& process, const Communicator& communicator) const {
+  const Passed passed = ForAll::objection(process, communicator);
+  if (passed != Passed::not_passed || input.is_in_place()) return passed;
+  const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
+  return is_refused ? Passed::for_judgement : passed;
+}
+
+bool AnyAlltoallv::is_truncated(const Communicator& communicator) const {
+  return !input.is_in_place() && input.bytes(communicator.rank) > output.bytes(communicator.rank);
+}
+
+Passed AnyAlltoallv::take(const Process& process, Communicator& communicator) const {
+  const int rank = communicator.rank;
+  DenseBlocks to(process.real(), comm, output, communicator.ranks);
+  if (input.is_in_place()) {
+    to.fetch();
+    communicator.team->alltoallv(to.base(), to.blocks(), to.base(), to.blocks());
+  } else {
+    DenseBlocks from(process.real(), comm, input, communicator.ranks);
+    from.fetch();
+    from.shorten(rank, output.bytes(rank));
+    to.shorten(rank, input.bytes(rank));
+    communicator.team->alltoallv(from.base(), from.blocks(), to.base(), to.blocks());
+  }
+  to.store();
+  return Passed::not_passed;
+}
+
+int AlltoallvCall::native(const Real& real) const {
+  if (output.counts().is_wide()) {
+    return real.alltoallv_c(input.address, input.counts().wide(), input.displacements().wide(),
+                            input.type(), output.address, output.counts().wide(),
+                            output.displacements().wide(), output.type(), comm);
+  }
+  return real.alltoallv(input.address, input.counts().narrow(), input.displacements().narrow(),
+                        input.type(), output.address, output.counts().narrow(),
+                        output.displacements().narrow(), output.type(), comm);
+}
+
+int AlltoallwCall::native(const Real& real) const {
+  if (output.counts().is_wide()) {
+    return real.alltoallw_c(input.address, input.counts().wide(), input.displacements().wide(),
+                            input.types(), output.address, output.counts().wide(),
+                            output.displacements().wide(), output.types(), comm);
+  }
+  return real.alltoallw(input.address, input.counts().narrow(), input.displacements().narrow(),
+                        input.types(), output.address, output.counts().narrow(),
+                        output.displacements().narrow(), output.types(), comm);
+}
+
+}  // namespace huddle::mpi

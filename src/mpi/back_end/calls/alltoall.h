@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw.
+#pragma once
+
+#include <optional>
+
+#include "mpi/back_end/calls/for_all.h"
+#include "select/operation.h"
+
+namespace huddle::mpi {
+
+struct AlltoallCall : ForAll<Side, Side> {
+  static constexpr select::Operation operation = select::Operation::alltoall;
+
+  std::size_t bytes(const Communicator& communicator) const {
+    return output.bytes_of_all(communicator.ranks);
+  }
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return bytes(communicator);
+  }
+  Passed objection(const Process& process, const Communicator& communicator) const;
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+};
+
+// What is alike in the other two: only the two of a pair know how much they exchange, so that what
+// one rank alone finds must not keep it from taking part, unless the MPI keeps it as well.
+struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
+  std::size_t bytes(const Communicator& communicator) const;
+  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
+    return std::nullopt;
+  }
+  Passed objection(const Process& process, const Communicator& communicator) const;
+  Passed take(const Process& process, Communicator& communicator) const;
+  // What this rank gives to itself has no room there.
+  bool is_truncated(const Communicator& communicator) const;
+};
+
+struct AlltoallvCall : AnyAlltoallv {
+  static constexpr select::Operation operation = select::Operation::alltoallv;
+  int native(const Real& real) const;
+};
+
+struct AlltoallwCall : AnyAlltoallv {
+  static constexpr select::Operation operation = select::Operation::alltoallw;
+  int native(const Real& real) const;
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// MPI_Gather and MPI_Gatherv.
+#pragma once
+
+#include <optional>
+
+#include "mpi/back_end/calls/listed_side.h"
+#include "mpi/back_end/calls/side.h"
+#include "mpi/back_end/calls/written.h"
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/process.h"
+#include "select/operation.h"
+
+namespace huddle::mpi {
+
+// What is alike in the two. The output is looked at by the root alone, and so is the input unless
+// it is in place there.
+template <class Output>
+struct AnyGather {
+  Side input;
+  Output output;
+  int root;
+  Comm comm;
+
+  void look(const Process& process, const Communicator& communicator) {
+    if (!input.is_in_place()) input.look(process, communicator.ranks);
+    if (is_root(communicator)) output.look(process, communicator.ranks);
+  }
+
+  // What the root finds wrong with its output is for take() to say: the others are in it already.
+  Passed objection(const Process& /*process*/, const Communicator& communicator) const {
+    const bool is_right = input.is_in_place()
+                              ? is_root(communicator) && !is_wrong_at_root(communicator)
+                              : input.is_right(communicator.ranks);
+    return communicator.has_rank(root) && is_right ? Passed::not_passed : Passed::for_judgement;
+  }
+
+  // What the root gives to itself has no room there.
+  bool is_truncated(const Communicator& communicator) const {
+    return is_root(communicator) && !input.is_in_place() &&
+           input.bytes() > output.block(root).bytes();
+  }
+
+  Written written(const Communicator& communicator) const {
+    if (!is_root(communicator) || is_wrong_at_root(communicator)) return {};
+    return {output.address, all_blocks(output, communicator.ranks)};
+  }
+
+ protected:
+  bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
+  bool is_wrong_at_root(const Communicator& communicator) const {
+    return is_root(communicator) && (output.is_in_place() || !output.is_right(communicator.ranks));
+  }
+  Part given() const { return input.is_in_place() ? output.block(root) : input.block(0); }
+};
+
+struct GatherCall : AnyGather<Side> {
+  static constexpr select::Operation operation = select::Operation::gather;
+
+  std::size_t bytes(const Communicator& /*communicator*/) const {
+    return (input.is_in_place() ? output : input).bytes();
+  }
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return bytes(communicator);
+  }
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+
+ private:
+  Passed take_for_nothing(const Process& process, Communicator& communicator) const;
+};
+
+struct GathervCall : AnyGather<ListedSide> {
+  static constexpr select::Operation operation = select::Operation::gatherv;
+
+  std::size_t bytes(const Communicator& communicator) const;
+  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
+    return std::nullopt;
+  }
+  Passed objection(const Process& process, const Communicator& communicator) const;
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+};
+
+}  // namespace huddle::mpi

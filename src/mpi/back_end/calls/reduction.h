@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is alike in the calls that join elements of all ranks.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "mpi/back_end/calls/side.h"
+#include "mpi/back_end/calls/written.h"
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/process.h"
+#include "mpi/back_end/reducer.h"
+#include "mpi/back_end/reduction_parts.h"
+
+namespace huddle::mpi {
+
+struct AnyReduction {
+  const void* input;
+  void* output;
+  Count count;  // of elements that each rank brings
+  Datatype type;
+  Op op;
+  Comm comm;
+  TypeFacts facts = {};
+
+  void look(const Process& process, const Communicator& /*communicator*/) {
+    facts = facts_of(process, type);
+  }
+  std::size_t bytes(const Communicator& /*communicator*/) const { return bytes_of(count, facts); }
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return bytes(communicator);
+  }
+  bool is_in_place() const { return input == in_place(); }
+  // What this rank brings.
+  const void* brought() const { return is_in_place() ? output : input; }
+
+ protected:
+  Part part_of_input() const { return {{const_cast<void*>(brought()), count, type}, facts}; }
+  Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
+
+  // Where this rank gets so many elements. What it gets nothing into is not looked at.
+  bool is_right(const Process& process, Count gotten) const;
+  // Whether the MPI refuses what would be in place, were it said so.
+  bool is_refused_alias() const;
+
+  // Calls `join` with the parts and the reduction.
+  template <class Join>
+  Passed take_by(const Process& process, const std::optional<Part>& result, Join join) const {
+    auto reducer = Reducer::find(process.real(), process.operators(), comm, type, facts, op);
+    if (!reducer) return Passed::no_kernel;
+    ReductionParts parts(process.real(), comm, part_of_input(), result, reducer->is_packed());
+    join(parts, reducer->reduction());
+    parts.finish();
+    return Passed::not_passed;
+  }
+  // By a collective of the team that takes as many elements as it gives.
+  using JoinAll = void (team::Team::*)(const void*, void*, std::size_t, const memory::Reduction&);
+  Passed take_by(const Process& process, Communicator& communicator,
+                 const std::optional<Part>& result, JoinAll join_all) const {
+    return take_by(process, result,
+                   [&](const ReductionParts& parts, const memory::Reduction& reduction) {
+                     ((*communicator.team).*join_all)(parts.input(), parts.output(),
+                                                      static_cast<std::size_t>(count), reduction);
+                   });
+  }
+};
+
+}  // namespace huddle::mpi

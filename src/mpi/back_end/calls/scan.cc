@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/calls/scan.h"
+
+namespace huddle::mpi {
+
+Passed ScanCall::objection(const Process& process, const Communicator& /*communicator*/) const {
+  const bool fine = is_right(process, count) && !is_refused_alias();
+  return fine ? Passed::not_passed : Passed::for_judgement;
+}
+
+Passed ScanCall::take(const Process& process, Communicator& communicator) const {
+  return take_by(process, communicator, part_of_output(count), &team::Team::scan);
+}
+
+int ScanCall::native(const Real& real) const {
+  return fits_int(count) ? real.scan(input, output, static_cast<int>(count), type, op, comm)
+                         : real.scan_c(input, output, count, type, op, comm);
+}
+
+Written ScanCall::written(const Communicator& /*communicator*/) const {
+  return {output, {part_of_output(count)}};
+}
+
+Passed ExscanCall::objection(const Process& process, const Communicator& communicator) const {
+  const bool is_first = communicator.rank == 0;
+  const bool fine = is_right(process, is_first ? 0 : count) && (is_first || !is_refused_alias());
+  return fine ? Passed::not_passed : Passed::for_judgement;
+}
+
+std::optional<Part> ExscanCall::result(const Communicator& communicator) const {
+  if (communicator.rank == 0) return std::nullopt;
+  return part_of_output(count);
+}
+
+Passed ExscanCall::take(const Process& process, Communicator& communicator) const {
+  return take_by(process, communicator, result(communicator), &team::Team::exscan);
+}
+
+int ExscanCall::native(const Real& real) const {
+  return fits_int(count) ? real.exscan(input, output, static_cast<int>(count), type, op, comm)
+                         : real.exscan_c(input, output, count, type, op, comm);
+}
+
+Written ExscanCall::written(const Communicator& communicator) const {
+  const std::optional<Part> part = result(communicator);
+  return part ? Written{output, {*part}} : Written{};
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/calls/scatter.h"
+
+#include "mpi/back_end/dense_blocks.h"
+#include "mpi/back_end/own_block.h"
+
+namespace huddle::mpi {
+
+Passed ScatterCall::take(const Process& process, Communicator& communicator) const {
+  const Real& real = process.real();
+  if (!is_root(communicator)) {
+    Dense mine(real, comm, output.block(0));
+    communicator.team->scatter(nullptr, mine.data(), mine.bytes(), root);
+    mine.store();
+    return Passed::not_passed;
+  }
+  const std::size_t bytes = input.bytes();
+  Dense all(real, comm, input.all(communicator.ranks));
+  all.fetch();
+  if (output.is_in_place()) {
+    std::byte* const own = all.data() + static_cast<std::size_t>(root) * bytes;
+    communicator.team->scatter(all.data(), own, bytes, root);
+    return Passed::not_passed;
+  }
+  GottenBlock mine(real, comm, output.block(0), bytes);
+  communicator.team->scatter(all.data(), mine.data(), bytes, root);
+  mine.store();
+  return Passed::not_passed;
+}
+
+int ScatterCall::native(const Real& real) const {
+  if (!fits_int(input.count) || !fits_int(output.count)) {
+    return real.scatter_c(input.address, input.count, input.type, output.address, output.count,
+                          output.type, root, comm);
+  }
+  return real.scatter(input.address, static_cast<int>(input.count), input.type, output.address,
+                      static_cast<int>(output.count), output.type, root, comm);
+}
+
+std::size_t ScattervCall::bytes(const Communicator& communicator) const {
+  return output.is_in_place() ? input.bytes(communicator.rank) : output.bytes();
+}
+
+Passed ScattervCall::take(const Process& process, Communicator& communicator) const {
+  const Real& real = process.real();
+  if (!is_root(communicator)) {
+    Dense mine(real, comm, output.block(0));
+    communicator.team->scatterv(nullptr, {}, mine.data(), mine.bytes(), root);
+    mine.store();
+    return Passed::not_passed;
+  }
+  const std::size_t bytes = input.bytes(root);
+  DenseBlocks all(real, comm, input, communicator.ranks);
+  all.fetch();
+  if (output.is_in_place()) {
+    communicator.team->scatterv(all.base(), all.blocks(), all.data(root), bytes, root);
+    return Passed::not_passed;
+  }
+  GottenBlock mine(real, comm, output.block(0), bytes);
+  communicator.team->scatterv(all.base(), all.blocks(), mine.data(), bytes, root);
+  mine.store();
+  return Passed::not_passed;
+}
+
+int ScattervCall::native(const Real& real) const {
+  if (input.counts().is_wide()) {
+    return real.scatterv_c(input.address, input.counts().wide(), input.displacements().wide(),
+                           input.type(), output.address, output.count, output.type, root, comm);
+  }
+  return real.scatterv(input.address, input.counts().narrow(), input.displacements().narrow(),
+                       input.type(), output.address, static_cast<int>(output.count), output.type,
+                       root, comm);
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// MPI_Scatter and MPI_Scatterv.
+#pragma once
+
+#include <optional>
+
+#include "mpi/back_end/calls/listed_side.h"
+#include "mpi/back_end/calls/side.h"
+#include "mpi/back_end/calls/written.h"
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/process.h"
+#include "select/operation.h"
+
+namespace huddle::mpi {
+
+// What is alike in the two. The input is looked at by the root alone, and so is the output unless
+// it is in place there. A root whose input is wrong has nothing to give: the others wait for it as
+// they would in the MPI.
+template <class Input>
+struct AnyScatter {
+  Input input;
+  Side output;
+  int root;
+  Comm comm;
+
+  void look(const Process& process, const Communicator& communicator) {
+    if (is_root(communicator)) input.look(process, communicator.ranks);
+    if (!output.is_in_place()) output.look(process, communicator.ranks);
+  }
+
+  Passed objection(const Process& /*process*/, const Communicator& communicator) const {
+    const bool has_input =
+        !is_root(communicator) || (!input.is_in_place() && input.is_right(communicator.ranks));
+    const bool has_output =
+        output.is_in_place() ? is_root(communicator) : output.is_right(communicator.ranks);
+    const bool fine = communicator.has_rank(root) && has_input && has_output;
+    return fine ? Passed::not_passed : Passed::for_judgement;
+  }
+
+  // What the root gives to itself has no room there.
+  bool is_truncated(const Communicator& communicator) const {
+    return is_root(communicator) && !output.is_in_place() &&
+           input.block(root).bytes() > output.bytes();
+  }
+
+  Written written(const Communicator& /*communicator*/) const {
+    if (output.is_in_place()) return {};
+    return {output.address, {output.block(0)}};
+  }
+
+ protected:
+  bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
+};
+
+struct ScatterCall : AnyScatter<Side> {
+  static constexpr select::Operation operation = select::Operation::scatter;
+
+  std::size_t bytes(const Communicator& /*communicator*/) const {
+    return (output.is_in_place() ? input : output).bytes();
+  }
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return bytes(communicator);
+  }
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+};
+
+struct ScattervCall : AnyScatter<ListedSide> {
+  static constexpr select::Operation operation = select::Operation::scatterv;
+
+  std::size_t bytes(const Communicator& communicator) const;
+  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
+    return std::nullopt;
+  }
+  Passed take(const Process& process, Communicator& communicator) const;
+  int native(const Real& real) const;
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One side of a call, what a rank gives or where it wants what it gets: as much for each rank, one
+// block behind the other.
+#pragma once
+
+#include <cstddef>
+
+#include "mpi/back_end/message.h"
+#include "mpi/back_end/process.h"
+#include "mpi/back_end/types.h"
+
+namespace huddle::mpi {
+
+// Of a null datatype nothing is known, and the MPI will say so.
+TypeFacts facts_of(const Process& process, Datatype type);
+
+// Whether the MPI has nothing to say about it. Address zero can be right: types may hold addresses.
+bool is_plain(const void* address, Count count, const TypeFacts& facts);
+
+std::size_t bytes_of(Count count, const TypeFacts& facts);
+
+bool fits_int(Count count);
+
+// So many bytes on. Not for a pointer to reckon: types may name what is far from an address.
+void* moved(void* address, Aint bytes);
+
+struct Side {
+  // A program's input is not written.
+  Side(const void* address_, Count count_, Datatype type_)
+      : address(const_cast<void*>(address_)), count(count_), type(type_) {}
+
+  // Before all that follows.
+  void look(const Process& process, int ranks);
+
+  bool is_in_place() const { return address == in_place(); }
+  bool is_right(int ranks) const;
+  // Of each block.
+  std::size_t bytes() const { return bytes_of(count, facts); }
+  std::size_t bytes_of_all(int ranks) const { return bytes() * static_cast<std::size_t>(ranks); }
+  Part block(int rank) const;
+  Part all(int ranks) const { return {{address, count * ranks, type}, facts}; }
+
+  void* address;
+  Count count;
+  Datatype type;
+  TypeFacts facts = {};
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/communicator.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace huddle::mpi {
+namespace {
+
+std::size_t hash_of(Comm comm) {
+  std::uintptr_t bits = 0;
+  std::memcpy(&bits, &comm, sizeof comm);
+  return bits ^ (bits >> 6) ^ (bits >> 12);
+}
+
+}  // namespace
+
+Communicators::Communicators(const Real& real, Find in_mpi)
+    : real_(real), copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)) {}
+
+Communicator* Communicators::find(Comm comm) {
+  std::atomic<Communicator*>& cached = cache_[hash_of(comm) % cache_.size()];
+  Communicator* communicator = cached.load(std::memory_order_acquire);
+  if (communicator != nullptr && communicator->handle.load(std::memory_order_relaxed) == comm) {
+    return communicator;
+  }
+  communicator = look_up(comm);
+  if (communicator != nullptr) cached.store(communicator, std::memory_order_release);
+  return communicator;
+}
+
+Communicator* Communicators::look_up(Comm comm) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (keyval_ == keyval_invalid &&
+        real_.comm_create_keyval(copy_to_no_duplicate_, forget, &keyval_, this) != success) {
+      return nullptr;
+    }
+  }
+  void* value = nullptr;
+  int found = 0;
+  if (real_.comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found) != success) {
+    return nullptr;
+  }
+  return found != 0 ? static_cast<Communicator*>(value) : make(comm);
+}
+
+Communicator* Communicators::make(Comm comm) {
+  Communicator& communicator = take_free();
+  int between_groups = 0;
+  if (real_.comm_test_inter(comm, &between_groups) != success ||
+      real_.comm_rank(comm, &communicator.rank) != success ||
+      real_.comm_size(comm, &communicator.ranks) != success ||
+      real_.comm_set_attr(comm, keyval_, &communicator) != success) {
+    end(communicator);
+    return nullptr;
+  }
+  if (between_groups != 0) {
+    communicator.passed = Passed::between_groups;
+  } else if (communicator.ranks == 1) {
+    communicator.passed = Passed::one_rank;
+  }
+  communicator.handle.store(comm, std::memory_order_relaxed);
+  return &communicator;
+}
+
+Communicator& Communicators::take_free() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return all_.emplace_back();
+  Communicator& communicator = *free_.back();
+  free_.pop_back();
+  return communicator;
+}
+
+void Communicators::end(Communicator& communicator) {
+  communicator.handle.store(Comm{}, std::memory_order_relaxed);
+  communicator.team.reset();
+  communicator.use = 0;
+  communicator.passed = Passed::too_young;
+  communicator.why.clear();
+  const std::lock_guard lock(mutex_);
+  ended_.taken += communicator.shares.taken;
+  ended_.passed += communicator.shares.passed;
+  communicator.shares = {};
+  free_.push_back(&communicator);
+}
+
+Shares Communicators::shares() const {
+  const std::lock_guard lock(mutex_);
+  Shares sum = ended_;
+  for (const Communicator& communicator : all_) {
+    sum.taken += communicator.shares.taken;
+    sum.passed += communicator.shares.passed;
+  }
+  return sum;
+}
+
+int Communicators::forget(Comm /*comm*/, int /*keyval*/, void* value, void* extra) {
+  static_cast<Communicators*>(extra)->end(*static_cast<Communicator*>(value));
+  return success;
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What huddle keeps of a communicator: how much it has been used and, once that is enough, a team.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "mpi/back_end/real.h"
+#include "mpi/passed.h"
+#include "mpi/stats.h"
+#include "team/team.h"
+
+namespace huddle::mpi {
+
+// For the one thread that makes the communicator's collective calls, as MPI asks for.
+struct Communicator {
+  // Which communicator it is about; threads that look for another one may read it at any time.
+  std::atomic<Comm> handle{};
+  int rank = 0;
+  int ranks = 0;
+  std::size_t use = 0;  // equal on all ranks: see Joining
+  Shares shares;        // of its calls until now
+  std::unique_ptr<team::Team> team;
+  // Why there is no team.
+  Passed passed = Passed::too_young;
+  std::string why;  // where that takes a sentence
+
+  bool has_rank(int number) const { return number >= 0 && number < ranks; }
+};
+
+// Found by an attribute, whose delete callback ends it, and by a small cache before that. Its
+// memory is used again but never given back, so that a thread may look at any at any time.
+class Communicators {
+ public:
+  Communicators(const Real& real, Find in_mpi);
+
+  // Made where it is not there yet; null where the MPI does not have this communicator.
+  Communicator* find(Comm comm);
+  // Of all there are and were. pre: nobody makes calls.
+  Shares shares() const;
+
+ private:
+  static int forget(Comm comm, int keyval, void* value, void* extra);
+  Communicator* look_up(Comm comm);
+  Communicator* make(Comm comm);
+  Communicator& take_free();
+  void end(Communicator& communicator);
+
+  const Real& real_;
+  CopyFunction copy_to_no_duplicate_;
+  std::array<std::atomic<Communicator*>, 64> cache_{};
+  mutable std::mutex mutex_;  // guards what follows
+  Shares ended_;              // of those that have ended
+  int keyval_ = keyval_invalid;
+  std::deque<Communicator> all_;
+  std::vector<Communicator*> free_;
+};
+
+}  // namespace huddle::mpi

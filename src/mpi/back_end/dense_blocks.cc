@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/dense_blocks.h"
+
+#include <cstdint>
+
+namespace huddle::mpi {
+
+DenseBlocks::DenseBlocks(const Real& real, Comm comm, const ListedSide& side, int ranks)
+    : blocks_(static_cast<std::size_t>(ranks)) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::size_t bytes = side.bytes(rank);
+    if (bytes == 0) continue;
+    const Part part = side.block(rank);
+    auto* const data =
+        part.facts.dense ? static_cast<std::byte*>(part.place.address) : copied(real, comm, part);
+    if (base_ == &nothing_) base_ = data;
+    const auto offset =
+        reinterpret_cast<std::intptr_t>(data) - reinterpret_cast<std::intptr_t>(base_);
+    blocks_[static_cast<std::size_t>(rank)] = {offset, bytes};
+  }
+}
+
+std::byte* DenseBlocks::copied(const Real& real, Comm comm, const Part& part) {
+  // Addresses in it are kept. Most calls need none.
+  if (copies_.empty()) copies_.reserve(blocks_.size());
+  return copies_.emplace_back(real, comm, part).data();
+}
+
+void DenseBlocks::shorten(int rank, std::size_t bytes) {
+  node::Block& block = blocks_[static_cast<std::size_t>(rank)];
+  if (block.bytes <= bytes) return;
+  // What will not come stays as it is.
+  fetch();
+  block.bytes = bytes;
+}
+
+void DenseBlocks::fetch() {
+  for (Dense& copy : copies_) copy.fetch();
+}
+
+void DenseBlocks::store() {
+  for (Dense& copy : copies_) copy.store();
+}
+
+}  // namespace huddle::mpi

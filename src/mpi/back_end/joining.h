@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// When a communicator gets a team, and how its ranks agree on that: all have one, or none has. They
+// agree by calls of the MPI, which all of them have to make: so first each finds out by itself
+// whether all of them are here to make them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/node_context.h"
+#include "mpi/back_end/pulse.h"
+#include "mpi/back_end/real.h"
+#include "mpi/back_end/roster.h"
+#include "mpi/back_end/types.h"
+#include "mpi/options.h"
+#include "mpi/roll_call.h"
+
+namespace huddle::mpi {
+
+class Joining {
+ public:
+  // Keeps references.
+  Joining(const Real& real, const Types& types, Op minimum, const Options& options, Roster& roster,
+          RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn);
+
+  // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
+  // too many to go on without. pre: it has no team yet, and is too young for one.
+  void count(Communicator& communicator, std::size_t bytes);
+
+ private:
+  void join(Communicator& communicator);
+  Passed meet(Communicator& communicator);
+  Passed judge_missing(int rank, int own);
+  Passed agree(Communicator& communicator);
+  template <class Words>
+  std::optional<Words> least(const Words& mine, Comm comm);
+  bool share_machine(Communicator& communicator);
+  void make_team(Communicator& communicator);
+
+  const Real& real_;
+  const Types& types_;
+  Op minimum_;
+  const Options& options_;
+  Roster& roster_;
+  RollCall& roll_call_;
+  NodeContext& context_;
+  Pulse& pulse_;
+  Complain warn_;
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/node_context.h"
+
+#include "base/system.h"
+#include "heap/start.h"
+#include "machine/machine_file.h"
+#include "mpi/look.h"
+
+namespace huddle::mpi {
+
+NodeContext::NodeContext(const Options& options, std::function<void()> progress)
+    : options_(options), progress_(std::move(progress)) {}
+
+bool NodeContext::is_there() const {
+  const std::lock_guard lock(mutex_);
+  return context_ != nullptr;
+}
+
+team::Context& NodeContext::get() const {
+  const std::lock_guard lock(mutex_);
+  return *context_;
+}
+
+void NodeContext::start_heap(const Complain& complain) {
+  if (!heap::is_wanted(options_.heap, System())) return;
+  const heap::Started started = heap::start(options_.heap_wish);
+  if (!started.refusal.empty()) complain("heap: " + started.refusal);
+  // Where nobody has asked for it in so many words, the launcher's node may have thought otherwise.
+  if (started.refusal.empty() && !started.facts && options_.heap == "on") {
+    complain("heap: libhuddle_heap.so is not preloaded, as `huddle run` would have done");
+  }
+  const std::lock_guard lock(mutex_);
+  heap_ = started.facts;
+}
+
+std::string NodeContext::machine_text() const {
+  const std::lock_guard lock(mutex_);
+  if (context_) return context_->machine_text();
+  return look_at_machine(options_.machine_file);
+}
+
+void NodeContext::make(const std::string& machine_text) {
+  const std::lock_guard lock(mutex_);
+  if (context_) return;
+  team::ContextOptions options;
+  options.machine = machine::parse_machine(machine_text, "the machine of the first rank");
+  options.arena.cap_bytes = team::default_cap_bytes;
+  options.progress = progress_;
+  options.heap = heap_;
+  context_ = std::make_unique<team::Context>(std::move(options));
+}
+
+}  // namespace huddle::mpi

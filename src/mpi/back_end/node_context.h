@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The team context of this process, and where its machine comes from: one process looks at the
+// machine, which takes long where it has many processors, and tells the others of its node.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "memory/heap.h"
+#include "mpi/options.h"
+#include "team/context.h"
+
+namespace huddle::mpi {
+
+// For several threads.
+class NodeContext {
+ public:
+  // progress: what whoever waits does for the MPI.
+  NodeContext(const Options& options, std::function<void()> progress);
+
+  bool is_there() const;
+  // pre: it is there.
+  team::Context& get() const;
+
+  // Starts the heap of this process, where it is wanted and to be had; `complain` is told why it is
+  // not to be had.
+  void start_heap(const Complain& complain);
+
+  // The machine of the context or, where there is none yet, this machine: as text.
+  std::string machine_text() const;
+  // From such a text. Nothing where the context is there already.
+  void make(const std::string& machine_text);
+
+ private:
+  const Options& options_;
+  std::function<void()> progress_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::optional<memory::HeapFacts> heap_;
+  std::unique_ptr<team::Context> context_;
+};
+
+}  // namespace huddle::mpi

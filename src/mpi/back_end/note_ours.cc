@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// By itself, so that tests can build the library with a result that is wrong, and see that it is
+// found.
+#include "mpi/back_end/twin.h"
+
+namespace huddle::mpi {
+
+void Twin::note_ours() {
+  if (saved_) ours_ = data();
+}
+
+}  // namespace huddle::mpi

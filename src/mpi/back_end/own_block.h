@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a rank gives to itself in a call: the one block of which it sees both ends. Where the two
+// are not of the same size the program is wrong, and still no byte may go where none belongs.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "mpi/back_end/message.h"
+#include "mpi/back_end/real.h"
+
+namespace huddle::mpi {
+
+// What a rank gives, ready for a team: as many bytes as its block in the output has. What is
+// missing is what the output holds already; what is too much is left out.
+class GivenBlock {
+ public:
+  // In place: `given` is `own`.
+  GivenBlock(const Real& real, Comm comm, const Part& given, const Part& own);
+  const void* data() { return whole_.empty() ? given_.data() : whole_.data(); }
+
+ private:
+  Dense given_;
+  std::vector<std::byte> whole_;
+};
+
+// Where a rank gets its block of the input, ready for a team: there is room for so many bytes.
+class GottenBlock {
+ public:
+  GottenBlock(const Real& real, Comm comm, const Part& gotten, std::size_t bytes);
+  void* data() { return aside_.empty() ? gotten_.data() : aside_.data(); }
+  // Once it is there.
+  void store();
+
+ private:
+  Dense gotten_;
+  std::vector<std::byte> aside_;
+};
+
+}  // namespace huddle::mpi

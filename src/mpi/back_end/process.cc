@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/process.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "mpi/speaker.h"
+
+namespace huddle::mpi {
+
+namespace {
+
+// Ranks that come to agree on the rest after as many calls.
+std::string kind_of(const Options& options) { return std::to_string(options.join_after); }
+
+}  // namespace
+
+Process::Process(const huddle_door& door)
+    : door_(door),
+      real_(door.real),
+      types_(real_, door.real),
+      operators_(door.real),
+      options_(options_from(settings::process_sources(),
+                            [this](const std::string& wrong) {
+                              if (is_speaker()) complain(wrong);
+                            })),
+      null_(handle<Comm>(comm_null, door.real)),
+      world_(handle<Comm>(comm_world, door.real)),
+      self_(handle<Comm>(comm_self, door.real)),
+      communicators_(real_, door.real),
+      roster_(real_, world_),
+      roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
+      pulse_(real_),
+      context_(options_, [this] { keep_moving(); }),
+      joining_(real_, types_, operators_.named("MPI_MIN"), options_, roster_, roll_call_, context_,
+               pulse_, [this](const std::string& sentence) {
+                 if (!has_warned_.exchange(true)) complain(sentence);
+               }) {}
+
+Communicator* Process::find(Comm comm) {
+  if (comm == null_ || ended_.load(std::memory_order_relaxed)) return nullptr;
+  return communicators_.find(comm);
+}
+
+void Process::count(Communicator& communicator, std::size_t bytes) {
+  if (communicator.passed != Passed::too_young) return;
+  joining_.count(communicator, bytes);
+  if (!communicator.why.empty()) stats_.remark(communicator.why);
+}
+
+void Process::complain(const std::string& sentence) {
+  std::fprintf(stderr, "huddle: %s\n", sentence.c_str());
+}
+
+void Process::differs(const std::string& sentence) {
+  if (differences_.fetch_add(1) == 0) complain("verify: " + sentence);
+}
+
+void Process::begin() {
+  int rank = 0;
+  if (real_.comm_rank(world_, &rank) == success) roll_call_.confirm(rank);
+  types_.begin(self_);
+  start_heap();
+}
+
+void Process::end() {
+  int rank = 0;
+  real_.comm_rank(world_, &rank);
+  say_goodbye(rank == 0);
+  pulse_.stop();
+  types_.end();
+}
+
+void Process::opened(Session session) {
+  roster_.opened(session);
+  start_heap();
+  std::call_once(leaving_, [this] {
+    pid_ = getpid();
+    std::atexit([] { process().leave(); });
+  });
+}
+
+void Process::start_heap() {
+  context_.start_heap([this](const std::string& sentence) {
+    if (is_speaker()) complain(sentence);
+  });
+}
+
+// MPI goes down with the last session, unless there is a world, whose end is another call.
+void Process::closing(Session session) {
+  int initialized = 0;
+  real_.initialized(&initialized);
+  if (roster_.closed(session) == 0 && initialized == 0) pulse_.stop();
+}
+
+void Process::leave() {
+  if (pid_ == getpid()) say_goodbye(is_speaker());
+}
+
+// Once, and nothing is taken any more.
+void Process::say_goodbye(bool speaks) {
+  if (ended_.exchange(true)) return;
+  if (const std::size_t differences = differences_.load(); differences > 1) {
+    complain(std::to_string(differences) + " results in all were not the MPI's");
+  }
+  if (!speaks || !(options_.stats || options_.summary)) return;
+  const std::string text =
+      options_.stats ? stats_.report(door_) : summary(communicators_.shares(), door_);
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle in one MPI process: what all its communicators have in common.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/joining.h"
+#include "mpi/back_end/node_context.h"
+#include "mpi/back_end/pulse.h"
+#include "mpi/back_end/real.h"
+#include "mpi/back_end/roster.h"
+#include "mpi/back_end/types.h"
+#include "mpi/options.h"
+#include "mpi/roll_call.h"
+#include "mpi/stats.h"
+#include "mpi/stub/door.h"
+
+namespace huddle::mpi {
+
+class Process {
+ public:
+  explicit Process(const huddle_door& door);
+
+  const Real& real() const { return real_; }
+  const Types& types() const { return types_; }
+  const Operators& operators() const { return operators_; }
+  const Options& options() const { return options_; }
+  Stats& stats() { return stats_; }
+  bool is_null(Comm comm) const { return comm == null_; }
+  // Null where the MPI does not have it, or does not work any more.
+  Communicator* find(Comm comm);
+  // A call that moves so many bytes, equal on all ranks: it may be the one that makes the team.
+  void count(Communicator& communicator, std::size_t bytes);
+
+  // Whether any communicator came so far as to ask for a team.
+  bool has_joined() const { return pulse_.beats(); }
+
+  // One line on stderr.
+  void complain(const std::string& sentence);
+  // A result that is not the MPI's: the first is told, the others are counted.
+  void differs(const std::string& sentence);
+
+  // Before MPI comes up, once it is there, and before it goes.
+  void sign_in() { roll_call_.sign_in(); }
+  void begin();
+  void end();
+  // The same of each session.
+  void opened(Session session);
+  void closing(Session session);
+  // Before the process goes: a program that has no world says its last word here.
+  void leave();
+
+ private:
+  void keep_moving();
+  void start_heap();
+  void say_goodbye(bool speaks);
+
+  const huddle_door& door_;
+  Real real_;
+  Types types_;
+  Operators operators_;
+  Options options_;
+  Comm null_;
+  Comm world_;
+  Comm self_;
+  Communicators communicators_;
+  Stats stats_;
+  Roster roster_;
+  RollCall roll_call_;
+  Pulse pulse_;
+  NodeContext context_;
+  Joining joining_;
+  std::atomic<bool> ended_{false};
+  std::atomic<bool> has_warned_{false};
+  std::once_flag leaving_;
+  pid_t pid_ = 0;  // the one that has sessions, and not what it forks
+  std::atomic<std::size_t> differences_{0};
+};
+
+// The one of this process: made when the stub opens the back end, and never gone.
+Process& process();
+
+}  // namespace huddle::mpi

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/types.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "mpi/back_end/process.h"
+
+namespace huddle::mpi {
+namespace {
+
+template <class Handle>
+std::size_t hash_of(Handle handle) {
+  std::uintptr_t bits = 0;
+  std::memcpy(&bits, &handle, sizeof handle);
+  // Handles of the standard's ABI and of MPICH differ in their low bits, addresses above them.
+  return bits ^ (bits >> 6) ^ (bits >> 14);
+}
+
+// Behind a handler of the program's own, MPICH 5 says that all went well.
+void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().types().note_refusal(); }
+
+int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, void* /*in*/,
+                         void* /*out*/, int* flag) {
+  *flag = 0;
+  return success;
+}
+
+}  // namespace
+
+Types::Types(const Real& real, Find find)
+    : real_(real),
+      null_comm_(handle<Comm>(comm_null, find)),
+      null_(handle<Datatype>(datatype_null, find)),
+      trial_(null_comm_) {
+  static_assert(2 * datatypes.size() <= std::tuple_size_v<decltype(named_)>);
+  for (const Predefined& predefined : datatypes) {
+    const auto type = handle<Datatype>(predefined, find);
+    const Element* element = find_element(predefined.name);
+    if (type == Datatype{} || type == null_ || element == nullptr) continue;
+    std::size_t at = hash_of(type) % named_.size();
+    // The same type may have two names; the first stays.
+    while (named_[at].element != nullptr && named_[at].handle != type)
+      at = (at + 1) % named_.size();
+    if (named_[at].element != nullptr) continue;
+    named_[at].handle = type;
+    named_[at].element = element;
+  }
+}
+
+Types::Named* Types::find_named(Datatype type) const {
+  for (std::size_t at = hash_of(type) % named_.size(); named_[at].element != nullptr;
+       at = (at + 1) % named_.size()) {
+    if (named_[at].handle == type) return &named_[at];
+  }
+  return nullptr;
+}
+
+void Types::begin(Comm self) {
+  Comm trial{};
+  Errhandler returns{};
+  // A handler of our own: those that wear the standard's ABI do not all number MPI_ERRORS_RETURN
+  // alike.
+  if (real_.comm_create_errhandler(take_note, &returns) != success) return;
+  if (real_.comm_dup(self, &trial) == success) {
+    real_.comm_set_errhandler(trial, returns);
+    trial_ = trial;
+  }
+  real_.errhandler_free(&returns);
+}
+
+void Types::end() {
+  if (trial_ == null_comm_) return;
+  real_.comm_free(&trial_);
+  trial_ = null_comm_;
+}
+
+TypeFacts Types::facts(Datatype type) const {
+  if (Named* named = find_named(type)) return named_facts(*named);
+  const TypeFacts* known = remembered(type);
+  return known != nullptr ? *known : derived_facts(type);
+}
+
+TypeFacts Types::named_facts(Named& named) const {
+  if (!named.known.load(std::memory_order_acquire)) {
+    // Threads that come at once write the same.
+    named.facts = ask(named.handle);
+    named.facts.element = named.element;
+    named.known.store(true, std::memory_order_release);
+  }
+  return named.facts;
+}
+
+const TypeFacts* Types::remembered(Datatype type) const {
+  const int keyval = keyval_.load(std::memory_order_acquire);
+  void* value = nullptr;
+  int found = 0;
+  if (keyval == keyval_invalid ||
+      real_.type_get_attr(type, keyval, static_cast<void*>(&value), &found) != success) {
+    return nullptr;
+  }
+  return found != 0 ? static_cast<const TypeFacts*>(value) : nullptr;
+}
+
+// A type may be committed later: only then it is remembered.
+TypeFacts Types::derived_facts(Datatype type) const {
+  const std::lock_guard lock(mutex_);
+  if (const TypeFacts* known = remembered(type)) return *known;
+  TypeFacts facts = ask(type);
+  facts.is_type = is_committed(type);
+  if (!facts.is_type) return facts;
+  int keyval = keyval_.load();
+  if (keyval == keyval_invalid &&
+      real_.type_create_keyval(copy_to_no_duplicate, forget, &keyval, nullptr) == success) {
+    keyval_.store(keyval, std::memory_order_release);
+  }
+  auto kept = std::make_unique<TypeFacts>(facts);
+  if (keyval != keyval_invalid && real_.type_set_attr(type, keyval, kept.get()) == success) {
+    static_cast<void>(kept.release());  // the type's, until forget()
+  }
+  return facts;
+}
+
+int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* /*extra*/) {
+  const std::unique_ptr<TypeFacts> kept(static_cast<TypeFacts*>(value));
+  return success;
+}
+
+// MPI has no question for it, but packs nothing of a type that is not.
+bool Types::is_committed(Datatype type) const {
+  if (trial_ == null_comm_) return true;
+  std::byte nothing{};
+  int position = 0;
+  refused_ = false;
+  const int status = real_.pack(&nothing, 0, type, &nothing, sizeof nothing, &position, trial_);
+  return status == success && !refused_;
+}
+
+Datatype Types::named(std::string_view name) const {
+  const auto found = std::find_if(named_.begin(), named_.end(), [&](const Named& named) {
+    return named.element != nullptr && named.element->name == name;
+  });
+  return found == named_.end() ? null_ : found->handle;
+}
+
+TypeFacts Types::ask(Datatype type) const {
+  TypeFacts facts;
+  facts.is_type = true;
+  Count bytes = 0;
+  Aint lower_bound = 0;
+  Aint span = 0;
+  real_.type_size_x(type, &bytes);
+  real_.type_get_extent(type, &lower_bound, &facts.extent);
+  real_.type_get_true_extent(type, &facts.first_byte, &span);
+  facts.bytes = static_cast<std::size_t>(bytes);
+  facts.span = static_cast<std::size_t>(span);
+  facts.dense = is_dense(type, facts);
+  return facts;
+}
+
+// The same extent and size do not say it: the parts may come in another order.
+bool Types::is_dense(Datatype type, const TypeFacts& facts) const {
+  if (facts.first_byte != 0 || facts.span != facts.bytes ||
+      facts.extent != static_cast<Aint>(facts.bytes)) {
+    return false;
+  }
+  if (find_named(type) != nullptr) return true;
+  // Plain repetitions of something dense are dense.
+  const Envelope made = envelope(type);
+  if (made.combiner != combiner_dup && made.combiner != combiner_contiguous) return false;
+  const Datatype inner = contents(type, made).front();
+  const bool dense = ask(inner).dense;
+  give_back(inner);
+  return dense;
+}
+
+// A long double of x86 has ten bytes in sixteen.
+bool Types::holds_padding(Datatype type) const {
+  constexpr bool has_padding = std::numeric_limits<long double>::digits == 64;
+  if (!has_padding) return false;
+  if (const Named* named = find_named(type)) {
+    return named->element->name.find("LONG_DOUBLE") != std::string_view::npos;
+  }
+  bool found = false;
+  for (const Datatype inner : contents(type, envelope(type))) {
+    found = found || holds_padding(inner);
+    give_back(inner);
+  }
+  return found;
+}
+
+Types::Envelope Types::envelope(Datatype type) const {
+  Envelope made;
+  if (real_.type_get_envelope_c != nullptr) {
+    // A type that was made with large counts does not answer the older question: it is an error.
+    real_.type_get_envelope_c(type, &made.integers, &made.addresses, &made.counts, &made.types,
+                              &made.combiner);
+    return made;
+  }
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  real_.type_get_envelope(type, &integers, &addresses, &types, &made.combiner);
+  made.integers = integers;
+  made.addresses = addresses;
+  made.types = types;
+  return made;
+}
+
+// The types in it; each has to be given back.
+std::vector<Datatype> Types::contents(Datatype type, const Envelope& made) const {
+  if (made.combiner == combiner_named) return {};
+  std::vector<int> integers(static_cast<std::size_t>(made.integers));
+  std::vector<Aint> addresses(static_cast<std::size_t>(made.addresses));
+  std::vector<Count> counts(static_cast<std::size_t>(made.counts));
+  std::vector<Datatype> types(static_cast<std::size_t>(made.types));
+  if (real_.type_get_contents_c != nullptr) {
+    real_.type_get_contents_c(type, made.integers, made.addresses, made.counts, made.types,
+                              integers.data(), addresses.data(), counts.data(), types.data());
+  } else {
+    real_.type_get_contents(type, static_cast<int>(made.integers), static_cast<int>(made.addresses),
+                            static_cast<int>(made.types), integers.data(), addresses.data(),
+                            types.data());
+  }
+  return types;
+}
+
+// What MPI defines itself, by whatever name, is nobody's to free.
+void Types::give_back(Datatype inner) const {
+  switch (envelope(inner).combiner) {
+    case combiner_named:
+    case combiner_f90_real:
+    case combiner_f90_complex:
+    case combiner_f90_integer:
+      return;
+  }
+  real_.type_free(&inner);
+}
+
+Operators::Operators(Find look_up) : null_(handle<Op>(op_null, look_up)), named_{} {
+  std::transform(operators.begin(), operators.end(), named_.begin(),
+                 [&](const Predefined& predefined) {
+                   return Named{handle<Op>(predefined, look_up), predefined.name,
+                                find_operator(predefined.name)};
+                 });
+}
+
+const Operators::Named* Operators::find(Op op) const {
+  const auto found = std::find_if(named_.begin(), named_.end(),
+                                  [&](const Named& named) { return named.handle == op; });
+  return found == named_.end() ? nullptr : &*found;
+}
+
+bool Operators::is_predefined(Op op) const { return find(op) != nullptr; }
+
+std::optional<memory::Operator> Operators::reduction(Op op) const {
+  const Named* named = find(op);
+  return named == nullptr ? std::nullopt : named->reduction;
+}
+
+std::string_view Operators::name(Op op) const {
+  const Named* named = find(op);
+  return named == nullptr ? "an operator of the program" : named->name;
+}
+
+Op Operators::named(std::string_view name) const {
+  const auto found = std::find_if(named_.begin(), named_.end(),
+                                  [&](const Named& named) { return named.name == name; });
+  return found == named_.end() ? null_ : found->handle;
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What huddle has to know of a datatype and of an operator, told by their handles.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "mpi/abi/elements.h"
+#include "mpi/back_end/real.h"
+
+namespace huddle::mpi {
+
+struct TypeFacts {
+  bool is_type = false;   // not null, and committed
+  std::size_t bytes = 0;  // of data
+  Aint extent = 0;        // from one element to the next
+  Aint first_byte = 0;    // of the data, from the element's address
+  std::size_t span = 0;   // from the first byte of data to the last
+  bool dense = false;     // elements in a row are all data, in the order in which MPI sends it
+  const Element* element = nullptr;  // of named types only
+};
+
+// Of a long double of x86; what is behind them is padding.
+inline constexpr std::size_t long_double_value_bytes = 10;
+
+class Types {
+ public:
+  Types(const Real& real, Find find);
+
+  // Where MPI has a world: from here on types can be tried, and until there all are taken to be
+  // committed; and before it goes.
+  void begin(Comm self);
+  void end();
+
+  // The MPI has found fault with a type that is tried.
+  void note_refusal() const { refused_ = true; }
+
+  // Datatypes are asked about once. pre: a datatype, not null; MPI is initialized.
+  TypeFacts facts(Datatype type) const;
+  bool is_null(Datatype type) const { return type == null_; }
+  // A predefined datatype by its MPI name. pre: every MPI has it.
+  Datatype named(std::string_view name) const;
+  // Whether there are numbers in it with bytes that are not of their value, and which an MPI sends
+  // along or leaves as they were, as it comes. pre: as of facts().
+  bool holds_padding(Datatype type) const;
+
+ private:
+  struct Named {
+    Datatype handle{};
+    const Element* element = nullptr;
+    TypeFacts facts;
+    std::atomic<bool> known{false};
+  };
+  // How a type was made, and by how many of what.
+  struct Envelope {
+    int combiner = combiner_named;
+    Count integers = 0;
+    Count addresses = 0;
+    Count counts = 0;
+    Count types = 0;
+  };
+
+  Named* find_named(Datatype type) const;
+  TypeFacts named_facts(Named& named) const;
+  const TypeFacts* remembered(Datatype type) const;
+  TypeFacts derived_facts(Datatype type) const;
+  bool is_committed(Datatype type) const;
+  static int forget(Datatype type, int keyval, void* value, void* extra);
+  TypeFacts ask(Datatype type) const;
+  bool is_dense(Datatype type, const TypeFacts& facts) const;
+  Envelope envelope(Datatype type) const;
+  std::vector<Datatype> contents(Datatype type, const Envelope& envelope) const;
+  void give_back(Datatype inner) const;
+
+  const Real& real_;
+  Comm null_comm_;
+  Datatype null_;
+  // Nobody but us has it, and its errors end nothing.
+  Comm trial_;
+  // What is known of a derived datatype is an attribute of it, which goes with it: handles are used
+  // again.
+  mutable std::mutex mutex_;  // guards what is made, and trials
+  mutable bool refused_ = false;
+  mutable std::atomic<int> keyval_{keyval_invalid};
+  // By a hash of the handle; an open table, never full.
+  mutable std::array<Named, 256> named_;
+};
+
+class Operators {
+ public:
+  explicit Operators(Find find);
+
+  bool is_null(Op op) const { return op == null_; }
+  // Whether the MPI defines it, for whatever use.
+  bool is_predefined(Op op) const;
+  // What a predefined one does, where it is for reductions.
+  std::optional<memory::Operator> reduction(Op op) const;
+  // pre: one of those for reductions.
+  Op named(std::string_view name) const;
+  // For people.
+  std::string_view name(Op op) const;
+
+ private:
+  struct Named {
+    Op handle{};
+    std::string_view name;
+    std::optional<memory::Operator> reduction;
+  };
+  const Named* find(Op op) const;
+
+  Op null_;
+  std::array<Named, operators.size()> named_;
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/verify.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "mpi/back_end/call.h"
+#include "mpi/back_end/calls/allgather.h"
+#include "mpi/back_end/calls/alltoall.h"
+#include "mpi/back_end/calls/gather.h"
+#include "mpi/back_end/calls/reduce_scatter.h"
+#include "mpi/back_end/calls/scan.h"
+#include "mpi/back_end/calls/scatter.h"
+#include "mpi/back_end/describe.h"
+#include "mpi/back_end/judge.h"
+#include "mpi/back_end/twin.h"
+
+namespace huddle::mpi {
+namespace {
+
+template <class Call>
+constexpr bool is_reduction = requires(const Call& call) {
+  call.op;
+};
+
+// The same call with its results elsewhere, for the MPI.
+template <class Call>
+Call with_output(Call call, void* output) {
+  if constexpr (is_reduction<Call>) {
+    // What the input was is gone.
+    if (call.input == call.output) call.input = in_place();
+  }
+  if constexpr (requires { call.output.address; }) {
+    call.output.address = output;
+  } else {
+    call.output = output;
+  }
+  return call;
+}
+
+template <class Call>
+void complain(Process& process, const Communicator& communicator, const Call& call,
+              const std::optional<std::string>& difference) {
+  if (!difference) return;
+  process.differs(fmt::format("{}: {}", described(process, communicator, call), *difference));
+}
+
+// Takes the call and has the MPI make it into the twin.
+template <class Call>
+Passed take_both_ways(const Process& process, Communicator& communicator, const Call& call,
+                      const Written& written, Twin& twin) {
+  const Passed passed = call.take(process, communicator);
+  if (passed != Passed::not_passed) return passed;
+  if (written.parts.empty()) {
+    call.native(process.real());
+  } else {
+    with_output(call, twin.prepare()).native(process.real());
+  }
+  return passed;
+}
+
+// What the rounding of each result is measured by: everybody's magnitudes, joined like the numbers.
+template <class Call>
+std::vector<double> scale_of(const Process& process, const Judge& judge, Call call) {
+  const std::vector<double> scale = judge.magnitudes_of(call.brought(), call.count);
+  std::vector<double> joined(scale.size());
+  call.input = scale.data();
+  call.output = joined.data();
+  call.type = process.types().named("MPI_DOUBLE");
+  call.op = judge.operator_of_scale();
+  call.native(process.real());
+  return joined;
+}
+
+// The judge is made before the call, for the input may be overwritten.
+template <class Call>
+Passed verified_reduction(Process& process, Communicator& communicator, const Call& call) {
+  const Written written = call.written(communicator);
+  Judge judge(process, call.comm, {{nullptr, call.count, call.type}, call.facts}, call.op);
+  if (judge.wants_scale()) judge.set_scale(scale_of(process, judge, call));
+  Twin twin(process.real(), call.comm, written);
+  const Passed passed = take_both_ways(process, communicator, call, written, twin);
+  if (passed != Passed::not_passed) return passed;
+  complain(process, communicator, call, judge.difference(written, twin, communicator.ranks));
+  return passed;
+}
+
+template <class Call>
+Passed verified_move(Process& process, Communicator& communicator, const Call& call) {
+  const Written written = call.written(communicator);
+  Twin twin(process.real(), call.comm, written);
+  const Passed passed = take_both_ways(process, communicator, call, written, twin);
+  if (passed != Passed::not_passed) return passed;
+  complain(process, communicator, call, different_bytes(process.types(), written, twin));
+  return passed;
+}
+
+}  // namespace
+
+template <class Call>
+Passed verified(Process& process, Communicator& communicator, const Call& call) {
+  if constexpr (is_reduction<Call>) {
+    return verified_reduction(process, communicator, call);
+  } else {
+    return verified_move(process, communicator, call);
+  }
+}
+
+template <>
+Passed verified(Process& process, Communicator& communicator, const BarrierCall& call) {
+  const Passed passed = call.take(process, communicator);
+  call.native(process.real());
+  return passed;
+}
+
+template Passed verified(Process&, Communicator&, const BcastCall&);
+template Passed verified(Process&, Communicator&, const ReduceCall&);
+template Passed verified(Process&, Communicator&, const AllreduceCall&);
+template Passed verified(Process&, Communicator&, const AllgatherCall&);
+template Passed verified(Process&, Communicator&, const AllgathervCall&);
+template Passed verified(Process&, Communicator&, const AlltoallCall&);
+template Passed verified(Process&, Communicator&, const AlltoallvCall&);
+template Passed verified(Process&, Communicator&, const AlltoallwCall&);
+template Passed verified(Process&, Communicator&, const GatherCall&);
+template Passed verified(Process&, Communicator&, const GathervCall&);
+template Passed verified(Process&, Communicator&, const ScatterCall&);
+template Passed verified(Process&, Communicator&, const ScattervCall&);
+template Passed verified(Process&, Communicator&, const ReduceScatterCall&);
+template Passed verified(Process&, Communicator&, const ReduceScatterBlockCall&);
+template Passed verified(Process&, Communicator&, const ScanCall&);
+template Passed verified(Process&, Communicator&, const ExscanCall&);
+
+}  // namespace huddle::mpi

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Where a process stands among the ranks of its job, as its launcher told it: known before MPI
+// comes up.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace huddle::mpi {
+
+struct JobPlace {
+  std::string job = {};   // alike for the job's ranks on this node, and for nobody else there
+  int rank = 0;           // in its world
+  bool all_here = false;  // all of its world is on this node, and the launcher says so
+};
+
+// From an environment of "NAME=value" lines. Nothing where it does not say which rank of what this
+// is: without a launcher, or with one that huddle does not know.
+std::optional<JobPlace> place_in_job(const std::vector<std::string>& environment);
+
+}  // namespace huddle::mpi

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle-look [FILE]: prints the machine file by which this node is to be judged, as `huddle topo`
+// finds it. The preloaded library runs it once a node, so that hwloc never enters a program's own
+// process, which may have another hwloc. Nobody else needs it.
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "machine/machine_file.h"
+
+int main(int argc, char** argv) {
+  using namespace huddle;
+  // hwloc's plugins look at graphics, discs and networks, and take longer than all the rest.
+  setenv("HWLOC_PLUGINS_PATH", "", 1);
+  try {
+    const machine::Discovery discovery = machine::discover_this_machine();
+    const machine::LoadedMachine loaded =
+        machine::load_machine(argc > 1 ? argv[1] : "", discovery.topology);
+    const std::string text = machine::format_machine(loaded.machine);
+    std::fputs(text.c_str(), stdout);
+    return static_cast<int>(std::fflush(stdout) == 0 ? ExitCode::fine : ExitCode::failure);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

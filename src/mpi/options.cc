@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/options.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "settings/settings.h"
+
+namespace huddle::mpi {
+namespace {
+
+using settings::Sources;
+
+bool makes_sense(const Sources& sources, const Complain& complain) {
+  try {
+    settings::resolve(sources);
+    return true;
+  } catch (const Error& error) {
+    complain(error.what());
+    return false;
+  }
+}
+
+// As much of the sources as makes sense.
+Sources good_part_of(const Sources& all, const Complain& complain) {
+  Sources good;
+  for (const std::string& line : all.environment) {
+    Sources with = good;
+    with.environment.push_back(line);
+    if (makes_sense(with, complain)) good = std::move(with);
+  }
+  for (std::string Sources::*const file : {&Sources::user_file, &Sources::site_file}) {
+    Sources with = good;
+    with.*file = all.*file;
+    if (makes_sense(with, complain)) good = std::move(with);
+  }
+  return good;
+}
+
+// "bcast,allreduce": these. "^bcast": all but these; nothing: all.
+std::array<bool, select::operations.size()> operations_of(std::string_view list) {
+  const bool all_but = list.empty() || list.front() == '^';
+  std::string names(list.empty() || !all_but ? list : list.substr(1));
+  std::replace(names.begin(), names.end(), ',', ' ');
+  const std::vector<std::string> listed = words(names);
+  std::array<bool, select::operations.size()> taken{};
+  for (const select::Operation operation : select::operations) {
+    const bool named =
+        std::find(listed.begin(), listed.end(), select::name(operation)) != listed.end();
+    taken[static_cast<std::size_t>(operation)] = named != all_but;
+  }
+  return taken;
+}
+
+}  // namespace
+
+std::uint64_t Options::digest() const {
+  std::string text = verify ? "verify" : "";
+  for (const select::Operation operation : select::operations) {
+    if (takes(operation)) text += select::name(operation);
+  }
+  return std::hash<std::string>()(text + std::to_string(join_after));
+}
+
+Options options_from(const Sources& sources, const Complain& complain) {
+  const auto resolved = settings::resolve(good_part_of(sources, complain));
+  const auto value = [&](std::string_view key) { return settings::find(resolved, key).value; };
+  Options options;
+  options.machine_file = value("machine");
+  options.stats = value("stats") == "on";
+  options.summary = value("summary") == "on";
+  options.verify = value("verify") == "on";
+  options.taken = operations_of(value("ops"));
+  options.heap = value("heap");
+  options.heap_wish = heap::wish_from(value);
+  options.join_after = static_cast<std::size_t>(whole_number(value("join-after")).value_or(0));
+  return options;
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the preloaded library was told.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "heap/wish.h"
+#include "select/operation.h"
+#include "settings/settings.h"
+
+namespace huddle::mpi {
+
+struct Options {
+  std::string machine_file;
+  bool stats = false;
+  bool summary = false;
+  bool verify = false;
+  std::size_t join_after = 0;  // calls
+  std::array<bool, select::operations.size()> taken{};
+  std::string heap;  // auto, on or off
+  heap::Wish heap_wish;
+
+  bool takes(select::Operation operation) const {
+    return taken[static_cast<std::size_t>(operation)];
+  }
+  // Equal where the ranks may work together.
+  std::uint64_t digest() const;
+};
+
+// In a running program a setting that is wrong is a complaint, and the rest holds.
+using Complain = std::function<void(const std::string& sentence)>;
+Options options_from(const settings::Sources& sources, const Complain& complain);
+
+}  // namespace huddle::mpi

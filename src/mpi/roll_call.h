@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Who of a job is on this node and has huddle: what can be known before any call that all ranks
+// would have to make. Each process signs in before its MPI comes up, and no MPI comes up on one
+// rank before all have begun with it: so after that, everybody sees the same.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/descriptor.h"
+#include "mpi/job_place.h"
+
+namespace huddle::mpi {
+
+// For several threads. A name of a socket, which ends with the process: nothing is left of it.
+class RollCall {
+ public:
+  // kind: what ranks need to have in common, so that they answer each other. No place: nobody can
+  // sign in, and everybody is taken to be there.
+  RollCall(std::optional<JobPlace> place, const std::string& kind);
+
+  void sign_in();
+  // Where the MPI says that this is another rank than the launcher did: nobody shall meet it here.
+  void confirm(int rank);
+
+  bool is_here(int rank);
+  // Whoever is missing is on this node all the same, without huddle.
+  bool is_job_on_one_node() const { return place_ && place_->all_here; }
+
+ private:
+  std::string name_of(int rank) const;
+
+  std::optional<JobPlace> place_;
+  std::string prefix_;
+  std::mutex mutex_;  // guards what follows
+  memory::Descriptor own_;
+  memory::Descriptor probe_;  // to look for others with
+  std::vector<bool> seen_;    // by rank: who was there once stays
+};
+
+}  // namespace huddle::mpi

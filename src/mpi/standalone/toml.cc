@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// toml++ compiled from its headers, for the reason that fmt.cc gives.
+#define TOML_HEADER_ONLY 0
+#define TOML_IMPLEMENTATION
+#include <toml++/toml.h>

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What became of a process's collectives: how many huddle took, how, and how long they took; what
+// passed through, and why.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "mpi/passed.h"
+#include "mpi/stub/door.h"
+#include "select/operation.h"
+
+namespace huddle::mpi {
+
+// For several threads.
+class Stats {
+ public:
+  void taken(select::Operation operation, std::string_view algorithm, std::size_t bytes,
+             double seconds);
+  void passed(select::Operation operation, Passed why, std::size_t bytes, double seconds);
+  // A reason in a sentence, for the report to end with; said once.
+  void remark(const std::string& sentence);
+
+  // A table for people. Calls that never came to the back end are counted by the stub.
+  std::string report(const huddle_door& door) const;
+
+ private:
+  struct Sum {
+    std::size_t calls = 0;
+    std::size_t bytes = 0;
+    double seconds = 0;
+  };
+  struct Row {
+    select::Operation operation;
+    Passed why;
+    std::string algorithm;
+    auto operator<=>(const Row&) const = default;
+  };
+  void add(const Row& row, std::size_t bytes, double seconds);
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<Row, Sum> rows_;
+  std::map<std::string, std::size_t> remarks_;
+};
+
+// How a process's collectives were shared between huddle and its MPI; a line, for people. Calls
+// that never came to the back end count as passed. Empty where there were none.
+struct Shares {
+  std::size_t taken = 0;
+  std::size_t passed = 0;
+};
+std::string summary(Shares shares, const huddle_door& door);
+
+}  // namespace huddle::mpi

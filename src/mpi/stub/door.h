@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * What the stub hands to a back end, the only thing that the two know of each other besides the
+ * names of MPI.
+ */
+#ifndef HUDDLE_MPI_STUB_DOOR_H
+#define HUDDLE_MPI_STUB_DOOR_H
+
+#include <stddef.h>
+
+/* A call that the back end does not define goes straight to the MPI, and is counted here. */
+struct huddle_passed {
+  const char* name;    /* "MPI_Allgather" */
+  unsigned long calls; /* by threads that do not wait for each other: a lost one does not matter */
+};
+
+struct huddle_door {
+  /* The MPI's own function or object of this name; null where it has none. */
+  void* (*real)(const char* name);
+  const char* mpi_path; /* the file that the MPI was loaded from */
+  const struct huddle_passed* passed;
+  size_t passed_count;
+};
+
+/* Each back end exports this one beside its MPI names. Non-zero: it cannot work here, and the
+ * program goes on without huddle. */
+#define HUDDLE_ENTER_NAME "huddle_enter"
+typedef int huddle_enter_function(const struct huddle_door* door);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+#include "find_mpi.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every MPI has it, and no tool defines it: tools define MPI_X and call PMPI_X. */
+static const char probe[] = "PMPI_Comm_rank";
+
+static const char* file_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fname : NULL;
+}
+
+static int names_an_mpi(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return strncmp(slash != NULL ? slash + 1 : path, "libmpi", strlen("libmpi")) == 0;
+}
+
+/* The MPI and its companions: layers for languages and the like. */
+enum { most_candidates = 64 };
+struct candidates {
+  const char* paths[most_candidates]; /* the loader's own strings */
+  size_t count;
+};
+
+static int collect(struct dl_phdr_info* object, size_t size, void* arg) {
+  (void)size;
+  struct candidates* candidates = arg;
+  if (candidates->count < most_candidates && names_an_mpi(object->dlpi_name)) {
+    candidates->paths[candidates->count++] = object->dlpi_name;
+  }
+  return 0;
+}
+
+static const char* file_of_mpi_behind(const char* path) {
+  void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == NULL) return NULL;
+  const void* function = dlsym(handle, probe);
+  dlclose(handle);
+  return function != NULL ? file_of(function) : NULL;
+}
+
+/* What an interpreter opened privately is in nobody's search order: it is found by going through
+ * all that is loaded. Nothing may be opened while the list is walked, so that comes after. */
+static const char* path_of_private_mpi(void) {
+  struct candidates candidates = {{NULL}, 0};
+  dl_iterate_phdr(collect, &candidates);
+  for (size_t i = 0; i < candidates.count; ++i) {
+    const char* file = file_of_mpi_behind(candidates.paths[i]);
+    if (file != NULL) return file;
+  }
+  return NULL;
+}
+
+static const char* path_of_mpi(void) {
+  const void* in_search_order = dlsym(RTLD_NEXT, probe);
+  return in_search_order != NULL ? file_of(in_search_order) : path_of_private_mpi();
+}
+
+/* By what only one of the families exports. The communicators of Open MPI are objects with a name;
+ * so are MPICH's constants for neighbourhoods, which are plain numbers in the standard's ABI. */
+static enum huddle_abi abi_of(void* handle) {
+  if (dlsym(handle, "ompi_mpi_comm_world") != NULL) return huddle_abi_openmpi;
+  if (dlsym(handle, "MPI_UNWEIGHTED") != NULL) return huddle_abi_mpich;
+  if (dlsym(handle, "MPI_Abi_get_version") != NULL) return huddle_abi_standard;
+  return huddle_abi_unknown;
+}
+
+struct huddle_mpi huddle_find_mpi(void) {
+  struct huddle_mpi mpi = {NULL, NULL, huddle_abi_unknown};
+  const char* path = path_of_mpi();
+  if (path == NULL) return mpi;
+  mpi.path = strdup(path);
+  if (mpi.path != NULL) mpi.handle = dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD);
+  if (mpi.handle != NULL) mpi.abi = abi_of(mpi.handle);
+  return mpi;
+}
+
+void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name) {
+  return dlsym(mpi->handle, name);
+}
+
+/* Tools come before the MPI in the search order; without one, the next MPI_X is the MPI's own. */
+void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name) {
+  void* next = dlsym(RTLD_NEXT, name);
+  return next == dlsym(mpi->handle, name) ? NULL : next;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "versus/bench.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "calibrate/statistics.h"
+
+namespace huddle::versus {
+namespace {
+
+using Jobs = std::vector<std::unique_ptr<Job>>;
+
+constexpr int selection_rounds = 5;
+// One that takes so many times as long as the best is not the best: seen at the first look, which
+// warms up as well, or after two rounds.
+constexpr double hopeless_at_first = 4;
+constexpr double hopeless = 1.5;
+constexpr int rounds_before_hopeless = 2;
+// A point below the bar is measured again so many times.
+constexpr int tries_again = 5;
+
+// Peers that cannot be started are noted; huddle's own host has to come up.
+Jobs start_all(const Plan& plan, Report& report, const std::atomic<bool>& stop) {
+  Jobs jobs;
+  for (std::size_t i = 0; i < plan.mpis.size(); ++i) {
+    try {
+      jobs.push_back(std::make_unique<Job>(plan.mpis[i], plan.crew, stop));
+    } catch (const FailureError& error) {
+      if (i == plan.under) throw;
+      report.notes.push_back(error.what());
+      continue;
+    }
+    if (i == plan.under) report.under = jobs.size() - 1;
+    report.mpis.push_back(jobs.back()->mpi());
+    report.versions.push_back(jobs.back()->version());
+  }
+  report.crowded = jobs[report.under]->crowded();
+  return jobs;
+}
+
+struct Selection {
+  std::size_t best = 0;
+  std::vector<double> median_ns;
+};
+
+// Those that took at most so many times as long as the best. pre: medians of `among` are there.
+std::vector<std::size_t> within(double factor, const std::vector<std::size_t>& among,
+                                const std::vector<double>& median_ns) {
+  double best = median_ns[among.front()];
+  for (const std::size_t i : among) best = std::min(best, median_ns[i]);
+  std::vector<std::size_t> kept;
+  for (const std::size_t i : among) {
+    if (median_ns[i] <= factor * best) kept.push_back(i);
+  }
+  return kept;
+}
+
+// On samples of its own, so that the comparison does not gain from a lucky choice.
+Selection select_rival(const Jobs& jobs, const Point& point) {
+  Selection selection;
+  std::vector<std::size_t> running;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    selection.median_ns.push_back(calibrate::median_of(native_batch(*jobs[i], point)));
+    running.push_back(i);
+  }
+  running = within(hopeless_at_first, running, selection.median_ns);
+  std::vector<std::vector<std::vector<double>>> batches(jobs.size());
+  for (int round = 0; round < selection_rounds; ++round) {
+    if (round == rounds_before_hopeless) running = within(hopeless, running, selection.median_ns);
+    for (const std::size_t i : running) {
+      batches[i].push_back(native_batch(*jobs[i], point));
+      selection.median_ns[i] = middle_ns(batches[i]);
+    }
+  }
+  selection.best = within(1, running, selection.median_ns).front();
+  return selection;
+}
+
+PointResult measure(const Jobs& jobs, const Plan& plan, std::size_t under, const Point& point) {
+  Job& host = *jobs[under];
+  Selection selection;
+  if (jobs.size() > 1) selection = select_rival(jobs, point);
+  Job& rival = *jobs[selection.best];
+  PointResult result = duel(rival, host, point, plan.effort);
+  result.selection_ns = std::move(selection.median_ns);
+  while (result.below_bar() && result.again.size() < tries_again) {
+    result.again.push_back(duel(rival, host, point, plan.effort).estimate);
+  }
+  return result;
+}
+
+}  // namespace
+
+Report bench(const Plan& plan, Watcher& watcher, const std::atomic<bool>& stop) {
+  Report report;
+  try {
+    const Jobs jobs = start_all(plan, report, stop);
+    for (std::size_t i = 0; i < plan.points.size(); ++i) {
+      watcher.begin(plan.points[i], i);
+      report.results.push_back(measure(jobs, plan, report.under, plan.points[i]));
+    }
+  } catch (const Stopped&) {
+    report.interrupted = true;
+  }
+  return report;
+}
+
+}  // namespace huddle::versus

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A whole run of `huddle bench`: all points, against one MPI or the best of several.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "versus/duel.h"
+#include "versus/find_mpi.h"
+#include "versus/job.h"
+#include "versus/points.h"
+
+namespace huddle::versus {
+
+struct Plan {
+  std::vector<Mpi> mpis;  // not empty
+  std::size_t under = 0;  // the one whose processes huddle runs in
+  Crew crew;
+  std::vector<Point> points;
+  Effort effort;
+};
+
+struct Report {
+  std::vector<Mpi> mpis;              // those that came up
+  std::vector<std::string> versions;  // what each says it is
+  std::size_t under = 0;
+  bool crowded = false;
+  std::vector<PointResult> results;
+  std::vector<std::string> notes;  // sentences for the user
+  bool interrupted = false;
+};
+
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void begin(const Point& point, std::size_t number) = 0;
+};
+
+// What was measured until `stop` is kept. Throws FailureError.
+Report bench(const Plan& plan, Watcher& watcher, const std::atomic<bool>& stop);
+
+}  // namespace huddle::versus

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "versus/duel.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace huddle::versus {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What is over in less than a microsecond is timed in series: to look at the clock takes 20 ns.
+constexpr std::size_t short_bytes = 1 << 10;
+constexpr int short_calls = 16;
+// Where ranks share cores, the last one in finds the others' work done: series show all of it.
+constexpr std::size_t medium_bytes = 64 << 10;
+constexpr int crowded_calls = 4;
+
+constexpr int stretches = 10;
+// Long enough for ten stretches of a millisecond; no time slice of a scheduler is longer.
+constexpr std::int64_t batch_limit_ns = 8'000'000;
+// A rank that shares a core waits for its turn: a batch has to see many turns.
+constexpr std::int64_t crowded_batch_limit_ns = 40'000'000;
+constexpr int rounds_an_order = 4;
+
+// An interval says little before.
+constexpr std::size_t least_batches = 8;
+
+int calls_of(const Point& point, bool crowded) {
+  if (point.bytes <= short_bytes) return crowded ? crowded_calls : short_calls;
+  return crowded && point.bytes <= medium_bytes ? crowded_calls : 1;
+}
+
+Order order_of(const Point& point, bool crowded) {
+  return {.operation = point.operation,
+          .bytes = point.bytes,
+          .calls = calls_of(point, crowded),
+          .stretches = stretches,
+          .rounds = 1,
+          .limit_ns = crowded ? crowded_batch_limit_ns : batch_limit_ns};
+}
+
+std::vector<double> each_call(std::vector<double> ns, int calls) {
+  // A clock ticks in nanoseconds: nothing takes none.
+  for (double& one : ns) one = std::max(one, 1.0) / calls;
+  return ns;
+}
+
+void add(Answer answer, int calls, PointResult& result) {
+  result.passed += answer.passed;
+  for (Answer::Batch& batch : answer.batches) {
+    auto& side = batch.side == Side::native ? result.tally.native_ns : result.tally.huddle_ns;
+    side.push_back(each_call(std::move(batch.ns), calls));
+  }
+}
+
+// A pair of batches at least, the sides in turns.
+void measure(Job& rival, Job& host, Order order, PointResult& result) {
+  order.huddle_first = result.tally.batches() % 2 != 0;
+  if (&rival == &host) {
+    order.rounds = rounds_an_order;
+    add(host.carry_out(order), order.calls, result);
+    return;
+  }
+  Order native = order;
+  native.huddle = false;
+  Order huddle = order;
+  huddle.native = false;
+  if (order.huddle_first) add(host.carry_out(huddle), order.calls, result);
+  add(rival.carry_out(native), order.calls, result);
+  if (!order.huddle_first) add(host.carry_out(huddle), order.calls, result);
+}
+
+// Buffers are touched, and both sides have made what they keep.
+void warm_up(Job& rival, Job& host, Order order) {
+  order.stretches = 1;
+  host.carry_out(order);
+  if (&rival == &host) return;
+  order.huddle = false;
+  rival.carry_out(order);
+}
+
+}  // namespace
+
+bool PointResult::below_bar() const {
+  return estimate.high < bar && std::all_of(again.begin(), again.end(),
+                                            [](const Estimate& one) { return one.high < bar; });
+}
+
+PointResult duel(Job& rival, Job& host, const Point& point, const Effort& effort) {
+  const auto end = Clock::now() + std::chrono::duration<double>(effort.point_seconds);
+  const Order order = order_of(point, host.crowded());
+  PointResult result{.point = point, .calls = order.calls, .rival = rival.mpi().name};
+  warm_up(rival, host, order);
+  do {
+    measure(rival, host, order, result);
+    result.estimate = estimate(result.tally.ratios());
+    result.stable = result.estimate.batches >= least_batches && result.estimate.sure &&
+                    result.estimate.half_width() <= effort.half_width;
+  } while (!result.stable && Clock::now() < end);
+  result.native_ns = middle_ns(result.tally.native_ns);
+  result.huddle_ns = middle_ns(result.tally.huddle_ns);
+  return result;
+}
+
+std::vector<double> native_batch(Job& job, const Point& point) {
+  Order order = order_of(point, job.crowded());
+  order.huddle = false;
+  PointResult result;
+  add(job.carry_out(order), order.calls, result);
+  return result.tally.native_ns.front();
+}
+
+}  // namespace huddle::versus

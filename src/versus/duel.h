@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One point measured: an MPI's own operation against huddle's, in turns, until the ratio is known
+// well enough or the time for it is over.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "versus/job.h"
+#include "versus/points.h"
+#include "versus/ratio.h"
+
+namespace huddle::versus {
+
+// How much time a point may take, and when it has had enough.
+struct Effort {
+  double point_seconds = 3;
+  double half_width = 0.02;  // of the interval, as a share of the ratio
+};
+
+// Slower than this, as a share of the MPI's speed, is what huddle must not be.
+inline constexpr double bar = 0.9;
+
+struct PointResult {
+  Point point = {};
+  int calls = 1;      // in a stretch
+  std::string rival;  // whose own operation it was
+  Tally tally = {};
+  Estimate estimate = {};
+  double native_ns = 0;
+  double huddle_ns = 0;
+  unsigned long passed = 0;  // calls that huddle left to the MPI
+  bool stable = false;       // the interval is as narrow as asked for
+  // Of several MPIs: each one's own median while the rival was chosen, in their order.
+  std::vector<double> selection_ns = {};
+  // Where the interval lay wholly below the bar: the same point measured again.
+  std::vector<Estimate> again = {};
+
+  bool below_bar() const;
+};
+
+// rival and host may be one job, which then measures both sides in one go. Throws what jobs throw.
+PointResult duel(Job& rival, Job& host, const Point& point, const Effort& effort);
+
+// The MPI's own operation alone, one batch: nanoseconds a call.
+std::vector<double> native_batch(Job& job, const Point& point);
+
+}  // namespace huddle::versus

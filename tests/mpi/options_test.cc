@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace huddle::mpi {
+namespace {
+
+using select::Operation;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+struct Read {
+  Options options;
+  std::vector<std::string> complaints;
+};
+
+std::vector<Operation> taken_by(const Options& options) {
+  std::vector<Operation> taken;
+  for (const Operation operation : select::operations) {
+    if (options.takes(operation)) taken.push_back(operation);
+  }
+  return taken;
+}
+
+Read read(std::vector<std::string> environment) {
+  Read result;
+  settings::Sources sources;
+  sources.environment = std::move(environment);
+  result.options = options_from(
+      sources, [&](const std::string& complaint) { result.complaints.push_back(complaint); });
+  return result;
+}
+
+TEST(Options, TakeEverythingByDefaultAndSayNothing) {
+  const Read plain = read({});
+  EXPECT_THAT(plain.complaints, IsEmpty());
+  EXPECT_THAT(taken_by(plain.options), SizeIs(select::operations.size()));
+  EXPECT_FALSE(plain.options.stats);
+  EXPECT_FALSE(plain.options.verify);
+  EXPECT_GT(plain.options.join_after, 0U);
+  EXPECT_EQ(plain.options.heap, "auto");
+  EXPECT_GT(plain.options.heap_wish.least_block_bytes, 0U);
+  EXPECT_GT(plain.options.heap_wish.most_copied_bytes, 0U);
+}
+
+TEST(Options, TakeTheOperationsThatAreListed) {
+  EXPECT_THAT(taken_by(read({"HUDDLE_OPS=reduce,barrier"}).options),
+              ElementsAre(Operation::barrier, Operation::reduce));
+  const auto all_but_bcast = taken_by(read({"HUDDLE_OPS=^bcast"}).options);
+  EXPECT_THAT(all_but_bcast, SizeIs(select::operations.size() - 1));
+  EXPECT_THAT(all_but_bcast, Not(Contains(Operation::bcast)));
+}
+
+TEST(Options, KnowWhatHeapIsWished) {
+  const Options options = read({"HUDDLE_HEAP=on", "HUDDLE_HEAP_BLOCK=128K", "HUDDLE_HEAP_CAP=2G",
+                                "HUDDLE_HEAP_FORK=1M"})
+                              .options;
+  EXPECT_EQ(options.heap, "on");
+  EXPECT_EQ(options.heap_wish.least_block_bytes, std::size_t{128} << 10);
+  EXPECT_EQ(options.heap_wish.cap_bytes, std::size_t{2} << 30);
+  EXPECT_EQ(options.heap_wish.most_copied_bytes, std::size_t{1} << 20);
+}
+
+TEST(Options, WhatMakesNoSenseIsOneComplaintAndTheRestHolds) {
+  const Read read_all = read({"HUDDLE_STATS=1", "HUDDLE_VERIFFY=1", "HUDDLE_JOIN_AFTER=soon",
+                              "HUDDLE_OPS=bcast", "PATH=/bin"});
+  EXPECT_THAT(read_all.complaints,
+              ElementsAre(HasSubstr("HUDDLE_VERIFFY"), HasSubstr("HUDDLE_JOIN_AFTER")));
+  EXPECT_TRUE(read_all.options.stats);
+  EXPECT_FALSE(read_all.options.verify);
+  EXPECT_THAT(taken_by(read_all.options), ElementsAre(Operation::bcast));
+}
+
+TEST(Options, DigestTellsWhatRanksMustHaveInCommon) {
+  const Options plain = read({}).options;
+  EXPECT_EQ(plain.digest(), read({"HUDDLE_STATS=1"}).options.digest());
+  EXPECT_NE(plain.digest(), read({"HUDDLE_VERIFY=1"}).options.digest());
+  EXPECT_NE(plain.digest(), read({"HUDDLE_OPS=^bcast"}).options.digest());
+  EXPECT_NE(plain.digest(), read({"HUDDLE_JOIN_AFTER=0"}).options.digest());
+}
+
+}  // namespace
+}  // namespace huddle::mpi

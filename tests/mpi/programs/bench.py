@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What the tests of one MPI stand on: programs built for it, jobs with huddle or without, findings."""
+import pathlib
+
+import job
+import peer as peer_module
+
+HERE = pathlib.Path(__file__).resolve().parent
+PRELOAD = "libhuddle_preload.so"
+# What takes seconds on a machine of its own takes a minute and a half where thirty others want a core.
+HANG_SECONDS = 300.0
+
+
+class Bench:
+    def __init__(self, peer, libraries, still, wrong, build):
+        self.peer = peer
+        self.libraries = pathlib.Path(libraries).resolve()
+        self.still = pathlib.Path(still).resolve()  # the same that leaves the MPI standing still
+        self.wrong = pathlib.Path(wrong).resolve()  # the same, whose results are wrong
+        self.build = pathlib.Path(build).resolve() / peer.name
+        self.build.mkdir(parents=True, exist_ok=True)
+        self.findings = []
+        self.built = {}
+
+    def expect(self, holds, sentence):
+        if not holds:
+            self.findings.append(sentence)
+            print(f"  FAILED: {sentence}", flush=True)
+        return holds
+
+    def program(self, name, *flags, sources=()):
+        """c/NAME.c with what all programs share, built once."""
+        key = (name, flags, sources)
+        if key not in self.built:
+            output = self.build / f"{name}{len(self.built)}"
+            files = [HERE / f"c/{name}.c", HERE / "c/expect.c", *(HERE / source for source in sources)]
+            self.peer.compile_c(output, files, ["-lm", *flags])
+            self.built[key] = output
+        return self.built[key]
+
+    def fortran(self, name):
+        output = self.build / f"fortran_{pathlib.Path(name).stem}"
+        self.peer.compile_fortran(output, [HERE / "fortran" / name])
+        return output
+
+    def shared_library(self, name):
+        """tools/NAME.c for programs of this MPI."""
+        output = self.build / f"lib{name}.so"
+        self.peer.compile_c(output, [self.source(f"tools/{name}.c")], ["-shared", "-fPIC"])
+        return output
+
+    def plain_program(self, name, *flags):
+        """tools/NAME.c, which has no MPI."""
+        output = self.build / name
+        self.compile_plain(name, output, *flags)
+        return output
+
+    def compile_plain(self, name, output, *flags):
+        peer_module.compile_by(["gcc", "-Wall", "-Wextra", self.source(f"tools/{name}.c"), "-o", output,
+                                *flags])
+
+    def source(self, path):
+        return HERE / path
+
+    def preload(self):
+        return self.libraries / PRELOAD
+
+    def run(self, program, ranks, arguments=(), huddle=True, settings=None, environment=None,
+            deadline=HANG_SECONDS, libraries=None, preload=(), preload_behind=(), meanwhile=None):
+        """One job. settings: HUDDLE_X of the ranks by X; preload and preload_behind:
+        files that come before huddle's, and after it; meanwhile: of job.run."""
+        own = {}
+        files = [str(file) for file in preload]
+        if huddle:
+            own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", **(settings or {})}.items()}
+            files.append(str((libraries or self.libraries) / PRELOAD))
+        files += [str(file) for file in preload_behind]
+        if files:
+            own["LD_PRELOAD"] = ":".join(files)
+        own.update(environment or {})
+        # No setting of whoever runs the tests counts.
+        own["XDG_CONFIG_HOME"] = str(self.build)
+        return job.run(self.peer.job(ranks, program, arguments, own),
+                       self.peer.environment(single_copy=False), deadline, meanwhile)
+
+    def does_natively(self, name, ranks, arguments=(), deadline=30.0):
+        """Whether the MPI does it without huddle: not all of them do all of MPI."""
+        native = self.run(self.program(name), ranks, arguments, huddle=False, deadline=deadline)
+        if not native.in_time or native.status != 0:
+            what = " ".join(map(str, (name, *arguments)))
+            print(f"  {self.peer.name} cannot do it by itself: {what} (status {native.status})", flush=True)
+            return False
+        return True
+
+    def passes(self, what, outcome, status=0):
+        """A job that came to its end, said nothing of what is wrong, and left nothing."""
+        if not self.expect(outcome.in_time, f"{what}: not at its end in time\n{outcome.tail()}"):
+            return False
+        fine = self.expect(outcome.status == status,
+                           f"{what}: status {outcome.status}, not {status}\n{outcome.tail()}")
+        self.expect(not outcome.left, f"{what}: left {', '.join(outcome.left)}")
+        return fine
+
+    def takes(self, what, outcome, operations):
+        for operation in operations:
+            self.expect(outcome.taken(operation) > 0,
+                        f"{what}: huddle took no {operation}: {outcome.calls(operation)}")
+
+    def passed_for(self, what, outcome, operation, reason):
+        self.expect(outcome.calls(operation).get(f"MPI: {reason}", 0) > 0,
+                    f"{what}: no {operation} was the MPI's for '{reason}': {outcome.calls(operation)}")

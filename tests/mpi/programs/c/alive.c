@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * MPI is finalized while communicators still live; one is freed right after its last collective,
+ * one when others still wait in theirs; and what a program keeps at MPI_COMM_SELF runs at the end.
+ */
+#include <stdio.h>
+
+#include "expect.h"
+
+static void use(MPI_Comm comm) {
+  for (int i = 0; i < 10; ++i) {
+    int all = -1;
+    MPI_Allreduce(&i, &all, 1, MPI_INT, MPI_SUM, comm);
+    expect(all == i * size_of(comm), "allreduce gives %d", all);
+  }
+}
+
+/* The standard says that MPI still works in here. */
+static int at_the_end(MPI_Comm comm, int keyval, void* value, void* extra) {
+  (void)comm;
+  (void)keyval;
+  (void)value;
+  (void)extra;
+  int one = 1;
+  int all = -1;
+  MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect(all == size_of(MPI_COMM_WORLD), "at the end allreduce gives %d", all);
+  printf("at the end\n");
+  fflush(stdout);
+  return MPI_SUCCESS;
+}
+
+/* Freeing is collective, but nobody waits in it. */
+static void free_without_waiting(void) {
+  for (int i = 0; i < 20; ++i) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    int word = i;
+    MPI_Bcast(&word, 1, MPI_INT, 0, comm);
+    MPI_Allreduce(MPI_IN_PLACE, &word, 1, MPI_INT, MPI_MAX, comm);
+    MPI_Bcast(&word, 1, MPI_INT, i % size_of(comm), comm);
+    MPI_Comm_free(&comm);
+    expect(word == i, "the last bcast of a communicator gives %d, not %d", word, i);
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  static MPI_Comm kept[5];
+  for (int i = 0; i < 5; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &kept[i]);
+    use(kept[i]);
+  }
+  free_without_waiting();
+  int keyval;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &keyval, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+  MPI_Finalize();
+  return verdict();
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * errors [WHAT...]: calls that are wrong, mostly alike on all ranks. Prints the class of the error
+ * that each gives, and how often the program's own handler was called; before that, what it will
+ * try. The driver runs it with huddle and without, and names those at which this MPI itself falls
+ * over: they are left out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+
+static int handled;
+static char** left_out;
+
+static void on_error(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  (void)code;
+  ++handled;
+}
+
+/* Whether huddle has every communicator from its first call. */
+static int takes_at_once(void) {
+  const char* join_after = getenv("HUDDLE_JOIN_AFTER");
+  return join_after != NULL && strcmp(join_after, "0") == 0;
+}
+
+static int starts(const char* what) {
+  for (char** name = left_out; *name != NULL; ++name) {
+    if (strcmp(*name, what) == 0) return 0;
+  }
+  if (rank_in(MPI_COMM_WORLD) == 0) printf("tries %s\n", what);
+  fflush(stdout);
+  return 1;
+}
+
+static void say(const char* handler, const char* what, int status) {
+  int class = -1;
+  MPI_Error_class(status, &class);
+  if (rank_in(MPI_COMM_WORLD) == 0) printf("%s, %s: %d, %d\n", handler, what, class, handled);
+  handled = 0;
+}
+
+static int numbers[8];
+static int results[8];
+static int counts[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+static int places[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+static void wrong_roots(const char* handler, MPI_Comm comm) {
+  const int ranks = size_of(comm);
+  if (starts("bcast from -5"))
+    say(handler, "bcast from -5", MPI_Bcast(numbers, 1, MPI_INT, -5, comm));
+  if (starts("bcast from beyond"))
+    say(handler, "bcast from beyond", MPI_Bcast(numbers, 1, MPI_INT, ranks, comm));
+  if (starts("reduce to beyond"))
+    say(handler, "reduce to beyond",
+        MPI_Reduce(numbers, results, 1, MPI_INT, MPI_SUM, ranks + 3, comm));
+  if (starts("bcast from MPI_PROC_NULL"))
+    say(handler, "bcast from MPI_PROC_NULL", MPI_Bcast(numbers, 1, MPI_INT, MPI_PROC_NULL, comm));
+}
+
+static void wrong_counts(const char* handler, MPI_Comm comm) {
+  if (starts("bcast of -1")) say(handler, "bcast of -1", MPI_Bcast(numbers, -1, MPI_INT, 0, comm));
+  if (starts("reduce of -1"))
+    say(handler, "reduce of -1", MPI_Reduce(numbers, results, -1, MPI_INT, MPI_SUM, 0, comm));
+  if (starts("allreduce of -1"))
+    say(handler, "allreduce of -1", MPI_Allreduce(numbers, results, -1, MPI_INT, MPI_SUM, comm));
+}
+
+static void wrong_types(const char* handler, MPI_Comm comm) {
+  if (starts("bcast of no type"))
+    say(handler, "bcast of no type", MPI_Bcast(numbers, 1, MPI_DATATYPE_NULL, 0, comm));
+  if (starts("reduce of no type"))
+    say(handler, "reduce of no type",
+        MPI_Reduce(numbers, results, 1, MPI_DATATYPE_NULL, MPI_SUM, 0, comm));
+  if (starts("allreduce of no type"))
+    say(handler, "allreduce of no type",
+        MPI_Allreduce(numbers, results, 1, MPI_DATATYPE_NULL, MPI_SUM, comm));
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  if (starts("bcast of a type not committed"))
+    say(handler, "bcast of a type not committed", MPI_Bcast(numbers, 1, pair, 0, comm));
+  if (starts("bcast of many of a type not committed"))
+    say(handler, "bcast of many of a type not committed", MPI_Bcast(numbers, 3, pair, 0, comm));
+  MPI_Type_commit(&pair);
+  say(handler, "bcast of a type that is now", MPI_Bcast(numbers, 1, pair, 0, comm));
+  if (starts("allreduce of a derived type by MPI_SUM"))
+    say(handler, "allreduce of a derived type by MPI_SUM",
+        MPI_Allreduce(numbers, results, 1, pair, MPI_SUM, comm));
+  MPI_Type_free(&pair);
+}
+
+static void wrong_operators(const char* handler, MPI_Comm comm) {
+  float reals[] = {1, 2};
+  float more[] = {3, 4};
+  if (starts("reduce by no operator"))
+    say(handler, "reduce by no operator",
+        MPI_Reduce(numbers, results, 1, MPI_INT, MPI_OP_NULL, 0, comm));
+  if (starts("allreduce by no operator"))
+    say(handler, "allreduce by no operator",
+        MPI_Allreduce(numbers, results, 1, MPI_INT, MPI_OP_NULL, comm));
+  if (starts("allreduce of reals by MPI_BAND"))
+    say(handler, "allreduce of reals by MPI_BAND",
+        MPI_Allreduce(reals, more, 1, MPI_FLOAT, MPI_BAND, comm));
+  if (starts("allreduce of integers by MPI_MAXLOC"))
+    say(handler, "allreduce of integers by MPI_MAXLOC",
+        MPI_Allreduce(numbers, results, 1, MPI_INT, MPI_MAXLOC, comm));
+  if (starts("allreduce by MPI_REPLACE"))
+    say(handler, "allreduce by MPI_REPLACE",
+        MPI_Allreduce(numbers, results, 1, MPI_INT, MPI_REPLACE, comm));
+}
+
+static void wrong_buffers(const char* handler, MPI_Comm comm) {
+  if (starts("bcast at no address"))
+    say(handler, "bcast at no address", MPI_Bcast(NULL, 2, MPI_INT, 0, comm));
+  if (starts("allreduce into no address"))
+    say(handler, "allreduce into no address",
+        MPI_Allreduce(numbers, NULL, 2, MPI_INT, MPI_SUM, comm));
+  if (starts("allreduce of aliases"))
+    say(handler, "allreduce of aliases",
+        MPI_Allreduce(numbers, numbers, 2, MPI_INT, MPI_SUM, comm));
+  if (starts("bcast in place"))
+    say(handler, "bcast in place", MPI_Bcast(MPI_IN_PLACE, 2, MPI_INT, 0, comm));
+}
+
+/* Wrong at the root only: an MPI leaves the others behind in it, and what they do next on this
+ * communicator is anybody's guess. With huddle, which they had before, it goes on. */
+static void wrong_at_root(const char* handler, MPI_Comm comm) {
+  if (!starts("reduce of aliases")) return;
+  MPI_Comm aside;
+  MPI_Comm_dup(comm, &aside);
+  for (int count = 0; count <= 2; ++count) {
+    const int is_root = rank_in(aside) == 0;
+    int* output = is_root ? numbers : results;
+    say(handler, "reduce of aliases",
+        MPI_Reduce(numbers, output, count, MPI_INT, MPI_SUM, 0, aside));
+    if (takes_at_once()) {
+      int sum = -1;
+      int one = 1;
+      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, aside);
+      expect(sum == size_of(aside), "after a reduction of aliases allreduce gives %d", sum);
+    }
+  }
+}
+
+static void wrong_moves(const char* handler, MPI_Comm comm) {
+  const int ranks = size_of(comm);
+  const MPI_Datatype none = MPI_DATATYPE_NULL;
+  if (starts("gather to beyond"))
+    say(handler, "gather to beyond",
+        MPI_Gather(numbers, 1, MPI_INT, results, 1, MPI_INT, ranks, comm));
+  if (starts("scatterv from -7"))
+    say(handler, "scatterv from -7",
+        MPI_Scatterv(numbers, counts, places, MPI_INT, results, 1, MPI_INT, -7, comm));
+  if (starts("allgather of -1"))
+    say(handler, "allgather of -1",
+        MPI_Allgather(numbers, -1, MPI_INT, results, -1, MPI_INT, comm));
+  if (starts("alltoall of no type"))
+    say(handler, "alltoall of no type", MPI_Alltoall(numbers, 1, none, results, 1, none, comm));
+  if (starts("alltoallv of no type"))
+    say(handler, "alltoallv of no type",
+        MPI_Alltoallv(numbers, counts, places, none, results, counts, places, none, comm));
+  if (starts("allgatherv into place"))
+    say(handler, "allgatherv into place",
+        MPI_Allgatherv(numbers, 1, MPI_INT, MPI_IN_PLACE, counts, places, MPI_INT, comm));
+  if (starts("alltoall of aliases"))
+    say(handler, "alltoall of aliases",
+        MPI_Alltoall(numbers, 1, MPI_INT, numbers, 1, MPI_INT, comm));
+  if (starts("allgather of aliases"))
+    say(handler, "allgather of aliases",
+        MPI_Allgather(numbers + rank_in(comm), 1, MPI_INT, numbers, 1, MPI_INT, comm));
+}
+
+static void wrong_scans(const char* handler, MPI_Comm comm) {
+  if (starts("scan by no operator"))
+    say(handler, "scan by no operator", MPI_Scan(numbers, results, 1, MPI_INT, MPI_OP_NULL, comm));
+  if (starts("exscan of no type"))
+    say(handler, "exscan of no type",
+        MPI_Exscan(numbers, results, 1, MPI_DATATYPE_NULL, MPI_SUM, comm));
+  if (starts("scan of aliases"))
+    say(handler, "scan of aliases", MPI_Scan(numbers, numbers, 2, MPI_INT, MPI_SUM, comm));
+  if (starts("reduce_scatter_block of -1"))
+    say(handler, "reduce_scatter_block of -1",
+        MPI_Reduce_scatter_block(numbers, results, -1, MPI_INT, MPI_SUM, comm));
+  counts[1] = -1;
+  if (starts("reduce_scatter of -1"))
+    say(handler, "reduce_scatter of -1",
+        MPI_Reduce_scatter(numbers, results, counts, MPI_INT, MPI_SUM, comm));
+  counts[1] = 1;
+}
+
+/* What is right must go on behind what was wrong. */
+static void go_on(const char* handler, MPI_Comm comm) {
+  int one = 1;
+  int all = -1;
+  MPI_Barrier(comm);
+  say(handler, "what is right", MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm));
+  expect(all == size_of(comm), "after errors allreduce gives %d", all);
+}
+
+static void try_all(const char* handler, MPI_Comm comm) {
+  for (int i = 0; i < 3; ++i) go_on(handler, comm);
+  wrong_roots(handler, comm);
+  wrong_counts(handler, comm);
+  wrong_types(handler, comm);
+  wrong_operators(handler, comm);
+  wrong_buffers(handler, comm);
+  wrong_at_root(handler, comm);
+  wrong_moves(handler, comm);
+  wrong_scans(handler, comm);
+  go_on(handler, comm);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  left_out = argv + 1;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  try_all("errors return", MPI_COMM_WORLD);
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Errhandler own;
+  MPI_Comm_create_errhandler(on_error, &own);
+  MPI_Comm_set_errhandler(comm, own);
+  try_all("own handler", comm);
+  if (starts("barrier of nobody")) {
+    say("no communicator", "barrier", MPI_Barrier(MPI_COMM_NULL));
+  }
+  if (starts("bcast of nobody")) {
+    say("no communicator", "bcast", MPI_Bcast(numbers, 1, MPI_INT, 0, MPI_COMM_NULL));
+  }
+  MPI_Errhandler_free(&own);
+  MPI_Comm_free(&comm);
+  MPI_Finalize();
+  return verdict();
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * progress (isend|iallreduce|messages|rma) SECONDS OPERATION...: rank 0 waits in a collective of
+ * huddle's for a rank that needs rank 0's MPI to move before it comes. Says "stuck" of what has not
+ * come to its end within so many seconds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+
+enum { large = 1 << 20, tag = 7 };
+
+/* A message that is too large to be on its way before its receiver asks for it. */
+static int sent[large];
+static int received[large];
+static double deadline_seconds;
+
+/* Rank 0 waits for everybody in each of them. */
+static void huddle_call(const char* operation, MPI_Comm comm) {
+  int mine = rank_in(comm);
+  int all = -1;
+  const int last = size_of(comm) - 1;
+  if (strcmp(operation, "barrier") == 0) {
+    MPI_Barrier(comm);
+  } else if (strcmp(operation, "bcast") == 0) {
+    MPI_Bcast(&mine, 1, MPI_INT, last, comm);
+    expect(mine == last, "bcast gives %d, not %d", mine, last);
+  } else if (strcmp(operation, "reduce") == 0) {
+    MPI_Reduce(&mine, &all, 1, MPI_INT, MPI_SUM, 0, comm);
+  } else {
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, comm);
+    expect(all == last * (last + 1) / 2, "allreduce gives %d", all);
+  }
+}
+
+/* Whether it comes to its end while the others wait. */
+static int ends_in_time(MPI_Request* request) {
+  const double end = seconds_now() + deadline_seconds;
+  int done = 0;
+  while (!done && seconds_now() < end) MPI_Test(request, &done, MPI_STATUS_IGNORE);
+  return done;
+}
+
+static int is_asked(const char* which, const char* asked) {
+  const int is_message = strcmp(which, "rma") != 0;
+  return strcmp(asked, which) == 0 || (is_message && strcmp(asked, "messages") == 0);
+}
+
+static void say_stuck(const char* what, const char* operation) {
+  printf("stuck: %s under %s\n", what, operation);
+  fflush(stdout);
+}
+
+static void try_isend(const char* operation, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int last = size_of(MPI_COMM_WORLD) - 1;
+  const int rank = rank_in(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Isend(sent, large, MPI_INT, last, tag, MPI_COMM_WORLD, &request);
+  if (rank == last) {
+    MPI_Irecv(received, large, MPI_INT, 0, tag, MPI_COMM_WORLD, &request);
+    if (!ends_in_time(&request)) say_stuck("isend", operation);
+  }
+  huddle_call(operation, comm);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank == last) {
+    expect(memcmp(sent, received, sizeof sent) == 0, "a message came with other data");
+  }
+}
+
+static void try_iallreduce(const char* operation, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int last = size_of(MPI_COMM_WORLD) - 1;
+  MPI_Iallreduce(sent, received, large, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank_in(MPI_COMM_WORLD) == last && !ends_in_time(&request)) {
+    say_stuck("iallreduce", operation);
+  }
+  huddle_call(operation, comm);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect(received[large - 1] == (last + 1) * sent[large - 1], "iallreduce gives %d",
+         received[large - 1]);
+}
+
+/* Of what MPI offers here nothing can be tested for its end: a signal ends the job. */
+static void try_rma(const char* operation, MPI_Comm comm, MPI_Win window) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int last = size_of(MPI_COMM_WORLD) - 1;
+  if (rank == last) {
+    static char word[64];
+    snprintf(word, sizeof word, "stuck: rma under %s\n", operation);
+    give_up_after((unsigned)deadline_seconds, word);
+    int more = 5;
+    int seen = -1;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Accumulate(&more, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, window);
+    MPI_Win_unlock(0, window);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    MPI_Get(&seen, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(0, window);
+    give_up_after(0, "");
+    expect(seen % 5 == 0 && seen > 0, "get sees %d", seen);
+  }
+  huddle_call(operation, comm);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const char* what = argv[1];
+  deadline_seconds = atof(argv[2]);
+  for (int i = 0; i < large; ++i) sent[i] = i % 1000;
+  int exposed = 0;
+  MPI_Win window = MPI_WIN_NULL;
+  if (is_asked("rma", what)) {
+    MPI_Win_create(&exposed, sizeof exposed, sizeof exposed, MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &window);
+  }
+  /* Ranks wait for each other on another communicator than the one on which something is due. */
+  MPI_Comm aside;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank_in(MPI_COMM_WORLD), &aside);
+  for (int i = 3; i < argc; ++i) {
+    /* What is set up at a first call must be there already. */
+    huddle_call(argv[i], aside);
+    huddle_call(argv[i], aside);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is_asked("isend", what)) try_isend(argv[i], aside);
+    if (is_asked("iallreduce", what)) try_iallreduce(argv[i], aside);
+    if (is_asked("rma", what)) try_rma(argv[i], aside, window);
+  }
+  MPI_Comm_free(&aside);
+  if (window != MPI_WIN_NULL) MPI_Win_free(&window);
+  MPI_Finalize();
+  return verdict();
+}

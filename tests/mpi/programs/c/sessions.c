@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * sessions TIMES: a program that uses MPI through a session, and has no world; so many times, one
+ * after another. Says "no sessions" where the MPI is
+ * older than they are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "expect.h"
+
+#ifdef MPI_SESSION_NULL
+static void use_session(const char* process_set) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm;
+  if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS) {
+    expect(0, "no session could be opened");
+    return;
+  }
+  MPI_Group_from_session_pset(session, process_set, &group);
+  MPI_Comm_create_from_group(group, "huddle.test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+  MPI_Group_free(&group);
+  for (int i = 0; i < 20; ++i) {
+    int one = i;
+    int all = -1;
+    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm);
+    expect(all == i * size_of(comm), "in a session allreduce gives %d", all);
+    MPI_Bcast(&one, 1, MPI_INT, 0, comm);
+    MPI_Barrier(comm);
+  }
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+}
+
+int main(int argc, char** argv) {
+  for (int times = argc > 1 ? atoi(argv[1]) : 1; times > 0; --times) use_session("mpi://WORLD");
+  return verdict();
+}
+#else
+int main(void) {
+  printf("no sessions\n");
+  return 0;
+}
+#endif

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Programs under real MPIs with huddle's library preloaded: driver.py [--level LEVEL] [--only GROUP...] MPI...
+
+MPI: openmpi-4 openmpi-5 mpich-4 mpich-5 intel, mpich-5-standard intel-standard; all: each of them.
+Status 77: none of them is on the machine.
+"""
+import argparse
+import pathlib
+import sys
+import time
+
+import bench as bench_module
+import deaths
+import exchanges
+import halves
+import languages
+import lifetimes
+import peer as peer_module
+import progress
+import semantics
+import strangers
+import tools
+
+GROUPS = {
+    "progress": progress.run,
+    "datatypes": semantics.datatypes,
+    "operators": semantics.operators,
+    "buffers": semantics.buffers,
+    "exchanges": exchanges.exchanges,
+    "blocks": exchanges.blocks,
+    "verify": exchanges.verify,
+    "at root": exchanges.at_root,
+    "large": semantics.large,
+    "communicators": semantics.communicators,
+    "lives": lifetimes.lives,
+    "churn": lifetimes.churn,
+    "threads": lifetimes.threads,
+    "sessions": lifetimes.sessions,
+    "spawn": lifetimes.spawn,
+    "errors": lifetimes.errors,
+    "fortran": languages.fortran,
+    "tools": tools.tools,
+    "files": tools.files,
+    "deaths": deaths.deaths,
+    "halves": halves.halves,
+    "strangers": strangers.strangers,
+}
+MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
+# What each change is tested by under the MPIs that are not Debian's, so that five take no longer
+# than a person waits.
+BRIEF = ("progress", "datatypes", "exchanges", "blocks", "verify", "communicators", "errors", "tools",
+         "halves", "sessions")
+# The same MPIs once more: what is new is how data and handles look.
+BRIEF_STANDARD = ("datatypes", "exchanges", "blocks", "communicators", "errors")
+SKIPPED = 77
+BUILD = pathlib.Path(__file__).resolve().parents[3] / "build/release"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mpi", nargs="+", choices=(*MPIS, "all"))
+    parser.add_argument("--level", choices=("brief", "usual", "thorough"), default="usual")
+    parser.add_argument("--only", choices=sorted(GROUPS), action="append")
+    parser.add_argument("--libraries", help="the folder of libhuddle_preload.so",
+                        default=BUILD / "lib/huddle")
+    parser.add_argument("--still", help="that of the library without progress",
+                        default=BUILD / "tests/mpi/programs/still")
+    parser.add_argument("--wrong", help="that of the library whose results are wrong",
+                        default=BUILD / "tests/mpi/programs/wrong")
+    parser.add_argument("--build", help="where programs are built", default=BUILD / "tests/mpi/programs")
+    return parser.parse_args()
+
+
+def groups_of(given, peer):
+    if given.only or given.level != "brief":
+        return given.only or GROUPS
+    return BRIEF_STANDARD if peer.is_standard else BRIEF
+
+
+def test(peer, given):
+    """How many findings there were; nothing where the MPI is not there."""
+    if peer.lacks():
+        print(f"{peer.name}: skipped: {peer.lacks()}")
+        return None
+    bench = bench_module.Bench(peer, given.libraries, given.still, given.wrong,
+                               given.build)
+    for name in groups_of(given, peer):
+        start = time.monotonic()
+        try:
+            GROUPS[name](bench, given.level == "thorough")
+        except RuntimeError as error:
+            bench.expect(False, f"{name}: {error}")
+        print(f"{peer.name}: {name}: {time.monotonic() - start:.1f} s", flush=True)
+    print(f"{peer.name}: {len(bench.findings)} findings")
+    return len(bench.findings)
+
+
+def main():
+    given = arguments()
+    names = MPIS if "all" in given.mpi else given.mpi
+    findings = [test(peer_module.Peer(name), given) for name in names]
+    if all(found is None for found in findings):
+        return SKIPPED
+    return 1 if any(findings) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

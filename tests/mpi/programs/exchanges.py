@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The collectives that move blocks between all ranks, to one and from one, and what HUDDLE_VERIFY says
+of results that are wrong."""
+
+AT_ONCE = {"JOIN_AFTER": "0"}
+VERIFIED = {**AT_ONCE, "VERIFY": "1"}
+MOVES = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "gather", "gatherv", "scatter",
+         "scatterv")
+OPERATIONS = ("bcast", "reduce", "allreduce", *MOVES, "reduce_scatter", "reduce_scatter_block", "scan",
+              "exscan")
+
+
+def exchanges(bench, thorough):
+    """Of many sizes, in place, with other blocks for each pair."""
+    program = bench.program("exchanges")
+    for ranks in (2, 3, 5) if thorough else (2, 3):
+        # The MPIs' own way takes long where ranks outnumber the cores.
+        for settings in (AT_ONCE, VERIFIED) if thorough or ranks == 2 else (AT_ONCE,):
+            what = f"exchanges on {ranks} ranks, {settings}"
+            outcome = bench.run(program, ranks, settings=settings, deadline=180.0)
+            bench.passes(what, outcome)
+            bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
+            bench.takes(what, outcome, MOVES)
+
+
+def blocks(bench, thorough):
+    """In all kinds of layouts. Intel's allgather into columns is wrong by itself, and verification
+    says so."""
+    program = bench.program("blocks_laid_out", sources=("c/layouts.c",))
+    ways = (AT_ONCE,) if bench.peer.family == "intel" else (AT_ONCE, VERIFIED)
+    for ranks in (2, 3, 5) if thorough else (3,):
+        for settings in ways:
+            what = f"blocks in layouts on {ranks} ranks, {settings}"
+            outcome = bench.run(program, ranks, settings=settings)
+            bench.passes(what, outcome)
+            bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
+            bench.takes(what, outcome, ("allgather", "alltoallv", "alltoallw", "gather", "scatter"))
+
+
+def at_root(bench, thorough):
+    """What is wrong at a root alone."""
+    for ranks in (2, 3, 5) if thorough else (2,):
+        outcome = bench.run(bench.program("at_root"), ranks, settings=AT_ONCE)
+        bench.passes(f"what is wrong at the root of {ranks} ranks", outcome)
+        bench.passed_for("what is wrong at the root", outcome, "gather", "arguments for the MPI to judge")
+
+
+def verify(bench, _thorough):
+    """Each operation is made once by a library that gives a wrong result, and once by the right one."""
+    program = bench.program("each")
+    right = bench.run(program, 2, OPERATIONS, settings=VERIFIED)
+    bench.passes("one of each operation", right)
+    bench.takes("one of each operation", right, OPERATIONS)
+    bench.expect("huddle: verify" not in right.err, f"one of each: complains\n{right.tail()}")
+    for operation in OPERATIONS:
+        wrong = bench.run(program, 2, [operation], settings=VERIFIED, libraries=bench.wrong)
+        bench.expect(f"huddle: verify: {operation} of" in wrong.err,
+                     f"a wrong result of {operation} is not found\n{wrong.tail()}")

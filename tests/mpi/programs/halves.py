@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Jobs of which some ranks have huddle and some have not: nobody waits for anybody who does not come,
+and what is among those that have it is taken."""
+
+RANKS = 3
+WITHOUT = 1
+# What the environment of the rank that differs is changed by.
+CHANGES = {"nothing preloaded": "-u LD_PRELOAD", "HUDDLE=off": "HUDDLE=off",
+           "another HUDDLE_JOIN_AFTER": "HUDDLE_JOIN_AFTER=5"}
+RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+
+
+def halves(bench, thorough):
+    program = bench.program("communicators")
+    for what, change in CHANGES.items():
+        script = f'[ {RANK} = {WITHOUT} ] && exec env {change} "$0" "$@"; exec "$0" "$@"'
+        for settings in ({"JOIN_AFTER": "0"}, {}) if thorough else ({"JOIN_AFTER": "0"},):
+            outcome = bench.run("/bin/sh", RANKS, ["-c", script, program], settings=settings)
+            bench.passes(what, outcome)
+            bench.takes(what, outcome, ("allreduce",))
+            bench.passed_for(what, outcome, "allreduce", "ranks without huddle")
+            said = outcome.err.count(f"rank {WITHOUT} runs without huddle")
+            bench.expect(said == 1, f"{what}: it is said {said} times\n{outcome.tail()}")

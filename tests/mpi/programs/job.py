@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""A job under an MPI, from its start to its end and not longer: what it said and what it left."""
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+
+# In the environment of every process of a job, so that whoever outlives it is found.
+MARK = "JOB_OF_A_TEST"
+# Only what stays is waited for so long.
+PATIENCE_SECONDS = 30.0
+# How `HUDDLE_STATS=1` says who did a call.
+STATS_LINE = re.compile(r"^(\w+) +(\d+) +(\d+|-) +([\d.]+|-)  (.+)$", re.MULTILINE)
+
+
+@dataclasses.dataclass
+class Outcome:
+    status: int
+    out: str
+    err: str
+    seconds: float
+    in_time: bool
+    left: list  # what outlived the job: its processes, files of huddle's name
+
+    def calls(self, operation):
+        """Of the statistics of rank 0: calls of this operation by how they were done."""
+        done = {}
+        for name, calls, _, _, how in STATS_LINE.findall(self.err):
+            if name == operation:
+                done[how] = done.get(how, 0) + int(calls)
+        return done
+
+    def taken(self, operation):
+        return sum(calls for how, calls in self.calls(operation).items() if not how.startswith("MPI: "))
+
+    def tail(self):
+        return "\n".join((self.out + self.err).splitlines()[-12:])
+
+
+def run(command, environment, deadline_seconds=90.0, meanwhile=None):
+    """meanwhile: is called with the mark of the job once it runs, and comes back at once. The job runs
+    in a folder of its own, where what an MPI writes of a rank that dies is nobody's."""
+    mark = uuid.uuid4().hex
+    before = shared_files()
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as folder, \
+            subprocess.Popen(command, env={**environment, MARK: mark}, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             errors="replace", cwd=folder, start_new_session=True) as process:
+        if meanwhile is not None:
+            meanwhile(mark)
+        in_time = True
+        try:
+            out, err = process.communicate(timeout=deadline_seconds)
+        except subprocess.TimeoutExpired:
+            in_time = False
+            end_all(mark)
+            out, err = process.communicate()
+    seconds = time.monotonic() - start
+    left = outliving(mark, before)
+    end_all(mark)
+    return Outcome(process.returncode, out, err, seconds, in_time, left)
+
+
+def members(mark):
+    """The processes of a job, launcher and daemons too."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue  # ended meanwhile, or somebody else's
+    return found
+
+
+def launchers(mark):
+    """What this process started of a job: the one process that started all others."""
+    return [pid for pid in members(mark) if parent_of(pid) == os.getpid()]
+
+
+def parent_of(pid):
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return int(re.search(r"^PPid:\s*(\d+)", status, re.MULTILINE)[1])
+
+
+def outliving(mark, before):
+    """What is still there long after the launcher has ended. Daemons take a moment to go, and a busy
+    machine lets them wait for it; files can be those of somebody else's job, which come and go."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        left = [f"process {pid}" for pid in members(mark)] + sorted(shared_files() - before)
+        if not left or time.monotonic() >= end:
+            return left
+        time.sleep(0.02)
+
+
+def end_all(mark):
+    for pid in members(mark):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def shared_files():
+    """huddle's own; those of other jobs on this machine come and go."""
+    return {f"/dev/shm/{entry.name}" for entry in pathlib.Path("/dev/shm").iterdir()
+            if "huddle" in entry.name}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Fortran programs, in the three bindings that MPI has for them."""
+
+import exchanges
+
+OPERATIONS = ("barrier", *exchanges.OPERATIONS)
+SOURCES = ("with_mpif_h.f", "with_use_mpi.f90", "with_mpi_f08.f90")
+
+
+def fortran(bench, thorough):
+    if bench.peer.lacks_fortran():
+        print(f"  no Fortran: {bench.peer.lacks_fortran()}", flush=True)
+        return
+    for source in SOURCES:
+        if "f08" in source and not bench.peer.has_mpi_f08():
+            print(f"  {bench.peer.name} has no mpi_f08 for gfortran", flush=True)
+            continue
+        program = bench.fortran(source)
+        for settings in ({"JOIN_AFTER": "0"}, {}):
+            for ranks in (2, 3) if thorough else (2,):
+                outcome = bench.run(program, ranks, settings=settings,
+                                    environment=bench.peer.fortran_environment())
+                bench.passes(f"{source} on {ranks} ranks", outcome)
+                bench.takes(f"{source}, {settings or 'by default'}", outcome, OPERATIONS)

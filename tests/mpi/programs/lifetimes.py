@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""How programs begin, end and change: communicators by the thousand, threads, sessions, children,
+errors."""
+
+AT_ONCE = {"JOIN_AFTER": "0"}
+OPERATIONS = ("bcast", "allreduce")
+
+
+def lives(bench, thorough):
+    """Programs that come and go in an unusual way."""
+    for name in ("alive", "forks"):
+        program = bench.program(name)
+        for settings in (AT_ONCE, {}) if thorough else (AT_ONCE,):
+            outcome = bench.run(program, 3 if thorough else 2, settings=settings)
+            bench.passes(name, outcome)
+            # Its bcasts are all on communicators that are too young to join by default.
+            young = name == "alive" and not settings
+            bench.takes(name, outcome, ("allreduce",) if young else OPERATIONS)
+            bench.expect(name != "alive" or outcome.out.count("at the end") > 1,
+                         f"{name}: what was kept at MPI_COMM_SELF did not run: {outcome.out}")
+    outcome = bench.run(bench.program("never"), 1)
+    bench.passes("a program that never starts MPI", outcome)
+    bench.expect("huddle" not in outcome.err, f"a program that never starts MPI: {outcome.err}")
+
+
+def churn(bench, thorough):
+    """Communicators that never join, that do, and that do at their first call."""
+    program = bench.program("churn")
+    for calls, settings, times in ((3, {}, 100000 if thorough else 2000),
+                                   (10, {}, 5000 if thorough else 100),
+                                   (2, AT_ONCE, 10000 if thorough else 100)):
+        what = f"{times} communicators of {calls} calls"
+        outcome = bench.run(program, 2, [times, calls], settings=settings, deadline=600.0)
+        bench.passes(what, outcome)
+        print(f"  {times} communicators, {settings or 'by default'}: {outcome.out.strip()}", flush=True)
+        if settings or calls > 8:
+            bench.takes(what, outcome, ("allreduce",))
+        else:
+            bench.passed_for(what, outcome, "allreduce", "before the communicator joined")
+
+
+def threads(bench, thorough):
+    program = bench.program("threads")
+    for _ in range(5 if thorough else 1):
+        outcome = bench.run(program, 2, settings=AT_ONCE, deadline=120.0)
+        bench.passes("threads", outcome)
+        bench.takes("threads", outcome, ("barrier", "bcast", "reduce", "allreduce"))
+
+
+# MPIs that do not survive by themselves that MPI comes up for a second time. Of MPICH 5 some 2 in 100
+# runs fail, on a busy machine: its ranks read wrong addresses of each other.
+COMES_UP_ONCE = ("openmpi-5", "mpich-5", "intel")
+
+
+def sessions(bench, _thorough):
+    jobs = [("sessions", [1]), ("session_and_world", [])]
+    if bench.peer.family not in COMES_UP_ONCE:
+        jobs.append(("sessions", [2]))
+    for name, arguments in jobs:
+        if not bench.does_natively(name, 2, arguments):
+            continue
+        for settings in (AT_ONCE, {}):
+            what = f"{name} {arguments}, {settings or 'by default'}"
+            outcome = bench.run(bench.program(name), 2, arguments, settings=settings)
+            bench.passes(what, outcome)
+            if "no sessions" in outcome.out:
+                print(f"  {bench.peer.name} is older than sessions", flush=True)
+                break
+            bench.takes(what, outcome, ("allreduce", "barrier"))
+
+
+def spawn(bench, thorough):
+    """The children have huddle too, or they do not."""
+    program = bench.program("spawn")
+    if not bench.does_natively("spawn", 2):
+        return
+    preload = bench.libraries / "libhuddle_preload.so"
+    for file in (preload, "") if thorough else (preload,):
+        outcome = bench.run(program, 2, [file] if file else [], settings=AT_ONCE)
+        bench.passes(f"children with {file or 'no huddle'}", outcome)
+        bench.takes("parents of children", outcome, OPERATIONS)
+        bench.passed_for("parents of children", outcome, "allreduce", "spawned processes")
+        bench.passed_for("parents of children", outcome, "allreduce", "intercommunicator")
+
+
+# Calls at which an MPI is known to crash or hang by itself. Others are found out, which takes time.
+KNOWN_FALLS = {
+    "openmpi-4": ["bcast at no address", "allreduce into no address"],
+    "openmpi-5": ["bcast at no address", "allreduce into no address"],
+    "mpich-4": ["reduce of -1", "allreduce of -1", "bcast in place"],
+    "mpich-5": ["reduce of -1", "allreduce of -1", "reduce of no type", "allreduce of no type",
+                "bcast in place"],
+    "intel": ["bcast in place", "reduce of aliases"],
+}
+
+
+def last_try(outcome):
+    """What the program was at when it ended; nothing where it came to its end."""
+    tries = [line.removeprefix("tries ") for line in outcome.out.splitlines()
+             if line.startswith("tries ")]
+    return tries[-1] if tries and outcome.status != 0 else None
+
+
+def errors_that_do_no_harm(bench, program):
+    """Calls at which this MPI falls over by itself are left out: their names, and the outcome."""
+    left_out = list(KNOWN_FALLS.get(bench.peer.family, []))
+    while True:
+        native = bench.run(program, 2, left_out, huddle=False, deadline=10.0)
+        at = last_try(native)
+        if at is None or at in left_out:
+            return left_out, native
+        left_out.append(at)
+
+
+def errors(bench, thorough):
+    """The same error classes, and as many calls of the program's handler, as without huddle."""
+    program = bench.program("errors")
+    left_out, native = errors_that_do_no_harm(bench, program)
+    bench.passes("errors without huddle", native)
+    if left_out:
+        print(f"  {bench.peer.name} itself falls over at: {', '.join(left_out)}", flush=True)
+    for settings in (AT_ONCE, {}) if thorough else (AT_ONCE,):
+        ours = bench.run(program, 2, left_out, settings=settings, deadline=30.0)
+        bench.passes("errors", ours)
+        for with_huddle, without in zip(ours.out.splitlines(), native.out.splitlines()):
+            bench.expect(with_huddle == without,
+                         f"errors: '{with_huddle}' with huddle, '{without}' without")
+        bench.expect(len(ours.out.splitlines()) == len(native.out.splitlines()),
+                     "errors: other lines with huddle")
+        bench.takes("errors", ours, ("allreduce",))
+        for operation in ("bcast", "gather", "alltoall", "scan"):
+            bench.passed_for("errors", ours, operation, "arguments for the MPI to judge")

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The MPIs that bench/peers sets up: how a program is built for each, and how a job is started."""
+import os
+import pathlib
+import subprocess
+
+STANDARD = "-standard"
+
+# Ranks here outnumber the cores more often than not: an MPI that only spins takes minutes then.
+SETTINGS = {
+    "openmpi-4": {"OMPI_MCA_mpi_yield_when_idle": "1"},
+    "openmpi-5": {"OMPI_MCA_mpi_yield_when_idle": "1"},
+    # With TCP among the transports Debian's hangs in MPI_Finalize, with huddle or without.
+    "mpich-4": {"UCX_TLS": "self,sysv,posix", "UCX_LOG_LEVEL": "error"},
+    "mpich-5": {},
+    "intel": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp"},
+}
+# What is too large to go at once takes two copies then, so that both sides have to move it.
+WITHOUT_SINGLE_COPY = {
+    "openmpi-4": {"OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+                  # The other way to a rank's memory wants single copy.
+                  "OMPI_MCA_osc": "pt2pt"},
+    "openmpi-5": {"OMPI_MCA_smsc": "^cma,xpmem,knem"},
+    "mpich-5": {"MPIR_CVAR_CH4_CMA_ENABLE": "0", "MPIR_CVAR_CH4_XPMEM_ENABLE": "0"},
+}
+
+
+def folder_of_peers():
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(cache) / "huddle/peers"
+
+
+class Peer:
+    """NAME or NAME-standard, which is the same MPI by the ABI of MPI 5."""
+
+    def __init__(self, name):
+        self.name = name
+        self.family = name.removesuffix(STANDARD)
+        self.is_standard = name.endswith(STANDARD)
+        self.home = folder_of_peers() / self.family
+
+    def is_open_mpi(self):
+        return self.family.startswith("openmpi")
+
+    def is_mpich(self):
+        return self.family.startswith("mpich")
+
+    def lacks(self):
+        """Why nothing can be run under it; empty where it can."""
+        needed = [self.home / "run", self.home / "mpicc"]
+        if self.is_standard:
+            needed += [self.home / "venv/include/mpi_abi.h", self.home / "venv/lib/libmpi_abi.so"]
+        missing = [str(path) for path in needed if not path.exists()]
+        return f"{missing[0]} is not there: bench/peers sets this MPI up" if missing else ""
+
+    def lacks_fortran(self):
+        if self.fortran_compiler() is None:
+            return "it comes without Fortran's modules for gfortran, or gfortran is not there"
+        return ""
+
+    def fortran_compiler(self):
+        """Nothing where the MPI comes without modules for gfortran, as PyPI's mostly do."""
+        command = {"openmpi-4": ["mpif90.openmpi"], "mpich-4": ["mpif90.mpich"],
+                   "intel": self._intels_fortran()}.get(self.name)
+        return command if command and _works(command) else None
+
+    def _intels_fortran(self):
+        """Its modules are there for each gfortran, in a folder that the wrapper of PyPI misses."""
+        venv = self.home / "venv"
+        if not _works(["gfortran"]):
+            return None
+        version = subprocess.run(["gfortran", "-dumpversion"], capture_output=True, text=True,
+                                 check=True).stdout.strip()
+        modules = sorted((venv / "include/mpi/gfortran").glob(f"{version.split('.')[0]}.*"))
+        return ["env", f"I_MPI_ROOT={venv}", str(venv / "bin/mpifc"), f"-I{modules[-1]}",
+                f"-Wl,-rpath,{venv / 'lib'}"] if modules else None
+
+    def fortran_environment(self):
+        """Intel's library for Fortran does not know where the one below it is."""
+        return {"LD_LIBRARY_PATH": str(self.home / "venv/lib")} if self.family == "intel" else {}
+
+    def has_mpi_f08(self):
+        """Intel's is for Intel's compilers only."""
+        return self.family != "intel"
+
+    def compile_c(self, output, sources, flags=()):
+        if self.is_standard:
+            command = ["gcc", f"-I{self._folder_of_standard_header(output.parent)}"]
+            library = self.home / "venv/lib"
+            after = [f"-L{library}", f"-Wl,-rpath,{library}", "-lmpi_abi"]
+        else:
+            command, after = [self.home / "mpicc"], []
+        compile_by([*command, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-pthread", *sources, "-o",
+                  output, *flags, *after])
+
+    def compile_fortran(self, output, sources, flags=()):
+        # In mpif.h a buffer may be anything.
+        compile_by([*self.fortran_compiler(), "-fallow-argument-mismatch", "-O1", "-g", *sources, "-o", output, f"-J{output.parent}",
+                  *flags])
+
+    def static_library(self):
+        """Debian's MPICH has one, and nobody else."""
+        found = sorted(pathlib.Path("/usr/lib").glob("*/libmpich.a")) if self.name == "mpich-4" else []
+        return found[0] if found else None
+
+    def compile_statically(self, output, sources, library):
+        below = ["-lhwloc", "-lucp", "-lucs", "-luct", "-lucm", "-lm", "-ldl"]
+        header = (self.home / "include").resolve()
+        compile_by(["gcc", "-pthread", f"-I{header}", *sources, library, "-o", output, *below])
+
+    def job(self, ranks, program, arguments=(), rank_environment=None):
+        """The command that starts the program on so many ranks. It gets its environment behind the
+        launcher, so that what is preloaded is preloaded into ranks only."""
+        environment = [f"{name}={value}" for name, value in (rank_environment or {}).items()]
+        start = ["env", *environment] if environment else []
+        return [str(word) for word in (self.home / "run", "-n", ranks, *start, program,
+                                       *arguments)]
+
+    def environment(self, single_copy=True):
+        """What the launcher gets: nothing of this shell's own settings for huddle."""
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith("HUDDLE") and name != "LD_PRELOAD"}
+        without = {} if single_copy else WITHOUT_SINGLE_COPY.get(self.family, {})
+        return {**kept, **SETTINGS[self.family], **without}
+
+    def _folder_of_standard_header(self, build):
+        """One in which the standard's header has the name that programs include."""
+        folder = build / "standard"
+        folder.mkdir(exist_ok=True)
+        header = folder / "mpi.h"
+        if not header.exists():
+            header.symlink_to(self.home / "venv/include/mpi_abi.h")
+        return folder
+
+
+def _works(compiler):
+    try:
+        return subprocess.run([*compiler, "--version"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def compile_by(command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"does not compile: {' '.join(map(str, command))}\n{done.stderr}")

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""A rank that waits in huddle keeps its MPI moving. Each case is also seen to stand still with the
+library that has this taken out, so that it would be noticed."""
+
+WAITING = ("isend", "iallreduce", "rma")
+OPERATIONS = ("barrier", "bcast", "reduce", "allreduce")
+# Nothing comes late because of a busy machine, and what is stuck is known to be soon.
+GENEROUS_SECONDS = "60"
+SHORT_SECONDS = "2"
+ROUNDS = "100"
+
+
+def windows(bench, thorough):
+    """What ended before a barrier is known after it, though no message of the MPI's told of the
+    barrier."""
+    program = bench.program("windows")
+    for ranks in (2, 3, 5) if thorough else (2,):
+        name = f"windows on {ranks} ranks"
+        outcome = bench.run(program, ranks, [ROUNDS], settings={"JOIN_AFTER": "0"})
+        bench.passes(name, outcome)
+        bench.takes(name, outcome, ("barrier",))
+
+
+def run(bench, thorough):
+    windows(bench, thorough)
+    program = bench.program("progress")
+    at_once = {"JOIN_AFTER": "0"}
+    # Not in one job: after large messages Debian's MPICH gets a wrong number by MPI_Get, with huddle
+    # or without.
+    for waiting in ("messages", "rma"):
+        for ranks in (2, 3) if thorough else (2,):
+            name = f"progress of {waiting} on {ranks} ranks"
+            outcome = bench.run(program, ranks, [waiting, GENEROUS_SECONDS, *OPERATIONS],
+                                settings=at_once)
+            bench.passes(name, outcome)
+            bench.expect("stuck" not in outcome.out, f"{name}: {outcome.out.strip()}")
+            bench.takes(name, outcome, OPERATIONS)
+    for waiting in WAITING:
+        for operation in OPERATIONS if thorough else ("barrier",):
+            still = bench.run(program, 2, [waiting, SHORT_SECONDS, operation], settings=at_once,
+                              libraries=bench.still)
+            bench.expect(f"stuck: {waiting} under {operation}" in still.out,
+                         f"{waiting} under {operation} does not need huddle to keep the MPI moving: "
+                         f"this test shows nothing here\n{still.tail()}")

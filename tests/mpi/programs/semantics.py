@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What MPI allows in the operations that huddle takes. Each program checks its own results; here it
+is seen that huddle took part, and for what it did not."""
+
+import os
+
+AT_ONCE = {"JOIN_AFTER": "0"}
+
+
+def datatypes(bench, thorough):
+    program = bench.program("datatypes", sources=("c/layouts.c",))
+    for ranks in (2, 3, 5) if thorough else (3,):
+        for settings in (AT_ONCE, {**AT_ONCE, "VERIFY": "1"}):
+            what = f"datatypes on {ranks} ranks, {settings}"
+            outcome = bench.run(program, ranks, settings=settings)
+            bench.passes(what, outcome)
+            bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
+            bench.takes("datatypes", outcome, ("bcast",))
+
+
+def operators(bench, thorough):
+    for name in ("operators", "user_operators"):
+        program = bench.program(name)
+        for ranks in (2, 3, 5) if thorough else (3,):
+            outcome = bench.run(program, ranks, settings=AT_ONCE)
+            bench.passes(f"{name} on {ranks} ranks", outcome)
+            bench.takes(name, outcome, ("reduce", "allreduce", "scan", "exscan", "reduce_scatter",
+                                         "reduce_scatter_block"))
+
+
+def buffers(bench, thorough):
+    program = bench.program("buffers")
+    for ranks in (2, 3, 5) if thorough else (2,):
+        outcome = bench.run(program, ranks, settings=AT_ONCE)
+        bench.passes(f"buffers on {ranks} ranks", outcome)
+        bench.takes("buffers", outcome, ("barrier", "bcast", "reduce", "allreduce"))
+
+
+def communicators(bench, thorough):
+    program = bench.program("communicators")
+    # Under the settings of everyday some of them join and some do not.
+    for settings in (AT_ONCE, {}):
+        for ranks in (1, 2, 3, 5) if thorough else (3,):
+            outcome = bench.run(program, ranks, settings=settings)
+            bench.passes(f"communicators on {ranks} ranks, {settings or 'by default'}", outcome)
+            bench.passed_for("communicators", outcome, "allreduce", "one rank")
+            if ranks > 1:
+                bench.takes("communicators", outcome, ("barrier", "bcast", "reduce", "allreduce",
+                                                       "scan", "alltoall"))
+                bench.passed_for("communicators", outcome, "allreduce", "intercommunicator")
+                bench.passed_for("communicators", outcome, "gather", "intercommunicator")
+
+
+LARGE_EXCHANGES = ("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
+                   "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
+
+
+def large(bench, thorough):
+    """More than 2^31 bytes, which wants memory for four of them on each of two ranks."""
+    if not thorough:
+        return
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if free < 14e9:
+        print(f"  no memory for large counts: {free / 1e9:.0f} GB are free, 14 are wanted", flush=True)
+        return
+    outcome = bench.run(bench.program("large"), 2, settings=AT_ONCE, deadline=300.0)
+    bench.passes("large counts", outcome)
+    bench.takes("large counts", outcome, ("bcast",))
+    for what, call in (("gaps", "bcast"), ("gathered_gaps", "gather")):
+        if bench.does_natively("large", 2, [what], deadline=300.0):
+            name = f"{call} of a large element with a gap"
+            outcome = bench.run(bench.program("large"), 2, [what], settings=AT_ONCE, deadline=300.0)
+            bench.passes(name, outcome)
+            bench.passed_for(name, outcome, call, "elements over 2 GiB with gaps")
+    large_exchanges(bench)
+
+
+def large_exchanges(bench):
+    """By large datatypes, and by the forms with large counts, which no Open MPI of today has."""
+    for flags in ((),) if bench.peer.is_open_mpi() else ((), ("-DLARGE_COUNTS",)):
+        program = bench.program("large_exchanges", *flags)
+        for call in LARGE_EXCHANGES:
+            name = f"large {call} {' '.join(flags)}"
+            outcome = bench.run(program, 2, [call], settings=AT_ONCE)
+            bench.passes(name, outcome)
+            bench.takes(name, outcome, (call,))

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Intel's MPI benchmarks to their end, each collective compared with the MPI's: imb.py --libraries DIR
+
+They come built for the ABI of MPICH, so that they run under Intel's MPI and under MPICH 5. What they
+measure is of no interest here. Status 77: none of the two is set up.
+"""
+import argparse
+import os
+import pathlib
+import sys
+
+import report
+import suite
+from suite import job, peer_module
+
+SKIPPED = 77
+MPIS = ("intel", "mpich-5")
+RANKS = (2, 4)
+# Twenty calls of each size up to 64 KiB: seconds, but not under MPICH 5 where ranks outnumber cores,
+# whose every collective takes some 15 ms then.
+ARGUMENTS = ("-iter", "20", "-msglog", "0:16")
+FEW = ("-iter", "3", "-iter_policy", "off", "-msglog", "12:14")
+LAST_WORDS = "# All processes entering MPI_Finalize"
+DEADLINE_SECONDS = 1800
+# It has no benchmarks of these.
+NOT_MEASURED = ("alltoallw", "scan", "exscan")
+
+
+def run(mpi, ranks, libraries):
+    """What is wrong, in sentences."""
+    peer = peer_module.Peer(mpi)
+    program = peer_module.Peer("intel").home / "venv/bin/IMB-MPI1"
+    own = {"LD_LIBRARY_PATH": str(peer.home / "venv/lib"), "HUDDLE_STATS": "1", "HUDDLE_VERIFY": "1",
+           "LD_PRELOAD": str(libraries / "libhuddle_preload.so")}
+    arguments = FEW if peer.is_mpich() and ranks > len(os.sched_getaffinity(0)) else ARGUMENTS
+    done = job.run(peer.job(ranks, program, arguments, own), peer.environment(), DEADLINE_SECONDS)
+    findings = [f"said: {line}" for line in report.complaints(done)]
+    if not done.in_time or done.status != 0 or LAST_WORDS not in done.out:
+        findings.append(f"not at its end, status {done.status}\n{done.tail()}")
+    for operation in report.OPERATIONS:
+        if operation not in NOT_MEASURED and done.taken(operation) == 0:
+            findings.append(f"huddle took no {operation}: {done.calls(operation)}")
+    print(f"IMB-MPI1 {mpi} {ranks}: {report.taken(done)} collectives taken, {len(findings)} findings, "
+          f"{done.seconds:.0f} s", flush=True)
+    return findings
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--libraries", required=True, help="the folder of libhuddle_preload.so")
+    parser.add_argument("--mpi", nargs="+", default=MPIS)
+    parser.add_argument("--ranks", nargs="+", type=int, default=RANKS)
+    given = parser.parse_args()
+    if not suite.present(["intel"]):
+        return SKIPPED  # the benchmarks are Intel's
+    mpis = suite.present(given.mpi)
+    findings = []
+    for mpi in mpis:
+        for ranks in given.ranks:
+            findings += run(mpi, ranks, pathlib.Path(given.libraries).resolve())
+    for finding in findings:
+        print(f"  FAILED: {finding}")
+    return 1 if findings or len(mpis) < len(given.mpi) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""LAMMPS as Debian has it, with an example of its own: what it prints of the run is the same without
+huddle, with it, and with every collective compared. lammps.py --libraries DIR --work DIR
+
+Status 77: LAMMPS, its examples or Open MPI 4 are not there.
+"""
+import argparse
+import pathlib
+import re
+import shutil
+import sys
+
+import report
+import suite
+from suite import job, peer_module
+
+SKIPPED = 77
+PROGRAM = "lmp"
+EXAMPLE = pathlib.Path("/usr/share/lammps/examples/melt/in.melt")
+RANKS = (2, 4)
+WAYS = {"native": None, "plain": {}, "verify": {"VERIFY": "1"}}
+DEADLINE_SECONDS = 900
+# The table that it prints: a line of names, and lines of numbers below.
+HEADING = re.compile(r"^\s*Step\s+\w+")
+ROW = re.compile(r"^\s*\d+(\s+[-+\d.eE]+)+\s*$")
+
+
+def table(text):
+    """The rows of the thermodynamic output, as words."""
+    rows, below = [], False
+    for line in text.splitlines():
+        below = bool(HEADING.match(line)) or (below and bool(ROW.match(line)))
+        if below:
+            rows.append(line.split())
+    return rows
+
+
+def run(peer, ranks, way, libraries, work):
+    work.mkdir(parents=True, exist_ok=True)
+    own = {"OMP_NUM_THREADS": "1"}
+    if WAYS[way] is not None:
+        own.update({f"HUDDLE_{name}": value for name, value in WAYS[way].items()})
+        own.update({"HUDDLE_STATS": "1", "LD_PRELOAD": str(libraries / "libhuddle_preload.so")})
+    arguments = ("-in", EXAMPLE, "-log", work / f"log-{way}-{ranks}")
+    return job.run(peer.job(ranks, PROGRAM, arguments, own), peer.environment(), DEADLINE_SECONDS)
+
+
+def judge(way, done, native):
+    """What is wrong, in sentences."""
+    findings = [f"{way} said: {line}" for line in report.complaints(done)]
+    if not done.in_time or done.status != 0:
+        return [*findings, f"{way}: not at its end, status {done.status}\n{done.tail()}"]
+    ours, theirs = table(done.out), table(native.out)
+    findings += [f"{way}: printed {' '.join(our)}, not {' '.join(their)}"
+                 for our, their in zip(ours, theirs) if our != their]
+    if len(ours) != len(theirs) or len(ours) < 3:
+        findings.append(f"{way}: a table of {len(ours)} lines, not {len(theirs)}")
+    if way != "native":
+        findings += [f"{way}: huddle took no {operation}: {done.calls(operation)}"
+                     for operation in ("bcast", "allreduce") if done.taken(operation) == 0]
+    return findings
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--libraries", required=True, help="the folder of libhuddle_preload.so")
+    parser.add_argument("--work", required=True, help="where logs go")
+    parser.add_argument("--ranks", nargs="+", type=int, default=RANKS)
+    given = parser.parse_args()
+    if shutil.which(PROGRAM) is None or not EXAMPLE.exists():
+        print("LAMMPS: Debian's packages lammps and lammps-examples are not installed")
+        return SKIPPED
+    if not suite.present(["openmpi-4"]):
+        return SKIPPED
+    peer = peer_module.Peer("openmpi-4")
+    libraries, work = pathlib.Path(given.libraries).resolve(), pathlib.Path(given.work).resolve()
+    findings = []
+    for ranks in given.ranks:
+        native = None
+        for way in WAYS:
+            done = run(peer, ranks, way, libraries, work / "lammps")
+            native = native or done
+            found = judge(way, done, native)
+            findings += [f"{ranks} ranks: {finding}" for finding in found]
+            print(f"LAMMPS {ranks} {way}: {report.taken(done)} collectives taken, {len(found)} findings, "
+                  f"{done.seconds:.0f} s", flush=True)
+    for finding in findings:
+        print(f"  FAILED: {finding}")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The modules of mpi4py's tests in parts, and which of all parts is today's."""
+import dataclasses
+import datetime
+
+MPIS = ("openmpi-4", "openmpi-5", "mpich-5", "intel")
+RANKS = (1, 2, 3, 5)
+# Patterns of the modules that are in a part, and of those that are not. Spawned processes take
+# seconds to come up under Open MPI where cores are shared.
+SPAWN = "test_(spawn|dynproc)"
+COLLECTIVE = "test_(cco_(buf|obj|vec)|comm|op|msg|pack|threads|session|err|exc)"
+MEMORY = "test_(io|file|rma|win|util)"
+MODULES = {
+    "collectives": (COLLECTIVE, SPAWN),
+    "memory": (MEMORY, SPAWN),
+    "others": ("test_", f"{SPAWN}|{COLLECTIVE}|{MEMORY}"),
+    "spawn": (SPAWN, "^$"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    mpi: str
+    ranks: int
+    modules: str  # of MODULES
+
+    def __str__(self):
+        return f"{self.mpi} {self.ranks} {self.modules}"
+
+
+def all_parts(mpis):
+    return [Part(mpi, ranks, modules) for modules in MODULES for mpi in mpis for ranks in RANKS]
+
+
+def part_of_the_day(mpis, day=None):
+    """Every day another, of what takes a minute or two. huddle takes nothing from one rank."""
+    parts = [part for part in all_parts(mpis)
+             if part.modules in ("collectives", "others") and part.ranks in (2, 3)]
+    return parts[(day or datetime.date.today().toordinal()) % len(parts)]

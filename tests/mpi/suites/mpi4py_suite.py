@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""mpi4py's own tests, without huddle and with it, in one session: every test has to end on every rank
+as it does without. mpi4py_suite.py --libraries DIR --work DIR [--mpi NAME...] [--ranks N...]
+[--modules PART...], or --today for one part of all, every day another.
+
+Status 77: there is no MPI here to run them under; bench/peers sets them up.
+"""
+import argparse
+import pathlib
+import sys
+import time
+
+import modules
+import mpi4py_source
+import suite
+
+SKIPPED = 77
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--libraries", required=True, help="the folder of libhuddle_preload.so")
+    parser.add_argument("--work", required=True, help="where runs keep what they write")
+    parser.add_argument("--mpi", nargs="+", default=modules.MPIS)
+    parser.add_argument("--ranks", nargs="+", type=int, default=modules.RANKS)
+    parser.add_argument("--modules", nargs="+", choices=modules.MODULES, default=list(modules.MODULES))
+    parser.add_argument("--ways", nargs="+", choices=suite.WAYS, default=list(suite.WAYS))
+    parser.add_argument("--today", action="store_true")
+    return parser.parse_args()
+
+
+def parts(given, mpis):
+    if given.today:
+        return [modules.part_of_the_day(mpis)]
+    return [part for part in modules.all_parts(mpis)
+            if part.ranks in given.ranks and part.modules in given.modules]
+
+
+def main():
+    given = arguments()
+    mpis = suite.present(given.mpi)
+    if not mpis:
+        return SKIPPED
+    # Somebody who asks for all wants to know of what could not be run.
+    missing = 0 if given.today else len(given.mpi) - len(mpis)
+    work = pathlib.Path(given.work).resolve()
+    tests = mpi4py_source.tests(work)
+    findings = 0
+    for part in parts(given, mpis):
+        start = time.monotonic()
+        found = suite.Suite(part, tests, work, given.libraries).judge(given.ways)
+        findings += len(found)
+        for finding in found:
+            print(f"  FAILED: {part}: {finding}")
+        print(f"{part}: {len(found)} findings, {time.monotonic() - start:.0f} s", flush=True)
+    return 1 if findings or missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

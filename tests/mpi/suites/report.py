@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What huddle said in a job, besides how many calls it took."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "programs"))
+import job as jobs  # noqa: E402
+
+HEADING = "huddle: collectives of rank 0"
+OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "allgatherv", "alltoall", "alltoallv",
+              "alltoallw", "gather", "gatherv", "scatter", "scatterv", "reduce_scatter",
+              "reduce_scatter_block", "scan", "exscan")
+
+
+def taken(job):
+    return sum(job.taken(operation) for operation in OPERATIONS)
+
+
+def complaints(job):
+    """Every line of huddle's that is not in a table of the statistics, and the remarks below one."""
+    found = []
+    in_table = False
+    for line in job.err.splitlines():
+        if line.startswith(HEADING):
+            in_table = True
+        elif line.startswith("huddle: "):
+            found.append(line)
+        elif in_table and line.startswith("  "):
+            found.append(line.strip())
+        else:
+            in_table = in_table and (jobs.STATS_LINE.match(line) or line.startswith("operation "))
+    return found

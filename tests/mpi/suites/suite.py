@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""One part of mpi4py's tests under one MPI: run without huddle and with it, and compared."""
+import dataclasses
+import pathlib
+import re
+import shutil
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "programs"))
+import job  # noqa: E402
+import modules  # noqa: E402
+import outcomes  # noqa: E402
+import peer as peer_module  # noqa: E402
+import report  # noqa: E402
+
+# HUDDLE_X by X. Communicators of these tests are young: they join at their first call.
+WAYS = {"plain": {"JOIN_AFTER": "0"}, "verify": {"JOIN_AFTER": "0", "VERIFY": "1"}}
+# The slowest test of all takes less than a minute on a machine that others use too.
+STALL_SECONDS = 240
+DEADLINE_SECONDS = 3600
+# A test whose outcome is not always the same without huddle either is known after so many runs.
+NATIVE_RUNS = 3
+# So many tests that an MPI does not survive by itself are left out, one after another.
+MOST_LEFT_OUT = 8
+
+
+def present(names):
+    """Those of the MPIs that are set up; the others are named."""
+    found = []
+    for name in names:
+        lacks = peer_module.Peer(name).lacks()
+        if lacks:
+            print(f"{name}: {lacks}")
+        else:
+            found.append(name)
+    return found
+
+
+@dataclasses.dataclass
+class Run:
+    outcomes: outcomes.Outcomes
+    job: job.Outcome
+    ranks: int
+
+    def is_whole(self):
+        return len(self.outcomes.ended) == self.ranks
+
+    def words(self):
+        return f"{self.outcomes.summary()}, {self.job.seconds:.0f} s"
+
+
+class Watch:
+    """Ends a job in which nothing happens any more."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.over = threading.Event()
+
+    def __call__(self, mark):
+        threading.Thread(target=self._watch, args=(mark,), daemon=True).start()
+
+    def _watch(self, mark):
+        seen, since = 0, time.monotonic()
+        while not self.over.wait(1.0):
+            size = sum(path.stat().st_size for path in self.folder.glob("rank-*"))
+            if size != seen:
+                seen, since = size, time.monotonic()
+            elif time.monotonic() - since > STALL_SECONDS:
+                job.end_all(mark)
+                return
+
+
+class Suite:
+    def __init__(self, part, tests, work, libraries):
+        self.part = part
+        self.tests = tests
+        self.work = work / str(part).replace(" ", "-")
+        self.preload = pathlib.Path(libraries).resolve() / "libhuddle_preload.so"
+        self.peer = peer_module.Peer(part.mpi)
+        self.include, self.exclude = modules.MODULES[part.modules]
+        self.left_out = []  # tests that the MPI does not survive by itself
+
+    def judge(self, ways):
+        """What is wrong, in sentences."""
+        native = self._baseline()
+        if native is None:
+            return ["does not come to its end without huddle either"]
+        print(f"{self.part}: native: {native.words()}", flush=True)
+        findings = []
+        for way in ways:
+            run = self._run(way)
+            taken = report.taken(run.job)
+            print(f"{self.part}: {way}: {run.words()}, {taken} collectives taken", flush=True)
+            findings += [f"{way}: {finding}" for finding in self._compare(native, run)]
+            if self.part.ranks > 1 and self.part.modules != "spawn" and taken == 0:
+                findings.append(f"{way}: huddle took nothing\n{run.job.tail()}")
+        return findings
+
+    def _baseline(self):
+        """Without huddle, and without the tests at which the MPI dies or stands still by itself."""
+        while len(self.left_out) <= MOST_LEFT_OUT:
+            native = self._run("native")
+            if native.is_whole():
+                return native
+            unfinished = sorted(native.outcomes.unfinished)
+            print(f"{self.part}: native: does not survive {', '.join(unfinished) or 'its start'}\n"
+                  f"{native.job.tail()}", flush=True)
+            if not unfinished:
+                return None
+            self.left_out += unfinished
+        return None
+
+    def _compare(self, native, run):
+        findings = [f"said: {line}" for line in report.complaints(run.job)]
+        if not run.is_whole():
+            at = ", ".join(sorted(run.outcomes.unfinished)) or "its start or end"
+            return [*findings, f"not at its end: {at}\n{run.job.tail()}"]
+        if run.job.status != native.job.status:
+            findings.append(f"status {run.job.status}, not {native.job.status}\n{run.job.tail()}")
+        if run.job.left:
+            findings.append(f"left {', '.join(run.job.left)}")
+        differences = outcomes.different(native.outcomes, run.outcomes)
+        for rank, test, natively in self._explained(native, run, differences):
+            findings.append(f"{test} on rank {rank}: {run.outcomes.of(rank, test)}, not "
+                            f"{' or '.join(natively)}\n{run.outcomes.reason(rank, test)}")
+        return findings
+
+    def _explained(self, native, run, differences):
+        """Differences that stay when the modules have been run again natively, with all outcomes
+        that were seen there."""
+        if not differences:
+            return []
+        concerned = {test.split("(")[-1].split(".")[0] for _, test in differences}
+        pattern = "^(" + "|".join(sorted(map(re.escape, concerned))) + r")\.py$"
+        natives = [native] + [self._run("native", pattern) for _ in range(NATIVE_RUNS - 1)]
+        left = []
+        for rank, test in differences:
+            natively = sorted({each.outcomes.of(rank, test) for each in natives})
+            if run.outcomes.of(rank, test) in natively:
+                print(f"{self.part}: {test} ends one way or another without huddle", flush=True)
+            else:
+                left.append((rank, test, natively))
+        return left
+
+    def _run(self, way, include=None):
+        folder = self.work / way
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "tmp").mkdir(parents=True)
+        own = {"TMPDIR": str(folder / "tmp"), "XDG_CONFIG_HOME": str(folder)}
+        if way != "native":
+            own.update({f"HUDDLE_{name}": value for name, value in WAYS[way].items()})
+            own.update({"HUDDLE_STATS": "1", "LD_PRELOAD": str(self.preload)})
+        arguments = [HERE / "record.py", self.tests, folder, "-q", "-i", include or self.include, "-e",
+                     self.exclude]
+        for test in self.left_out:
+            arguments += ["-x", test]
+        watch = Watch(folder)
+        done = job.run(self.peer.job(self.part.ranks, self.peer.home / "venv/bin/python", arguments, own),
+                       self.peer.environment(), DEADLINE_SECONDS, watch)
+        watch.over.set()
+        (folder / "log").write_text(done.out + done.err, encoding="utf-8")
+        return Run(outcomes.Outcomes(folder), done, self.part.ranks)

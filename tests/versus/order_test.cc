@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "versus/order.h"
+
+#include <gtest/gtest.h>
+
+namespace huddle::versus {
+namespace {
+
+TEST(Order, ArrivesAsItWasSent) {
+  const Order sent{.operation = Operation::reduce,
+                   .bytes = 65536,
+                   .calls = 4,
+                   .stretches = 7,
+                   .rounds = 3,
+                   .limit_ns = 5'000'000'000,
+                   .native = false,
+                   .huddle = true,
+                   .huddle_first = true};
+  Order got;
+  ASSERT_TRUE(read(text(sent), got));
+  EXPECT_EQ(text(got), text(sent));
+  EXPECT_EQ(got.operation, Operation::reduce);
+  EXPECT_EQ(got.limit_ns, 5'000'000'000);
+  EXPECT_FALSE(got.native);
+}
+
+TEST(Order, IsNotReadFromOtherLines) {
+  Order order;
+  EXPECT_FALSE(read("", order));
+  EXPECT_FALSE(read("1 8 1", order));
+  EXPECT_FALSE(read("99 8 1 1 1 1 1 1 1", order));
+}
+
+}  // namespace
+}  // namespace huddle::versus
