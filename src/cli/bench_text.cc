@@ -90,14 +90,16 @@ std::string entry_table(const Result& result, int columns) {
 
 }  // namespace
 
+std::string machine_text(const machine::Machine& machine, const std::string& machine_file) {
+  if (!calibrated(machine)) {
+    return machine.name + ", uncalibrated: choices rest on generic figures (huddle calibrate)";
+  }
+  return fmt::format("{}, {}", machine.name,
+                     machine_file == measured_now ? measured_now : "calibrated");
+}
+
 std::string bench_text(const BenchReport& report, int columns) {
-  std::string all =
-      wrap("",
-           fmt::format("{}, {}", report.machine.name,
-                       calibrated(report.machine)
-                           ? (report.machine_file == measured_now ? measured_now : "calibrated")
-                           : "uncalibrated: choices rest on generic figures (huddle calibrate)"),
-           0, columns);
+  std::string all = wrap("", machine_text(report.machine, report.machine_file), 0, columns);
   all += verdict_table(report, columns);
   for (const Result& result : report.results) all += entry_table(result, columns);
   return all;

@@ -10,6 +10,9 @@
 
 namespace huddle::cli {
 
+// Which machine the figures are of, and how well it is known. machine_file: as in a report.
+std::string machine_text(const machine::Machine& machine, const std::string& machine_file);
+
 std::string bench_text(const BenchReport& report, int columns);
 
 }  // namespace huddle::cli

@@ -19,6 +19,7 @@
 #include "cli/calibrate_json.h"
 #include "cli/calibrate_text.h"
 #include "cli/command.h"
+#include "cli/doubts.h"
 #include "cli/interrupt.h"
 #include "cli/measure_progress.h"
 #include "machine/discover.h"
@@ -194,9 +195,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
   keep(context, outcome, file);
   // It came while the file was written, which is whole now.
   if (interrupt.requested()) interrupt.die();
-  for (const auto& doubt : outcome.machine.doubts) {
-    context.console.note(fmt::format("warning: {}: {}", doubt.what, doubt.why));
-  }
+  warn_of_doubts(context.console, outcome.machine);
   return strict_ && !outcome.machine.doubts.empty() ? ExitCode::failure : ExitCode::fine;
 }
 

@@ -23,6 +23,10 @@ class Options {
   virtual void flag(const std::string& names, bool& target, const std::string& help) = 0;
   virtual void text(const std::string& names, std::string& target, const std::string& placeholder,
                     const std::string& help) = 0;
+  // Its value may be left out, and is then `fallback`.
+  virtual void optional_text(const std::string& names, std::string& target,
+                             const std::string& fallback, const std::string& placeholder,
+                             const std::string& help) = 0;
   virtual void number(const std::string& names, int& target, int least, int most,
                       const std::string& placeholder, const std::string& help) = 0;
   // The flag of a setting, such as --machine for "machine": given, it wins over environment and
@@ -31,6 +35,9 @@ class Options {
   // A positional argument that may be left out.
   virtual void positional(const std::string& name, std::string& target,
                           const std::string& help) = 0;
+  // All words from the first that is no option of this command: another command's own.
+  virtual void rest(const std::string& name, std::vector<std::string>& target,
+                    const std::string& help) = 0;
   // These two cannot be given together.
   virtual void exclude(const std::string& name, const std::string& other) = 0;
 };
@@ -39,6 +46,8 @@ class Options {
 struct Context {
   Console console;
   std::vector<settings::Resolved> settings;
+  // How the caller has set SIGPIPE, which huddle changes for itself.
+  bool pipe_signal_was_ignored = false;
 };
 
 class Command {
@@ -52,6 +61,7 @@ class Command {
   virtual ExitCode run(const Context& context) = 0;
 };
 
+std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_topo_command();
 std::unique_ptr<Command> make_calibrate_command();
 std::unique_ptr<Command> make_explain_command();

@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/explain_report.h"
+#include "cli/machine_in_question.h"
 #include "machine/discover.h"
-#include "machine/locate.h"
 #include "node/seats.h"
 #include "select/provision.h"
 
@@ -75,8 +75,10 @@ class ExplainCommand : public Command {
   std::string description() const override {
     return "Shows which algorithm a collective would run, which others could, and what each is "
            "predicted to cost: all from the machine model, so it works for a machine that is not "
-           "here. OPERATION is barrier, bcast, reduce or allreduce; SIZE is what one rank has, as "
-           "in 64, 8K or 1.5M. Ranks sit on cores in their order, one on each, on its first "
+           "here. OPERATION is a collective of MPI, in small letters; SIZE is what one rank has, "
+           "of "
+           "an exchange one block of it, as in 64, 8K or 1.5M. Ranks sit on cores in their order, "
+           "one on each, on its first "
            "hardware thread.";
   }
   std::string examples() const override {
@@ -91,7 +93,8 @@ class ExplainCommand : public Command {
   }
 
   void declare(Options& options) override {
-    options.positional("OPERATION", operation_, "barrier, bcast, reduce or allreduce");
+    options.positional("OPERATION", operation_,
+                       fmt::format("{}", fmt::join(select::operation_names, ", ")));
     options.positional("SIZE", size_, "bytes of one rank: 64, 8K, 1.5M; not for a barrier");
     options.number("-n,--ranks", ranks_, 1, most_ranks, "RANKS", "how many; else one a core");
     options.setting("machine");
@@ -101,18 +104,17 @@ class ExplainCommand : public Command {
 
   ExitCode run(const Context& context) override {
     const select::Request request = request_of(operation_, size_);
-    const machine::Discovery here = machine::discover_this_machine();
-    const std::string& named = settings::find(context.settings, "machine").value;
-    machine::LoadedMachine loaded = machine::load_machine(named, here.topology);
-    const machine::Topology& topology = loaded.machine.topology;
+    const MachineInQuestion in_question =
+        machine_in_question(context, machine::discover_this_machine().topology);
+    const machine::Machine& machine = in_question.loaded.machine;
+    const machine::Topology& topology = machine.topology;
     const int ranks = ranks_ > 0 ? ranks_ : core_count(topology);
     const node::Seats seats = node::seats(topology, processors_for(ranks, topology));
-    const machine::CostModel model(loaded.machine);
-    Explained explained{
+    const machine::CostModel model(machine);
+    const Explained explained{
         select::explain(request, seats, model, select::provision(seats, model, queue_bytes)),
         seats.pus,
-        {loaded.machine, std::nullopt, loaded.path}};
-    explained.subject.measurable = fingerprint(topology) == fingerprint(here.topology);
+        {machine, std::nullopt, in_question.loaded.path, in_question.is_here()}};
     const Console& console = context.console;
     console.print(json_ ? explain_json(explained) : explain_text(explained, all_, console));
     return ExitCode::fine;

@@ -32,6 +32,8 @@ constexpr std::string_view footer =
     "'huddle COMMAND --help' shows examples, 'huddle config --help' where settings come from.\n"
     "Exit status: 0 fine, 1 a finding or failure, 2 wrong usage, 3 bad input.";
 
+std::string option_part(const std::string& word) { return word.substr(0, word.find('=')); }
+
 // Settings given as flags, by key.
 using FlagValues = std::map<std::string, std::string>;
 
@@ -65,9 +67,13 @@ void declare_everywhere(CLI::App& app, FlagValues& values) {
   }
 }
 
+// Where commands want words that are not huddle's, by their names.
+using Rests = std::map<std::string, std::vector<std::string>*>;
+
 class ParserOptions : public Options {
  public:
-  ParserOptions(CLI::App& app, FlagValues& values) : app_(app), values_(values) {}
+  ParserOptions(CLI::App& app, FlagValues& values, Rests& rests)
+      : app_(app), values_(values), rests_(rests) {}
 
   void flag(const std::string& names, bool& target, const std::string& help) override {
     app_.add_flag(names, target, help);
@@ -75,6 +81,17 @@ class ParserOptions : public Options {
   void text(const std::string& names, std::string& target, const std::string& placeholder,
             const std::string& help) override {
     app_.add_option(names, target, help)->check(refuse_nothing)->type_name(placeholder);
+  }
+  void optional_text(const std::string& names, std::string& target, const std::string& fallback,
+                     const std::string& placeholder, const std::string& help) override {
+    app_.add_option_function<std::vector<std::string>>(
+            names,
+            [&target, fallback](const std::vector<std::string>& values) {
+              target = values.empty() || values.front().empty() ? fallback : values.front();
+            },
+            help)
+        ->expected(0, 1)
+        ->type_name(placeholder);
   }
   void number(const std::string& names, int& target, int least, int most,
               const std::string& placeholder, const std::string& help) override {
@@ -88,6 +105,11 @@ class ParserOptions : public Options {
   void positional(const std::string& name, std::string& target, const std::string& help) override {
     app_.add_option(name, target, help)->check(refuse_nothing)->type_name("");
   }
+  void rest(const std::string& name, std::vector<std::string>& target,
+            const std::string& help) override {
+    app_.add_option(name, target, help)->type_name("");
+    rests_[app_.get_name()] = &target;
+  }
   void exclude(const std::string& name, const std::string& other) override {
     app_.get_option(name)->excludes(app_.get_option(other));
   }
@@ -95,7 +117,19 @@ class ParserOptions : public Options {
  private:
   CLI::App& app_;
   FlagValues& values_;
+  Rests& rests_;
 };
+
+// The place of the first word that is neither an option of this one nor the value of one.
+std::size_t end_of_options(const CLI::App& app, const std::vector<std::string>& words,
+                           std::size_t at) {
+  for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
+    const CLI::Option* const option = app.get_option_no_throw(option_part(words[at]));
+    const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
+    if (takes_value && option_part(words[at]) == words[at]) ++at;
+  }
+  return std::min(at, words.size());
+}
 
 // Lists commands by their one-line summaries, opens a command's own help with its description.
 class HelpFormatter : public CLI::Formatter {
@@ -183,8 +217,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-std::string option_part(const std::string& word) { return word.substr(0, word.find('=')); }
-
 std::string no_option_text(const std::string& caller, const std::string& word,
                            const CLI::App& app) {
   const std::string name = option_part(word);
@@ -207,8 +239,10 @@ class Parser {
 
   // The command to run; nothing where help or the version was the answer, which is printed then.
   Command* parse(int argc, char** argv) {
+    std::vector<std::string> words = own_words({argv + 1, argv + argc});
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
-      app_.parse(argc, argv);
+      app_.parse(std::move(words));
     } catch (const CLI::CallForVersion& version) {
       Console{}.print(fmt::format("{}\n", version.what()));
       return nullptr;
@@ -231,11 +265,26 @@ class Parser {
   const FlagValues& values() const { return values_; }
 
  private:
+  // The words without those that a command wants for itself, which go there.
+  std::vector<std::string> own_words(std::vector<std::string> words) {
+    const std::size_t name = end_of_options(app_, words, 0);
+    if (name == words.size()) return words;
+    const auto rest = rests_.find(words[name]);
+    if (rest == rests_.end()) return words;
+    const CLI::App& command = *app_.get_subcommand(words[name]);
+    const auto begin =
+        words.begin() + static_cast<std::ptrdiff_t>(end_of_options(command, words, name + 1));
+    const bool marked = begin != words.end() && *begin == "--";
+    rest->second->assign(marked ? begin + 1 : begin, words.end());
+    words.erase(begin, words.end());
+    return words;
+  }
+
   void add(Command& command) {
     CLI::App* const sub = app_.add_subcommand(command.name(), command.summary());
     sub->group("Commands");
     sub->set_help_flag("-h,--help", "this help");
-    ParserOptions options(*sub, values_);
+    ParserOptions options(*sub, values_, rests_);
     command.declare(options);
     declare_everywhere(*sub, values_);
     sub->footer("Examples:\n" + command.examples());
@@ -281,11 +330,12 @@ class Parser {
 
   CLI::App app_{std::string(description), "huddle"};
   FlagValues values_;
+  Rests rests_;
   std::vector<std::string> names_;
   Command* chosen_ = nullptr;
 };
 
-int parse_and_run(int argc, char** argv) {
+int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
   const auto commands = all_commands();
   Parser parser(commands);
   Command* const command = parser.parse(argc, argv);
@@ -296,6 +346,7 @@ int parse_and_run(int argc, char** argv) {
     settings::override_by_flag(context.settings, key, value);
   }
   context.console = make_console(context.settings);
+  context.pipe_signal_was_ignored = pipe_signal_was_ignored;
   return static_cast<int>(command->run(context));
 }
 
@@ -303,6 +354,7 @@ int parse_and_run(int argc, char** argv) {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_run_command());
   commands.push_back(make_topo_command());
   commands.push_back(make_calibrate_command());
   commands.push_back(make_explain_command());
@@ -314,9 +366,9 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 
 int run_program(int argc, char** argv) {
   // A reader that has seen enough ("| head") ends us quietly, even where the caller ignores that.
-  std::signal(SIGPIPE, SIG_DFL);
+  const bool pipe_signal_was_ignored = std::signal(SIGPIPE, SIG_DFL) == SIG_IGN;
   try {
-    return parse_and_run(argc, argv);
+    return parse_and_run(argc, argv, pipe_signal_was_ignored);
   } catch (const Error& error) {
     plain_console().note(fmt::format("huddle: {}", error.what()));
     return static_cast<int>(error.code());

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "cli/command.h"
+#include "cli/machine_in_question.h"
 #include "cli/topo_json.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -52,18 +53,13 @@ bool meant_for_this_machine(const settings::Resolved& setting) {
 
 // The setting `machine` may name another machine: then nothing there is allowed to us or not.
 Subject this_or_named(const Context& context) {
-  const settings::Resolved& setting = settings::find(context.settings, "machine");
   const machine::Discovery discovery = machine::discover_this_machine();
-  machine::LoadedMachine loaded = machine::load_machine(setting.value, discovery.topology);
-  Subject subject{std::move(loaded.machine), std::nullopt, loaded.path};
-  const std::string theirs = fingerprint(subject.machine.topology);
-  const std::string ours = fingerprint(discovery.topology);
-  if (theirs == ours) {
-    subject.allowed = discovery.allowed;
-  } else if (meant_for_this_machine(setting)) {
-    context.console.note(
-        fmt::format("warning: {} describes {}, and this machine is {}", loaded.path, theirs, ours));
+  MachineInQuestion machine = machine_in_question(context, discovery.topology);
+  if (!machine.is_here() && meant_for_this_machine(settings::find(context.settings, "machine"))) {
+    context.console.note("warning: " + machine.difference());
   }
+  Subject subject{std::move(machine.loaded.machine), std::nullopt, machine.loaded.path};
+  if (machine.is_here()) subject.allowed = discovery.allowed;
   return subject;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "memory/heap.h"
 #include "team/team.h"
 
 namespace huddle::contest {
@@ -23,6 +24,7 @@ struct Here {
   // pages. As many bytes as the contest moves.
   std::span<std::byte> source;
   std::span<std::byte> target;
+  const memory::Heap* heap = nullptr;  // where they lie, in a contest of heaps
   std::uint32_t stamp = 0;  // another one in each stretch: data of one are wrong in the next
 };
 

@@ -50,6 +50,7 @@ struct Contest {
   std::size_t bytes = 0;  // that each rank's buffers have
   std::vector<Entry> entries;
   std::vector<Judgement> judgements;
+  bool in_heap = false;  // the buffers, so that other ranks can map them
 };
 
 struct EntryResult {

@@ -4,17 +4,24 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "base/text.h"
 #include "contest/bare_flags.h"
+#include "contest/bare_read.h"
 #include "contest/bare_ring.h"
 #include "contest/barriers.h"
+#include "contest/reading.h"
 #include "contest/team_calls.h"
+#include "contest/team_operation.h"
 #include "memory/copy.h"
+#include "node/direct_exchange.h"
 
 namespace huddle::contest {
 namespace {
 
 using Kind = Bar::Kind;
+using select::Operation;
 
 // Some 10 us to a stretch at the least, so that the clock's 25 ns vanish; and an even number.
 constexpr int calls_in_a_series = 500;
@@ -26,29 +33,55 @@ constexpr int crowded_ranks = 8;
 
 constexpr std::size_t large_sizes[] = {std::size_t{512} << 10, std::size_t{4} << 20};
 
-Entry entry(std::string name, std::unique_ptr<Contender> contender, bool bare, int calls,
-            int stretches) {
+// How often the entries of a contest are called: see Entry.
+struct Series {
+  int calls;
+  int stretches;
+};
+// Calls that are timed one by one.
+Series single_calls(const Contest& contest, const Scale& scale) {
+  return {1, scale.single_calls(contest.bytes)};
+}
+
+void add(Contest& contest, const Series& series, std::string name,
+         std::unique_ptr<Contender> contender, bool bare) {
+  contest.entries.push_back({.name = std::move(name),
+                             .contender = std::move(contender),
+                             .bare = bare,
+                             .calls = series.calls,
+                             .stretches = series.stretches});
+}
+
+// A bare ring for each kernel: the numbers of their entries.
+std::vector<std::size_t> add_rings(Contest& contest, const Series& series) {
+  std::vector<std::size_t> rings;
+  for (const memory::CopyKernel kernel : memory::copy_kernels) {
+    if (!memory::is_native(kernel)) continue;
+    rings.push_back(contest.entries.size());
+    add(contest, series, fmt::format("hand-off through a ring, {}", memory::name(kernel)),
+        std::make_unique<BareRing>(kernel), true);
+  }
+  return rings;
+}
+
+// Two ranks, with buffers of so many bytes; entries and judgements are to come.
+Contest of_two(const std::vector<int>& pus, std::string name, std::size_t bytes) {
   return {.name = std::move(name),
-          .contender = std::move(contender),
-          .bare = bare,
-          .calls = calls,
-          .stretches = stretches};
+          .seating = {2, {pus[0], pus[1]}},
+          .bytes = bytes,
+          .entries = {},
+          .judgements = {}};
 }
 
 Contest flags_of_two(const std::vector<int>& pus, const Scale& scale) {
-  Contest contest{.name = "flags of two ranks",
-                  .seating = {2, {pus[0], pus[1]}},
-                  .entries = {},
-                  .judgements = {}};
-  const auto add = [&](std::string name, std::unique_ptr<Contender> contender, bool bare) {
-    contest.entries.push_back(entry(std::move(name), std::move(contender), bare, calls_in_a_series,
-                                    scale.stretches(series_in_a_round)));
-  };
-  add("barrier", barrier_contender(2, TeamBarrier()), false);
-  add("two flags in one line", barrier_contender(2, OneLineExchange()), true);
-  add("two flags in two lines", barrier_contender(2, TwoLineExchange()), true);
-  add("broadcast of 8 bytes, roots in turn", std::make_unique<RotatingBcast>(), false);
-  add("a line one way", std::make_unique<PingPong>(), true);
+  Contest contest = of_two(pus, "flags of two ranks", 0);
+  const Series series{calls_in_a_series, scale.stretches(series_in_a_round)};
+  add(contest, series, "barrier", barrier_contender(2, TeamBarrier()), false);
+  add(contest, series, "two flags in one line", barrier_contender(2, OneLineExchange()), true);
+  add(contest, series, "two flags in two lines", barrier_contender(2, TwoLineExchange()), true);
+  add(contest, series, "broadcast of 8 bytes, roots in turn", std::make_unique<RotatingBcast>(),
+      false);
+  add(contest, series, "a line one way", std::make_unique<PingPong>(), true);
   contest.judgements = {
       {.what = "barrier, 2 ranks",
        .subject = 0,
@@ -61,24 +94,13 @@ Contest flags_of_two(const std::vector<int>& pus, const Scale& scale) {
 
 Contest data_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
-  Contest contest{.name = size + " between two ranks",
-                  .seating = {2, {pus[0], pus[1]}},
-                  .bytes = bytes,
-                  .entries = {},
-                  .judgements = {}};
-  const auto add = [&](std::string name, std::unique_ptr<Contender> contender, bool bare) {
-    contest.entries.push_back(
-        entry(std::move(name), std::move(contender), bare, 1, scale.single_calls(bytes)));
-  };
-  add("broadcast of " + size, std::make_unique<TeamBcast>(), false);
-  add("allreduce of " + size, std::make_unique<TeamAllreduce>(), false);
-  std::vector<std::size_t> rings;
-  for (const memory::CopyKernel kernel : memory::copy_kernels) {
-    if (!memory::is_native(kernel)) continue;
-    rings.push_back(contest.entries.size());
-    add(fmt::format("hand-off through a ring, {}", memory::name(kernel)),
-        std::make_unique<BareRing>(kernel), true);
-  }
+  Contest contest = of_two(pus, size + " between two ranks", bytes);
+  const Series series = single_calls(contest, scale);
+  add(contest, series, "broadcast of " + size,
+      std::make_unique<TeamOperation>(Calls{Operation::bcast, bytes}), false);
+  add(contest, series, "allreduce of " + size,
+      std::make_unique<TeamOperation>(Calls{Operation::allreduce, bytes}), false);
+  const std::vector<std::size_t> rings = add_rings(contest, series);
   const auto moved = static_cast<double>(bytes);
   const Bar bar{Kind::rate_at_least, 0.8};
   contest.judgements = {
@@ -89,19 +111,114 @@ Contest data_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale&
   return contest;
 }
 
+// Each rank's buffers hold a block of so many bytes for each. What a rank has to move is counted in
+// blocks: its own, once; what it shows, and what it takes.
+Contest exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
+  const std::string size = size_text(static_cast<double>(bytes));
+  constexpr int ranks = 2;
+  Contest contest = of_two(pus, "blocks of " + size + " between two ranks", ranks * bytes);
+  const Series series = single_calls(contest, scale);
+  struct Moved {
+    Operation operation;
+    double blocks;  // by the rank that moves most
+  };
+  constexpr Moved all[] = {
+      {Operation::alltoall, 3}, {Operation::allgather, 3}, {Operation::gather, 2}};
+  for (const Moved& one : all) {
+    add(contest, series, fmt::format("{} of {}", name(one.operation), size),
+        std::make_unique<TeamOperation>(Calls{one.operation, bytes}), false);
+  }
+  const std::vector<std::size_t> rings = add_rings(contest, series);
+  const auto block = static_cast<double>(bytes);
+  for (std::size_t i = 0; i < std::size(all); ++i) {
+    contest.judgements.push_back({.what = contest.entries[i].name,
+                                  .subject = i,
+                                  .rivals = rings,
+                                  .bar = {Kind::rate_at_least, 0.6},
+                                  .subject_bytes = all[i].blocks * block,
+                                  // Each of the two moves all of its buffer.
+                                  .rival_bytes = ranks * block});
+  }
+  return contest;
+}
+
+// The same where ranks read each other's memory, against the same system call with nothing said in
+// between: what a rank has to have read is counted, and the copy of its own block.
+Contest single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
+  const std::string size = size_text(static_cast<double>(bytes));
+  constexpr int ranks = 2;
+  Contest contest = of_two(pus, "blocks of " + size + " read by two ranks", ranks * bytes);
+  const Series series = single_calls(contest, scale);
+  constexpr std::size_t both = 3;
+  constexpr std::size_t first = 4;
+  for (const Operation operation : {Operation::alltoall, Operation::allgather, Operation::gather}) {
+    const std::size_t rival = operation == Operation::gather ? first : both;
+    contest.judgements.push_back(
+        {.what = fmt::format("{} of {}, single copy", name(operation), size),
+         .subject = contest.entries.size(),
+         .rivals = {rival},
+         .bar = {Kind::rate_at_least, 0.8},
+         .subject_bytes = static_cast<double>(ranks * bytes),
+         .rival_bytes = static_cast<double>(ranks * bytes)});
+    add(contest, series, fmt::format("{} of {}, single copy", name(operation), size),
+        std::make_unique<TeamOperation>(Calls{operation, bytes}, node::DirectExchange::Plan{}),
+        false);
+  }
+  add(contest, series, "process_vm_readv by both",
+      std::make_unique<BareRead>(BareRead::Readers::both), true);
+  add(contest, series, "process_vm_readv by one",
+      std::make_unique<BareRead>(BareRead::Readers::first), true);
+  return contest;
+}
+
+// The same where ranks have mapped what they hand in, against a copy from there with nothing said
+// in between: what a rank has to have read of the other's is counted, and the copy of its own block
+// where there is one.
+Contest heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
+  const std::string size = size_text(static_cast<double>(bytes));
+  constexpr int ranks = 2;
+  Contest contest = of_two(pus, "blocks of " + size + " in the shared heap", ranks * bytes);
+  contest.in_heap = true;
+  const Series series = single_calls(contest, scale);
+  struct Moved {
+    double blocks;
+    Operation operation;
+    bool by_both;
+  };
+  // To join half a block two halves are read and one is written, where a copy reads one: half as
+  // much again; then the other half is copied.
+  constexpr Moved all[] = {{1, Operation::bcast, false},
+                           {1.25, Operation::allreduce, true},
+                           {ranks, Operation::alltoall, true},
+                           {ranks, Operation::allgather, true}};
+  const auto block = static_cast<double>(bytes);
+  for (const Moved& one : all) {
+    const std::string what = fmt::format("{} of {}, shared heap", name(one.operation), size);
+    contest.judgements.push_back({.what = what,
+                                  .subject = contest.entries.size(),
+                                  .rivals = {std::size(all) + (one.by_both ? 0 : 1)},
+                                  .bar = {Kind::rate_at_least, 0.8},
+                                  .subject_bytes = one.blocks * block,
+                                  .rival_bytes = ranks * block});
+    add(contest, series, what, std::make_unique<TeamOperation>(Calls{one.operation, bytes}), false);
+  }
+  add(contest, series, "copies from mapped memory by both",
+      std::make_unique<BareRead>(BareRead::Readers::both), true);
+  add(contest, series, "copies from mapped memory by one",
+      std::make_unique<BareRead>(BareRead::Readers::first), true);
+  return contest;
+}
+
 Contest crowd(const std::vector<int>& pus, const Scale& scale) {
   Contest contest{.name = "more ranks than cores",
                   .seating = {crowded_ranks, {pus[0], pus[1]}},
                   .entries = {},
                   .judgements = {}};
-  const auto add = [&](std::string name, std::unique_ptr<Contender> contender, bool bare) {
-    contest.entries.push_back(entry(std::move(name), std::move(contender), bare,
-                                    crowded_calls_in_a_series,
-                                    scale.stretches(crowded_series_in_a_round)));
-  };
-  add("barrier", barrier_contender(crowded_ranks, TeamBarrier()), false);
-  add("a counter, and sched_yield", barrier_contender(crowded_ranks, YieldingCounter()), true);
-  add("a flag each, and sched_yield",
+  const Series series{crowded_calls_in_a_series, scale.stretches(crowded_series_in_a_round)};
+  add(contest, series, "barrier", barrier_contender(crowded_ranks, TeamBarrier()), false);
+  add(contest, series, "a counter, and sched_yield",
+      barrier_contender(crowded_ranks, YieldingCounter()), true);
+  add(contest, series, "a flag each, and sched_yield",
       barrier_contender(crowded_ranks, YieldingFlags(crowded_ranks)), true);
   contest.judgements = {{.what = fmt::format("barrier, {} on 2 cores", crowded_ranks),
                          .subject = 0,
@@ -118,6 +235,15 @@ std::vector<Contest> engine_contests(const std::vector<int>& pus, const Scale& s
   contests.push_back(flags_of_two(pus, scale));
   for (const std::size_t bytes : large_sizes) {
     contests.push_back(data_of_two(pus, bytes, scale));
+    contests.push_back(exchanges_of_two(pus, bytes, scale));
+  }
+  if (ranks_may_read()) {
+    for (const std::size_t bytes : large_sizes) {
+      contests.push_back(single_copy_of_two(pus, bytes, scale));
+    }
+  }
+  for (const std::size_t bytes : large_sizes) {
+    contests.push_back(heap_of_two(pus, bytes, scale));
   }
   contests.push_back(crowd(pus, scale));
   return contests;

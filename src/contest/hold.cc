@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/error.h"
@@ -80,21 +82,40 @@ struct Common {
   Shared<Words> words;        // how each entry went about it
 };
 
+// A rank's own pages, from the system or from its heap.
+class Pages {
+ public:
+  Pages(std::size_t bytes, memory::Heap* heap) : bytes_(bytes) {
+    if (heap == nullptr) {
+      own_ = memory::PageBuffer(bytes);
+      data_ = own_.data();
+    } else {
+      data_ = static_cast<std::byte*>(heap->allocate(bytes, memory::page_bytes()));
+      if (data_ == nullptr) throw FailureError("the heap has no room for a contest's buffers");
+    }
+    std::fill_n(data_, bytes, std::byte{0});
+  }
+  std::span<std::byte> bytes() const { return {data_, bytes_}; }
+
+ private:
+  memory::PageBuffer own_;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_;
+};
+
 // One rank's part.
 class Competitor {
  public:
-  Competitor(const Contest& contest, const Terms& terms, const Common& common, team::Team& team)
+  Competitor(const Contest& contest, const Terms& terms, const Common& common, team::Team& team,
+             memory::Heap* heap)
       : contest_(contest),
         terms_(terms),
         common_(common),
-        source_(contest.bytes),
-        target_(contest.bytes),
-        here_{team.rank(), team.ranks(), &team, source_.bytes().first(contest.bytes),
-              target_.bytes().first(contest.bytes)} {}
+        source_(contest.bytes, heap),
+        target_(contest.bytes, heap),
+        here_{team.rank(), team.ranks(), &team, source_.bytes(), target_.bytes(), heap} {}
 
   void compete() {
-    source_.touch();
-    target_.touch();
     for (const Entry& entry : contest_.entries) {
       entry.contender->set_up(here_);
       common_.gate->wait();
@@ -170,8 +191,8 @@ class Competitor {
   const Contest& contest_;
   const Terms& terms_;
   const Common& common_;
-  memory::PageBuffer source_;
-  memory::PageBuffer target_;
+  Pages source_;
+  Pages target_;
   Here here_;
 };
 
@@ -225,9 +246,11 @@ Result hold(const Contest& contest, const Terms& terms, Watcher& watcher,
     team::ContextOptions options;
     options.machine = terms.machine;
     options.arena.cap_bytes = cap_bytes;
+    std::optional<memory::Heap> heap;
+    if (contest.in_heap) options.heap = heap.emplace(cap_bytes).facts();
     team::Context context(std::move(options));
     team::Team team(context, bootstrap);
-    Competitor(contest, terms, common, team).compete();
+    Competitor(contest, terms, common, team, heap ? &*heap : nullptr).compete();
   });
   wait_for(ranks, contest, terms, *common.board, watcher, stop);
   return collect(contest, common);

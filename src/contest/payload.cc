@@ -25,6 +25,13 @@ double number(std::size_t place, std::uint32_t stamp) {
 
 }  // namespace
 
+std::uint32_t stamp_of(std::uint32_t stamp, int from, int to) {
+  constexpr std::uint32_t senders_apart = 0x9E3779B1U;
+  constexpr std::uint32_t receivers_apart = 0x85EBCA77U;
+  return stamp + senders_apart * static_cast<std::uint32_t>(from) +
+         receivers_apart * static_cast<std::uint32_t>(to);
+}
+
 void fill_words(std::span<std::byte> data, std::uint32_t stamp) {
   const auto words = as<std::uint64_t>(data);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = word(i, stamp);
@@ -42,12 +49,12 @@ void fill_numbers(std::span<std::byte> data, std::uint32_t stamp, int rank) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = number(i, stamp) + rank;
 }
 
-bool has_sums(std::span<const std::byte> data, std::uint32_t stamp, int ranks) {
+bool has_sums(std::span<const std::byte> data, std::uint32_t stamp, int ranks, std::size_t first) {
   const auto sums = as<double>(data);
   const double of_ranks = 0.5 * ranks * (ranks - 1);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    wrong += sums[i] == ranks * number(i, stamp) + of_ranks ? 0 : 1;
+    wrong += sums[i] == ranks * number(first + i, stamp) + of_ranks ? 0 : 1;
   }
   return wrong == 0;
 }

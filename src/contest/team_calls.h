@@ -9,22 +9,28 @@
 #include <string>
 
 #include "contest/contender.h"
-#include "memory/reduction.h"
 #include "select/candidate.h"
+#include "select/operation.h"
 
 namespace huddle::contest {
 
 // No plan: whatever the team chooses.
 using PlanOrChoice = std::optional<select::Plan>;
 
+// What the team would choose, in words.
+std::string chosen(const Here& here, const select::Request& request);
+
 // For BarrierContender.
 class TeamBarrier {
  public:
-  explicit TeamBarrier(PlanOrChoice plan = std::nullopt) : plan_(std::move(plan)) {}
-  void build(const Here&) {}
+  explicit TeamBarrier(PlanOrChoice plan = std::nullopt) : plan_(plan) {}
+  void build(const Here& here) {
+    if (plan_ && here.ranks > 1) ready_ = here.team->ready_by(*plan_);
+  }
   void pass(const Here& here) {
-    if (plan_) {
-      here.team->run_by(*plan_, {});
+    static constexpr team::Call call;
+    if (ready_) {
+      here.team->run_by(*ready_, call);
     } else {
       here.team->barrier();
     }
@@ -33,6 +39,7 @@ class TeamBarrier {
 
  private:
   PlanOrChoice plan_;
+  std::optional<team::Ready> ready_;
 };
 
 // 8 bytes from each rank in turn, and the root adds to what it was sent last: it cannot begin
@@ -47,33 +54,6 @@ class RotatingBcast final : public Contender {
  private:
   std::uint64_t value_ = 0;
   std::uint64_t calls_ = 0;
-};
-
-// All of the buffer, from the first rank to all.
-class TeamBcast final : public Contender {
- public:
-  explicit TeamBcast(PlanOrChoice plan = std::nullopt) : plan_(std::move(plan)) {}
-  void prepare(const Here& here) override;
-  void run(const Here& here, int calls) override;
-  bool is_right(const Here& here) override;
-  std::string how(const Here& here) override;
-
- private:
-  PlanOrChoice plan_;
-};
-
-// Sums of doubles.
-class TeamAllreduce final : public Contender {
- public:
-  explicit TeamAllreduce(PlanOrChoice plan = std::nullopt);
-  void prepare(const Here& here) override;
-  void run(const Here& here, int calls) override;
-  bool is_right(const Here& here) override;
-  std::string how(const Here& here) override;
-
- private:
-  PlanOrChoice plan_;
-  memory::Reduction sum_;
 };
 
 }  // namespace huddle::contest

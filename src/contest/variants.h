@@ -28,4 +28,9 @@ std::vector<Contest> bcast_variants(const machine::Machine& machine, const Seati
 std::vector<Contest> allreduce_variants(const machine::Machine& machine, const Seating& seating,
                                         const Scale& scale);
 
+// Zhang, Meng and Huo: exchanges of pairs in tiles of several sizes, the largest as good as none,
+// in either order. pre: two ranks or more.
+std::vector<Contest> alltoall_variants(const machine::Machine& machine, const Seating& seating,
+                                       const Scale& scale);
+
 }  // namespace huddle::contest

@@ -18,12 +18,24 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Bench, WantsToKnowWhatToTime) {
-  const Ran ran = Program().run({"bench"});
+TEST(Bench, SaysWhatToDoWithoutAnMpi) {
+  const Ran ran = Program().environment("PATH=/nowhere").run({"bench"});
   EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("no mpirun on the PATH"));
   EXPECT_THAT(ran.err, HasSubstr("huddle bench --engine"));
-  EXPECT_EQ(Program().run({"bench", "--engine", "--ranks", "4"}).status, 2);
-  EXPECT_EQ(Program().run({"bench", "--engine", "--variants", "--ranks", "1"}).status, 2);
+}
+
+TEST(Bench, RefusesWhatDoesNotGoTogether) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"bench", "--engine", "--ranks", "4"},
+                                             {"bench", "--engine", "--variants", "--ranks", "1"},
+                                             {"bench", "--engine", "--sizes", "8"},
+                                             {"bench", "--variants"},
+                                             {"bench", "--under", "intel"},
+                                             {"bench", "--peers", "/nowhere"},
+                                             {"bench", "--mpi", "/nowhere/mpirun"}}) {
+    EXPECT_EQ(Program().run(words).status, 2) << words.back();
+  }
 }
 
 TEST(Bench, TimesOnlyTheMachineThatIsHere) {

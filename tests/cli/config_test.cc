@@ -26,11 +26,21 @@ const std::vector<ConfigFile> files = {{"/home/ada/.config/huddle/config.toml", 
 
 TEST(ConfigText, IsAnAlignedTable) {
   EXPECT_EQ(config_text(resolved(), files, 80),
-            "setting   value              from\n"
-            "machine   /shared/node.toml  HUDDLE_MACHINE\n"
-            "color     never              --color\n"
-            "unicode   auto               default\n"
-            "progress  auto               default\n"
+            "setting     value              from\n"
+            "huddle      on                 default\n"
+            "machine     /shared/node.toml  HUDDLE_MACHINE\n"
+            "ops         -                  default\n"
+            "stats       off                default\n"
+            "summary     off                default\n"
+            "verify      off                default\n"
+            "join-after  8                  default\n"
+            "heap        auto               default\n"
+            "heap-block  64K                default\n"
+            "heap-cap    64G                default\n"
+            "heap-fork   1G                 default\n"
+            "color       never              --color\n"
+            "unicode     auto               default\n"
+            "progress    auto               default\n"
             "\n"
             "Files, the first one wins:\n"
             "  /home/ada/.config/huddle/config.toml  not there\n"
@@ -39,12 +49,13 @@ TEST(ConfigText, IsAnAlignedTable) {
 
 TEST(ConfigText, PutsTheOriginBelowWhereItIsNarrow) {
   EXPECT_THAT(config_text(resolved(), files, 30),
-              HasSubstr("machine   /shared/node.toml\n          HUDDLE_MACHINE\n"
-                        "color     never  --color\n"));
+              HasSubstr("machine     /shared/node.toml\n            HUDDLE_MACHINE\n"
+                        "ops         -      default\n"));
 }
 
 TEST(ConfigText, ShowsThatThereIsNoValue) {
-  EXPECT_THAT(config_text(settings::resolve({}), {}, 80), HasSubstr("machine   -      default\n"));
+  EXPECT_THAT(config_text(settings::resolve({}), {}, 80),
+              HasSubstr("machine     -      default\n"));
 }
 
 TEST(SettingText, TeachesOneSetting) {
@@ -60,9 +71,10 @@ TEST(ConfigJson, HoldsEverySetting) {
   EXPECT_EQ(root["schema"], 1);
   EXPECT_EQ(root["command"], "config");
   ASSERT_EQ(root["settings"].size(), settings::table().size());
-  EXPECT_EQ(root["settings"][0]["key"], "machine");
-  EXPECT_EQ(root["settings"][0]["layer"], "environment");
-  EXPECT_EQ(root["settings"][1]["layer"], "flag");
+  EXPECT_EQ(root["settings"][1]["key"], "machine");
+  EXPECT_EQ(root["settings"][1]["layer"], "environment");
+  EXPECT_EQ(root["settings"][11]["key"], "color");
+  EXPECT_EQ(root["settings"][11]["layer"], "flag");
   EXPECT_EQ(root["files"][1]["found"], true);
 }
 

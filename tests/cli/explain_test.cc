@@ -158,7 +158,7 @@ TEST(Explain, SaysWhatItTakes) {
   EXPECT_THAT(usage({}), HasSubstr("barrier, bcast, reduce, allreduce"));
   EXPECT_THAT(usage({"alreduce", "8"}),
               HasSubstr("there is no operation 'alreduce'; did you mean 'allreduce'?"));
-  EXPECT_THAT(usage({"scatter"}), HasSubstr("there are barrier, bcast, reduce, allreduce"));
+  EXPECT_THAT(usage({"gossip"}), HasSubstr("there are barrier, bcast, reduce, allreduce"));
   EXPECT_THAT(usage({"bcast"}), HasSubstr("huddle explain bcast 64K"));
   EXPECT_THAT(usage({"barrier", "8"}), HasSubstr("leave SIZE out"));
   EXPECT_THAT(usage({"bcast", "8x"}), HasSubstr("'8x' is no size"));

@@ -35,10 +35,13 @@ class GivenOptions : public Options {
             const std::string&) override {
     texts_[names] = &target;
   }
+  void optional_text(const std::string&, std::string&, const std::string&, const std::string&,
+                     const std::string&) override {}
   void number(const std::string&, int&, int, int, const std::string&, const std::string&) override {
   }
   void setting(const std::string& key) override { settings.push_back(key); }
   void positional(const std::string&, std::string&, const std::string&) override {}
+  void rest(const std::string&, std::vector<std::string>&, const std::string&) override {}
   void exclude(const std::string& name, const std::string& other) override {
     exclusions.emplace_back(name, other);
   }

@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 //
 // Every contender does what it says; hold() throws where one does not.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include "contest/barriers.h"
 #include "contest/protocol_bcast.h"
 #include "contest/team_calls.h"
+#include "contest/team_operation.h"
 #include "node/bcast_pipelined.h"
 #include "terms.h"
 
@@ -55,13 +57,29 @@ TEST(Contenders, CallsOfATeam) {
   for (const int ranks : {1, 2, 3}) {
     EXPECT_EQ(hold_one(std::make_unique<RotatingBcast>(), ranks, 0, 7).rounds, 2);
     EXPECT_EQ(hold_one(barrier_contender(ranks, TeamBarrier()), ranks, 0, 7).rounds, 2);
-    EXPECT_EQ(hold_one(std::make_unique<TeamBcast>(), ranks, 40000, 1).rounds, 2);
-    EXPECT_EQ(hold_one(std::make_unique<TeamAllreduce>(), ranks, 40000, 1).rounds, 2);
+  }
+}
+
+// One call with large buffers, and a series with small ones of its own for each.
+TEST(Contenders, OperationsOfATeam) {
+  using select::Operation;
+  for (const Operation operation : select::operations) {
+    if (operation == Operation::barrier || regular_form(operation) != operation) continue;
+    for (const int ranks : {1, 2, 3}) {
+      for (const Calls& calls : {Calls{operation, 40000, 1}, Calls{operation, 8, 7}}) {
+        SCOPED_TRACE(fmt::format("{} of {} on {}", name(operation), calls.bytes, ranks));
+        const Result result = hold_one(std::make_unique<TeamOperation>(calls), ranks,
+                                       calls.buffer_bytes(ranks), calls.in_a_stretch);
+        EXPECT_EQ(result.rounds, 2);
+      }
+    }
   }
 }
 
 TEST(Contenders, SayWhatTheTeamChose) {
-  EXPECT_THAT(hold_one(std::make_unique<TeamBcast>(), 2, 8, 1).entries[0].how,
+  EXPECT_THAT(hold_one(std::make_unique<TeamOperation>(Calls{select::Operation::bcast, 8}), 2, 8, 1)
+                  .entries[0]
+                  .how,
               testing::StartsWith("inline"));
   EXPECT_THAT(hold_one(barrier_contender(2, TeamBarrier()), 2, 0, 1).entries[0].how,
               testing::StartsWith("dissemination"));

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "contest/reading.h"
 #include "terms.h"
 
 namespace huddle::contest {
@@ -24,9 +25,22 @@ TEST(EngineContests, AskForWhatTheEngineHasToKeepTo) {
       for (const std::size_t rival : judgement.rivals) EXPECT_TRUE(contest.entries.at(rival).bare);
     }
   }
-  EXPECT_THAT(bars, testing::ElementsAre("allreduce of 4M", "allreduce of 512K", "barrier, 2 ranks",
-                                         "barrier, 8 on 2 cores", "broadcast of 4M",
-                                         "broadcast of 512K", "broadcast of 8 bytes"));
+  std::set<std::string> wanted = {"allgather of 4M",   "allgather of 512K",     "allreduce of 4M",
+                                  "allreduce of 512K", "alltoall of 4M",        "alltoall of 512K",
+                                  "barrier, 2 ranks",  "barrier, 8 on 2 cores", "broadcast of 4M",
+                                  "broadcast of 512K", "broadcast of 8 bytes",  "gather of 4M",
+                                  "gather of 512K"};
+  for (const std::string operation : {"bcast", "allreduce", "alltoall", "allgather"}) {
+    for (const std::string size : {"512K", "4M"}) {
+      wanted.insert(operation + " of " + size + ", shared heap");
+    }
+  }
+  if (ranks_may_read()) {
+    wanted.insert({"allgather of 4M, single copy", "allgather of 512K, single copy",
+                   "alltoall of 4M, single copy", "alltoall of 512K, single copy",
+                   "gather of 4M, single copy", "gather of 512K, single copy"});
+  }
+  EXPECT_EQ(bars, wanted);
 }
 
 TEST(EngineContests, NeedTwoCores) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace huddle::contest {
@@ -32,6 +33,17 @@ TEST(Payload, FindsAnyWrongWord) {
   EXPECT_FALSE(has_words(data, 7)) << "data in the wrong place";
 }
 
+TEST(Payload, StampsEachPairOfRanksAndEachStretchDifferently) {
+  constexpr int ranks = 20;
+  std::set<std::uint32_t> stamps;
+  for (const std::uint32_t stretch : {7U, 8U}) {
+    for (int from = 0; from < ranks; ++from) {
+      for (int to = 0; to < ranks; ++to) stamps.insert(stamp_of(stretch, from, to));
+    }
+  }
+  EXPECT_EQ(stamps.size(), 2U * ranks * ranks);
+}
+
 TEST(Payload, KnowsTheSumsOfAllRanks) {
   constexpr int ranks = 5;
   std::vector<double> sums(words, 0);
@@ -40,11 +52,11 @@ TEST(Payload, KnowsTheSumsOfAllRanks) {
     fill_numbers(bytes_of(part), 3, rank);
     std::transform(sums.begin(), sums.end(), part.begin(), sums.begin(), std::plus<>());
   }
-  EXPECT_TRUE(has_sums(bytes_of(sums), 3, ranks));
-  EXPECT_FALSE(has_sums(bytes_of(sums), 4, ranks));
-  EXPECT_FALSE(has_sums(bytes_of(sums), 3, ranks - 1));
+  EXPECT_TRUE(has_sums(bytes_of(sums), 3, ranks, 0));
+  EXPECT_FALSE(has_sums(bytes_of(sums), 4, ranks, 0));
+  EXPECT_FALSE(has_sums(bytes_of(sums), 3, ranks - 1, 0));
   sums[words - 1] += 1;
-  EXPECT_FALSE(has_sums(bytes_of(sums), 3, ranks));
+  EXPECT_FALSE(has_sums(bytes_of(sums), 3, ranks, 0));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "contest/reading.h"
 #include "terms.h"
 
 namespace huddle::contest {
@@ -60,16 +61,25 @@ TEST(Variants, AreThePapersBroadcasts) {
 TEST(Variants, AreEachAlgorithmOfAnAllreduceOnce) {
   const auto contests = allreduce_variants(layered(), sixteen(), {});
   ASSERT_EQ(contests.size(), 5U);
-  EXPECT_THAT(
-      names(contests[2]),
-      testing::ElementsAre("huddle's choice", testing::StartsWith("exchange: "),
-                           testing::StartsWith("blocks: "), testing::StartsWith("slices: ")));
+  std::vector<testing::Matcher<std::string>> wanted = {
+      "huddle's choice", testing::StartsWith("exchange: "), testing::StartsWith("blocks: "),
+      testing::StartsWith("slices: ")};
+  if (ranks_may_read()) wanted.push_back(testing::StartsWith("direct: cma, "));
+  EXPECT_THAT(names(contests[2]), testing::ElementsAreArray(wanted));
   const auto& entries = contests[2].entries;
   // The choice is the cheapest of them.
   const auto cheapest = std::min_element(
       entries.begin() + 1, entries.end(),
       [](const Entry& a, const Entry& b) { return a.predicted_ns < b.predicted_ns; });
   EXPECT_EQ(entries.front().predicted_ns, cheapest->predicted_ns);
+}
+
+TEST(Variants, CutExchangesIntoTilesOfEachSize) {
+  const auto contests = alltoall_variants(layered(), sixteen(), {});
+  const auto large = names(contests.back());
+  EXPECT_THAT(large, Contains(HasSubstr("tiles of 4K, paired")));
+  EXPECT_THAT(large, Contains(HasSubstr("tiles of 16K, staggered")));
+  EXPECT_THAT(large, Not(Contains(HasSubstr("tiles of 1K"))));
 }
 
 TEST(Variants, LeaveOutWhatIsTheSameAmongFew) {
@@ -88,6 +98,7 @@ TEST_P(VariantsOf, AreHeldAndChecked) {
   EXPECT_EQ(hold_quietly(barrier_variants(machine, seating, {.quick = true})).rounds, 1);
   auto contests = bcast_variants(machine, seating, {.quick = true});
   contests.push_back(std::move(allreduce_variants(machine, seating, {.quick = true}).front()));
+  contests.push_back(std::move(alltoall_variants(machine, seating, {.quick = true}).front()));
   for (const Contest& contest : contests) {
     const Result result = hold_quietly(contest);
     EXPECT_EQ(result.rounds, 1);

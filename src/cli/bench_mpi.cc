@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle bench with an MPI: its own collectives against huddle's.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "base/system.h"
+#include "base/text.h"
+#include "cli/bench_mpi_json.h"
+#include "cli/bench_mpi_text.h"
+#include "cli/bench_options.h"
+#include "cli/interrupt.h"
+#include "cli/machine_in_question.h"
+#include "cli/progress.h"
+#include "heap/wish.h"
+#include "launch/preload.h"
+#include "machine/discover.h"
+#include "settings/settings.h"
+#include "versus/bench.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr int usual_ranks = 2;
+constexpr const char* usual_sizes = "8:4M";
+constexpr const char* quick_sizes = "8,1K,32K,1M";
+// With starting and ending the job, a quick run stays below a minute.
+constexpr double usual_point_seconds = 3;
+constexpr double quick_point_seconds = 1.2;
+constexpr double usual_half_width = 0.02;
+constexpr double quick_half_width = 0.05;
+
+class PointWatcher : public versus::Watcher {
+ public:
+  PointWatcher(const Console& console, std::size_t points)
+      : progress_(console, points), points_(points) {}
+
+  void begin(const versus::Point& point, std::size_t number) override {
+    const std::string size =
+        point.bytes == 0 ? "" : " of " + size_text(static_cast<double>(point.bytes));
+    progress_.begin_step(std::string(name(point.operation)) + size);
+    progress_.update(static_cast<double>(number) / static_cast<double>(points_));
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  std::size_t points_;
+};
+
+std::size_t place_of(const std::string& under, const std::vector<versus::Mpi>& mpis) {
+  if (under.empty()) return 0;
+  std::vector<std::string> names;
+  for (const versus::Mpi& mpi : mpis) names.push_back(mpi.name);
+  const auto found = std::find(names.begin(), names.end(), under);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw UsageError(fmt::format("--under: '{}' is none of {}", under, fmt::join(names, ", ")));
+}
+
+// Beside the rank programs.
+launch::Library own_library() {
+  std::error_code error;
+  return launch::find_library(std::filesystem::read_symlink("/proc/self/exe", error).string());
+}
+
+// What has the ranks' buffers in the shared heap, or keeps them out of it.
+std::vector<std::string> heap_environment(const std::string& heap, const launch::Library& library) {
+  std::vector<std::string> lines = {"HUDDLE_HEAP=" + heap};
+  if (!heap::is_wanted(heap, System())) return lines;
+  if (library.heap.empty()) {
+    throw FailureError(
+        fmt::format("libhuddle_heap.so is not in {}: is the installation whole?", library.folder));
+  }
+  const char* theirs = std::getenv(launch::preload_name.data());
+  lines.push_back(fmt::format("{}={}", launch::preload_name,
+                              launch::joined_preload(library.heap, theirs ? theirs : "")));
+  return lines;
+}
+
+std::string search_path() {
+  const char* path = std::getenv("PATH");
+  return path == nullptr ? "" : path;
+}
+
+// Ranks of some MPIs never let each other run there: the machine would be theirs for ever.
+void refuse_crowded_real_time(int ranks, int processors) {
+  const int policy = sched_getscheduler(0);
+  if ((policy != SCHED_FIFO && policy != SCHED_RR) || ranks <= processors) return;
+  throw UsageError(
+      fmt::format("{} ranks on {} processors would wait for each other for ever under a real-time "
+                  "policy; use nice in place of chrt",
+                  ranks, processors));
+}
+
+versus::Effort effort_of(const BenchOptions& options, std::size_t points) {
+  versus::Effort effort{options.quick ? quick_point_seconds : usual_point_seconds,
+                        options.quick ? quick_half_width : usual_half_width};
+  if (options.seconds > 0) {
+    effort.point_seconds = static_cast<double>(options.seconds) / static_cast<double>(points);
+  }
+  return effort;
+}
+
+// Ranks may run in another folder.
+std::string whole(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).string();
+}
+
+versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
+                     const std::string& machine_file, const std::string& heap) {
+  versus::Plan plan;
+  if (options.peers.empty()) {
+    plan.mpis = {versus::find_mpi(options.mpi, options.mpi_library, search_path())};
+  } else {
+    plan.mpis = versus::find_peers(options.peers);
+  }
+  plan.under = place_of(options.under, plan.mpis);
+  const launch::Library library = own_library();
+  plan.crew = {options.ranks > 0 ? options.ranks : usual_ranks, library.folder, whole(machine_file),
+               heap_environment(heap, library)};
+  plan.points = versus::points_of(versus::operations_from(options.ops), versus::sizes_from(sizes));
+  plan.effort = effort_of(options, plan.points.size());
+  return plan;
+}
+
+void print(const Console& console, const BenchOptions& options, const MpiBenchReport& report) {
+  for (const std::string& note : report.measured.notes) console.note("note: " + note);
+  if (report.measured.results.empty()) return;
+  if (!options.json.empty()) put_json(console, bench_mpi_json(report), options.json);
+  if (options.json != json_on_stdout) console.print(bench_mpi_text(report, console.columns));
+}
+
+}  // namespace
+
+ExitCode bench_mpi(const Context& context, const BenchOptions& options) {
+  const Console& console = context.console;
+  const machine::Discovery discovery = machine::discover_this_machine();
+  const MachineInQuestion machine = machine_in_question(context, discovery.topology);
+  if (!machine.is_here()) {
+    throw UsageError(machine.difference() + "; only what is here can be timed");
+  }
+  const std::string sizes =
+      !options.sizes.empty() ? options.sizes : (options.quick ? quick_sizes : usual_sizes);
+  const std::string& heap = settings::find(context.settings, "heap").value;
+  const versus::Plan plan = plan_of(options, sizes, machine.loaded.path, heap);
+  refuse_crowded_real_time(plan.crew.ranks, discovery.allowed.count());
+  const Interrupt interrupt;
+  PointWatcher watcher(console, plan.points.size());
+  MpiBenchReport report{.measured = versus::bench(plan, watcher, interrupt.requested()),
+                        .machine_name = machine.loaded.machine.name,
+                        .fingerprint = machine::fingerprint(discovery.topology),
+                        .machine_file = machine.loaded.path,
+                        .calibrated = machine::calibrated(machine.loaded.machine),
+                        .ranks = plan.crew.ranks,
+                        .in_heap = heap::is_wanted(heap, System()),
+                        .quick = options.quick,
+                        .effort = plan.effort,
+                        .ops = options.ops,
+                        .sizes = sizes};
+  watcher.finish();
+  print(console, options, report);
+  if (report.measured.interrupted) {
+    console.note(fmt::format("huddle: {}; what was measured until then stands above",
+                             interrupt.signal_name()));
+    interrupt.die();
+  }
+  return report.has_peers() && report.misses_bar() ? ExitCode::failure : ExitCode::fine;
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/bench_mpi_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/machine_json.h"
+#include "huddle/huddle.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json estimate_json(const versus::Estimate& estimate) {
+  return {{"ratio", estimate.ratio},
+          {"low", estimate.low},
+          {"high", estimate.high},
+          {"batches", estimate.batches}};
+}
+
+ordered_json mpis_json(const versus::Report& measured) {
+  ordered_json all = ordered_json::array();
+  for (std::size_t i = 0; i < measured.mpis.size(); ++i) {
+    all.push_back({{"name", measured.mpis[i].name}, {"version", measured.versions[i]}});
+  }
+  return all;
+}
+
+ordered_json point_json(const versus::PointResult& one) {
+  ordered_json json = {{"operation", name(one.point.operation)},
+                       {"bytes", one.point.bytes},
+                       {"calls_in_a_stretch", one.calls},
+                       {"rival", one.rival},
+                       {"native_ns", one.native_ns},
+                       {"huddle_ns", one.huddle_ns},
+                       {"estimate", estimate_json(one.estimate)},
+                       {"stable", one.stable},
+                       {"passed_calls", one.passed},
+                       {"below_bar", one.below_bar()},
+                       {"again", ordered_json::array()}};
+  for (const auto& again : one.again) json["again"].push_back(estimate_json(again));
+  if (!one.selection_ns.empty()) json["selection_ns"] = one.selection_ns;
+  json["native_batches_ns"] = one.tally.native_ns;
+  json["huddle_batches_ns"] = one.tally.huddle_ns;
+  return json;
+}
+
+}  // namespace
+
+std::string bench_mpi_json(const MpiBenchReport& report) {
+  const versus::Report& measured = report.measured;
+  ordered_json root = {{"schema", bench_mpi_json_schema},
+                       {"command", "bench"},
+                       {"what", "mpi"},
+                       {"huddle", huddle_version()},
+                       {"machine", report.machine_name},
+                       {"fingerprint", report.fingerprint},
+                       {"machine_file", report.machine_file},
+                       {"calibrated", report.calibrated},
+                       {"mpis", mpis_json(measured)},
+                       {"under", measured.mpis[measured.under].name},
+                       {"ranks", report.ranks},
+                       {"crowded", measured.crowded},
+                       {"settings",
+                        {{"heap", report.in_heap},
+                         {"ops", report.ops},
+                         {"sizes", report.sizes},
+                         {"quick", report.quick},
+                         {"point_seconds", report.effort.point_seconds},
+                         {"half_width", report.effort.half_width},
+                         {"confidence", versus::confidence},
+                         {"bar", versus::bar}}},
+                       {"interrupted", measured.interrupted},
+                       {"notes", measured.notes},
+                       {"points", ordered_json::array()}};
+  for (const auto& one : measured.results) root["points"].push_back(point_json(one));
+  return json_text(root);
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The tables of `huddle bench` with an MPI, as people know them from OSU's programs.
+#pragma once
+
+#include <string>
+
+#include "versus/bench.h"
+
+namespace huddle::cli {
+
+struct MpiBenchReport {
+  versus::Report measured;
+  std::string machine_name;
+  std::string fingerprint;
+  std::string machine_file;  // empty: generic figures
+  bool calibrated = false;
+  int ranks = 2;
+  bool in_heap = false;  // where the buffers lie
+  bool quick = false;
+  versus::Effort effort;
+  std::string ops;
+  std::string sizes;
+
+  bool has_peers() const { return measured.mpis.size() > 1; }
+  // A point below the bar, in each of its tries.
+  bool misses_bar() const;
+};
+
+std::string bench_mpi_text(const MpiBenchReport& report, int columns);
+
+}  // namespace huddle::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <nlohmann/json.hpp>
+
+#include "calibrate/statistics.h"
+#include "cli/bench_json.h"
+#include "cli/bench_table_report.h"
+#include "cli/machine_json.h"
+#include "huddle/huddle.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json cell_json(std::size_t bytes, const contest::Cell& cell) {
+  ordered_json one = {{"bytes", bytes},
+                      {"parameters", cell.best.parameters},
+                      {"chosen", cell.chosen},
+                      {"predicted_ns", cell.best.ns}};
+  if (!cell.ns.empty()) {
+    const calibrate::Summary summary = calibrate::summarize(cell.ns);
+    one["median_ns"] = summary.median;
+    one["spread"] = summary.spread;
+  }
+  one["ns"] = cell.ns;
+  return one;
+}
+
+ordered_json row_json(const std::vector<std::size_t>& bytes, const contest::AlgorithmRow& row) {
+  ordered_json points = ordered_json::array();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (row.cells[i]) points.push_back(cell_json(bytes[i], *row.cells[i]));
+  }
+  return {{"algorithm", row.algorithm}, {"needs", row.needs}, {"points", points}};
+}
+
+ordered_json table_json(const contest::OperationTable& table) {
+  ordered_json one = {{"operation", name(table.operation)},
+                      {"relatives", ordered_json::array()},
+                      {"algorithms", ordered_json::array()}};
+  for (const auto& [operation, algorithms] : table.relatives) {
+    one["relatives"].push_back({{"operation", name(operation)}, {"algorithms", algorithms}});
+  }
+  for (const auto& row : table.rows) one["algorithms"].push_back(row_json(table.bytes, row));
+  return one;
+}
+
+}  // namespace
+
+std::string bench_table_json(const BenchTableReport& report) {
+  ordered_json root = {{"schema", bench_json_schema},
+                       {"command", "bench"},
+                       {"what", "table"},
+                       {"huddle", huddle_version()},
+                       {"machine", report.machine.name},
+                       {"fingerprint", fingerprint(report.machine.topology)},
+                       {"machine_file", report.machine_file},
+                       {"calibrated", calibrated(report.machine)},
+                       {"ranks", report.seating.ranks},
+                       {"pus", report.seating.pus},
+                       {"crowded", report.seating.crowded()},
+                       {"dry_run", report.dry_run},
+                       {"quick", report.quick},
+                       {"rounds", report.rounds},
+                       {"interrupted", report.interrupted},
+                       {"notes", report.notes},
+                       {"operations", ordered_json::array()}};
+  for (const auto& table : report.tables) root["operations"].push_back(table_json(table));
+  return json_text(root);
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle run`: starts a command with huddle's library preloaded, on every node that it reaches.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/run_json.h"
+#include "launch/plan.h"
+
+namespace huddle::cli {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// Becomes the program: its exit status, its signals and its terminal are then its own. A script
+// without a first line that names its shell is given to one, as execvp() does.
+[[noreturn]] void become(const launch::Plan& plan, const std::vector<std::string>& environment) {
+  std::vector<std::string> words = plan.command;
+  std::vector<std::string> lines = launch::changed_environment(environment, plan.changes);
+  ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
+  throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
+}
+
+class RunCommand : public Command {
+ public:
+  std::string name() const override { return "run"; }
+  std::string summary() const override { return "run an MPI program with huddle, as it is"; }
+  std::string description() const override {
+    return "Runs COMMAND with huddle's library preloaded: collectives of its MPI that huddle does "
+           "better are taken over, everything else goes on as before. Nothing is rebuilt. Put it "
+           "before the launcher: huddle finds out whose it is and what passes variables on to "
+           "other nodes. Below a launcher, or without one, it works as well. Options of huddle "
+           "stand before COMMAND.";
+  }
+  std::string examples() const override {
+    return "  huddle run mpirun -n 16 ./app\n"
+           "  huddle run --stats mpirun -n 16 ./app    say at the end what was taken\n"
+           "  huddle run --off mpirun -n 16 ./app      the same without huddle, to compare\n"
+           "  huddle run --ops ^bcast srun -n 64 ./app all collectives but one\n"
+           "  huddle run --dry-run mpirun -n 2 ./app   only show what would be executed\n"
+           "  srun -n 64 huddle run ./app              below a launcher\n"
+           "  huddle run mpirun -n 4 python3 app.py    with mpi4py\n"
+           "\n"
+           "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute.";
+  }
+  void declare(Options& options) override {
+    options.flag("--stats", stats_, "say at the end what was taken, and how long it took");
+    options.flag("-v,--verbose", verbose_,
+                 "say at the end how much was taken, in one line, also where no terminal is");
+    options.flag("--verify", verify_, "run each collective in the MPI as well, and compare");
+    options.setting("ops");
+    options.flag("--off", off_, "everything goes to the MPI, as without huddle");
+    options.setting("heap");
+    options.setting("machine");
+    options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
+    options.flag("--json", json_, "with --dry-run: print everything as JSON");
+    options.rest("COMMAND", command_, "the program or launcher, and all its words");
+  }
+  ExitCode run(const Context& context) override {
+    check_usage();
+    const launch::Request request = request_from(context.settings, context.console);
+    const launch::Plan plan = launch::make_plan(request);
+    for (const std::string& note : plan.notes) {
+      context.console.note(fmt::format("huddle: {}", note));
+    }
+    if (dry_run_) {
+      context.console.print(json_ ? run_json(plan) : launch::shell_line(plan) + "\n");
+      return ExitCode::fine;
+    }
+    if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
+    become(plan, request.environment);
+  }
+
+ private:
+  void check_usage() const {
+    if (command_.empty()) {
+      throw UsageError(
+          "run what? Say it behind huddle's own options: huddle run mpirun -n 4 ./app");
+    }
+    if (json_ && !dry_run_) {
+      throw UsageError("--json shows what would be executed, and needs --dry-run");
+    }
+  }
+
+  launch::Request request_from(std::vector<settings::Resolved> settings,
+                               const Console& console) const {
+    if (stats_) settings::override_by_flag(settings, "stats", "on");
+    if (verify_) settings::override_by_flag(settings, "verify", "on");
+    if (off_) settings::override_by_flag(settings, "huddle", "off");
+    // Somebody looks on, or has asked. Logs and scripts that compare outputs stay as they were.
+    const bool is_said = settings::find(settings, "summary").layer != settings::Layer::built_in;
+    if (verbose_ || (console.err_columns > 0 && !is_said)) {
+      settings::override_by_flag(settings, "summary", "on");
+    }
+    std::error_code error;
+    const std::string own = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    return {.command = command_,
+            .settings = std::move(settings),
+            .environment = settings::process_sources().environment,
+            .own_program = own};
+  }
+
+  std::vector<std::string> command_;
+  bool stats_ = false;
+  bool verbose_ = false;
+  bool verify_ = false;
+  bool off_ = false;
+  bool dry_run_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
+
+}  // namespace huddle::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/run_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace huddle::cli {
+
+std::string run_json(const launch::Plan& plan) {
+  using Json = nlohmann::ordered_json;
+  Json root = {{"schema", run_json_schema}, {"command", "run"}};
+  root["program"] = plan.program;
+  root["launcher"] = plan.launcher ? Json(plan.launcher->path) : Json(nullptr);
+  root["mpi"] = nullptr;
+  if (plan.launcher && plan.launcher->version) {
+    root["mpi"] = {{"family", plan.launcher->version->family},
+                   {"version", plan.launcher->version->version}};
+  }
+  root["argv"] = plan.command;
+  root["environment"] = Json::object();
+  for (const launch::Variable& change : plan.changes) {
+    root["environment"][change.name] = change.value;
+  }
+  root["notes"] = plan.notes;
+  // Words of a command need not be UTF-8; JSON has to be.
+  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "contest/algorithm_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.h"
+#include "contest/barriers.h"
+#include "contest/team_calls.h"
+#include "contest/team_operation.h"
+#include "select/algorithm.h"
+
+namespace huddle::contest {
+namespace {
+
+using select::Operation;
+
+constexpr std::size_t KiB = 1024;
+constexpr std::size_t MiB = 1024 * KiB;
+
+// So little is over before a clock was looked at twice: it is timed in series.
+constexpr std::size_t short_bytes = KiB;
+constexpr int calls_in_a_series = 32;
+constexpr int barriers_in_a_series = 200;
+constexpr int series_in_a_round = 16;
+
+Calls calls_of(Operation operation, std::size_t bytes) {
+  if (operation == Operation::barrier) return {operation, 0, barriers_in_a_series};
+  return {operation, bytes, bytes <= short_bytes ? calls_in_a_series : 1};
+}
+
+select::Request request_of(Operation operation, std::size_t bytes, int ranks) {
+  if (operation == Operation::barrier) return {operation, 0, 1};
+  return request_of(Calls{operation, bytes}, ranks);
+}
+
+std::vector<Relative> relatives_of(Operation operation, const select::Provision& provision) {
+  std::vector<Relative> relatives;
+  for (const Operation other : select::operations) {
+    if (other == operation || select::regular_form(other) != operation) continue;
+    Relative relative{other, {}};
+    for (const auto& one : select::algorithms(other, provision)) {
+      relative.algorithms.push_back(one.name);
+    }
+    relatives.push_back(std::move(relative));
+  }
+  return relatives;
+}
+
+void predict(OperationTable& table, std::size_t column, const Forecast& forecast) {
+  const select::Request request =
+      request_of(table.operation, table.bytes[column], forecast.seats.ranks());
+  const std::vector<select::Candidate> best = forecast.best_of_each(request);
+  const select::Candidate& chosen = select::cheapest(best);
+  for (AlgorithmRow& row : table.rows) {
+    const auto its = std::find_if(best.begin(), best.end(), [&](const select::Candidate& one) {
+      return select::algorithm_name(one.plan) == row.algorithm;
+    });
+    if (its != best.end()) row.cells[column] = {*its, &*its == &chosen, {}};
+  }
+}
+
+// A row for each algorithm of the operation that has none yet.
+void add_rows(OperationTable& table, Operation operation, const select::Provision& provision) {
+  for (const auto& one : select::algorithms(operation, provision)) {
+    const bool is_there =
+        std::any_of(table.rows.begin(), table.rows.end(),
+                    [&](const AlgorithmRow& row) { return row.algorithm == one.name; });
+    if (is_there) continue;
+    table.rows.push_back({one.name, one.needs, {}});
+    table.rows.back().cells.resize(table.bytes.size());
+  }
+}
+
+OperationTable predicted(Operation operation, const Forecast& forecast) {
+  OperationTable table{operation, relatives_of(operation, forecast.provision), table_sizes(), {}};
+  if (operation == Operation::barrier) table.bytes = {0};
+  add_rows(table, operation, forecast.provision);
+  for (const Relative& one : table.relatives) add_rows(table, one.operation, forecast.provision);
+  for (std::size_t i = 0; i < table.bytes.size(); ++i) predict(table, i, forecast);
+  return table;
+}
+
+std::unique_ptr<Contender> contender(const Calls& calls, const select::Plan& plan, int ranks) {
+  if (calls.operation == Operation::barrier) return barrier_contender(ranks, TeamBarrier(plan));
+  return std::make_unique<TeamOperation>(calls, plan);
+}
+
+// Calls `visit` with each row that can serve at that size.
+template <class Table, class Visit>
+void each_there(Table& table, std::size_t column, Visit visit) {
+  for (auto& row : table.rows) {
+    if (row.cells[column]) visit(row);
+  }
+}
+
+}  // namespace
+
+std::vector<std::size_t> table_sizes() { return {8, KiB, 32 * KiB, 512 * KiB, 4 * MiB}; }
+
+std::vector<OperationTable> algorithm_table(const Forecast& forecast) {
+  std::vector<OperationTable> tables;
+  for (const Operation operation : select::operations) {
+    if (select::regular_form(operation) == operation) {
+      tables.push_back(predicted(operation, forecast));
+    }
+  }
+  return tables;
+}
+
+Contest contest_at(const OperationTable& table, std::size_t column, const Seating& seating,
+                   const Scale& scale) {
+  const std::size_t bytes = table.bytes[column];
+  const Calls calls = calls_of(table.operation, bytes);
+  const bool moves = table.operation != Operation::barrier;
+  Contest contest{.name = fmt::format("{}{}", select::name(table.operation),
+                                      moves ? " of " + size_text(static_cast<double>(bytes)) : ""),
+                  .seating = seating,
+                  .bytes = moves ? calls.buffer_bytes(seating.ranks) : 0,
+                  .entries = {},
+                  .judgements = {}};
+  const int stretches = calls.in_a_stretch > 1 ? scale.stretches(series_in_a_round)
+                                               : scale.single_calls(contest.bytes);
+  each_there(table, column, [&](const AlgorithmRow& row) {
+    const select::Candidate& best = row.cells[column]->best;
+    contest.entries.push_back({.name = fmt::format("{}: {}", row.algorithm, best.parameters),
+                               .contender = contender(calls, best.plan, seating.ranks),
+                               .calls = calls.in_a_stretch,
+                               .stretches = stretches,
+                               .predicted_ns = best.ns});
+    // The entry owns its contender, which the analyzer loses sight of.
+  });  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
+  return contest;
+}
+
+void enter(const Result& result, OperationTable& table, std::size_t column) {
+  std::size_t entry = 0;
+  each_there(table, column,
+             [&](AlgorithmRow& row) { row.cells[column]->ns = result.entries[entry++].ns; });
+}
+
+}  // namespace huddle::contest

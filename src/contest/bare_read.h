@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What single copy takes at the least: each rank of two reads the other's block straight out of its
+// memory, by a system call or, in a contest of heaps, where it is mapped, and copies its own, with
+// nothing said in between.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "contest/contender.h"
+#include "contest/shared_pages.h"
+#include "path/peer_memory.h"
+#include "path/tracing.h"
+
+namespace huddle::contest {
+
+class BareRead final : public Contender {
+ public:
+  enum class Readers { both, first };
+  explicit BareRead(Readers readers) : readers_(readers) {}
+
+  void set_up(const Here& here) override;
+  void prepare(const Here& here) override;
+  void run(const Here& here, int calls) override;
+  bool is_right(const Here& here) override;
+
+ private:
+  struct Shown {
+    std::int64_t process = 0;
+    path::Told source = 0;
+    memory::HeapFacts heap;
+  };
+
+  void open_peer(const Here& here);
+
+  bool reads(const Here& here) const { return readers_ == Readers::both || here.rank == 0; }
+
+  Readers readers_;
+  std::optional<path::TracingPermit> permit_;
+  Shared<Shown> shown_{std::size_t{2}};     // by rank
+  std::unique_ptr<path::PeerMemory> peer_;  // on whoever reads, once it has begun
+};
+
+}  // namespace huddle::contest

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle run` is going to execute, and with which environment: all of it decided, nothing
+// done.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/launcher.h"
+#include "launch/variable.h"
+#include "settings/settings.h"
+
+namespace huddle::launch {
+
+struct Request {
+  std::vector<std::string> command;  // not empty
+  std::vector<settings::Resolved> settings;
+  std::vector<std::string> environment;  // "NAME=value" lines
+  std::string own_program;               // where huddle itself lies
+};
+
+struct Plan {
+  std::string program = {};               // the file to execute
+  std::vector<std::string> command = {};  // its words, with the launcher's options added
+  std::vector<Variable> changes = {};     // what is set in its environment
+  std::optional<Launcher> launcher = {};
+  std::vector<std::string> notes = {};  // sentences for the user; the command runs nevertheless
+};
+
+// Throws UsageError where there is nothing to execute.
+Plan make_plan(const Request& request);
+
+// The environment with the plan's changes made.
+std::vector<std::string> changed_environment(const std::vector<std::string>& environment,
+                                             const std::vector<Variable>& changes);
+
+// One line for a shell that does what the plan does.
+std::string shell_line(const Plan& plan);
+
+}  // namespace huddle::launch

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "launch/preload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace huddle::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view separators = ": \t\n";
+
+constexpr std::string_view stub = "libhuddle_preload.so";
+constexpr std::string_view heap = "libhuddle_heap.so";
+// The stub opens one of these at the first MPI call.
+constexpr std::array<std::string_view, 3> back_ends = {"libhuddle_openmpi.so", "libhuddle_mpich.so",
+                                                       "libhuddle_mpi_abi.so"};
+
+// Of an installation, then of a build.
+constexpr std::array<std::string_view, 2> folders = {HUDDLE_PRELOAD_FOLDER, "../lib/huddle"};
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+std::vector<std::string> files_in(std::string_view list) {
+  std::vector<std::string> files;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(separators), list.size());
+    if (end > 0) files.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return files;
+}
+
+}  // namespace
+
+Library find_library(const std::string& program) {
+  Library library;
+  for (const std::string_view folder : folders) {
+    library.folder = (fs::path(program).parent_path() / folder).lexically_normal().string();
+    if (is_there(fs::path(library.folder) / stub)) break;
+  }
+  const auto look_for = [&library](std::string_view name) {
+    if (!is_there(fs::path(library.folder) / name)) library.missing.emplace_back(name);
+  };
+  look_for(stub);
+  if (library.missing.empty()) library.preload = (fs::path(library.folder) / stub).string();
+  for (const std::string_view back_end : back_ends) look_for(back_end);
+  const fs::path heap_file = fs::path(library.folder) / heap;
+  if (is_there(heap_file)) library.heap = heap_file.string();
+  return library;
+}
+
+std::string joined_preload(const std::string& ours, std::string_view theirs) {
+  const std::vector<std::string> last = files_in(ours);
+  std::vector<std::string> files = files_in(theirs);
+  std::erase_if(files, [&last](const std::string& file) {
+    return std::find(last.begin(), last.end(), file) != last.end();
+  });
+  files.insert(files.end(), last.begin(), last.end());
+  return fmt::format("{}", fmt::join(files, ":"));
+}
+
+bool can_be_preloaded(std::string_view path) {
+  return path.find_first_of(separators) == std::string_view::npos;
+}
+
+}  // namespace huddle::launch

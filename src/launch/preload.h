@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Where the preloaded library lies, and how it joins what a user preloads already.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace huddle::launch {
+
+// Name of the variable that the loader reads.
+inline constexpr std::string_view preload_name = "LD_PRELOAD";
+
+struct Library {
+  std::string folder;                // where it was looked for
+  std::string preload;               // the file to preload; empty: it is not there
+  std::string heap;                  // what makes ranks' arrays shared ones, likewise
+  std::vector<std::string> missing;  // names of its files that are not there
+};
+
+// The library that belongs to the program at this path: beside it in an installation or a build.
+Library find_library(const std::string& program);
+
+// What is in `theirs` (an LD_PRELOAD: files between spaces and colons), then `ours`, which is such
+// a list as well: tools that lie in front of the MPI stay in front of huddle, which is to them what
+// the MPI was.
+std::string joined_preload(const std::string& ours, std::string_view theirs);
+
+// The loader splits LD_PRELOAD at spaces and colons, with no way to quote them.
+bool can_be_preloaded(std::string_view path);
+
+}  // namespace huddle::launch

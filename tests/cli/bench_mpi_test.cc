@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/bench_mpi_json.h"
+#include "cli/bench_mpi_text.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using select::Operation;
+using testing::HasSubstr;
+using testing::Not;
+
+versus::PointResult result(const versus::Point& point, double native_ns, double huddle_ns) {
+  const double ratio = native_ns / huddle_ns;
+  return {.point = point,
+          .calls = 16,
+          .rival = "mpich-5",
+          .tally = {{{native_ns, native_ns}}, {{huddle_ns, huddle_ns}}},
+          .estimate = {ratio, ratio - 0.01, ratio + 0.01, 9, true},
+          .native_ns = native_ns,
+          .huddle_ns = huddle_ns,
+          .stable = true};
+}
+
+MpiBenchReport report() {
+  MpiBenchReport report;
+  report.measured.mpis.emplace_back().name = "mpich-5";
+  report.measured.versions = {"MPICH 5.0.2, made on a Monday"};
+  report.measured.results = {result({Operation::bcast, 8}, 200, 100),
+                             result({Operation::bcast, 65536}, 800, 1600)};
+  report.machine_name = "a machine";
+  report.calibrated = true;
+  return report;
+}
+
+std::string line_of(const std::string& text, const std::string& begin) {
+  const std::size_t at = text.find("\n  " + begin);
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
+TEST(BenchMpi, ALineHasBothTimesTheirRatioAndItsInterval) {
+  const std::string text = bench_mpi_text(report(), 80);
+  const std::string line = line_of(text, "8 ");
+  EXPECT_THAT(line, HasSubstr("200 ns"));
+  EXPECT_THAT(line, HasSubstr("100 ns"));
+  EXPECT_THAT(line, HasSubstr("2.00  1.99-2.01"));
+  EXPECT_THAT(text, HasSubstr("geometric mean of the ratios: 1.00"));
+  EXPECT_THAT(text, HasSubstr("huddle under MPICH 5.0.2;"));
+  EXPECT_THAT(text, Not(HasSubstr("best")));
+}
+
+TEST(BenchMpi, MarksWhatIsNotToBeBelievedOrNotWellDone) {
+  MpiBenchReport marked = report();
+  auto& results = marked.measured.results;
+  EXPECT_THAT(bench_mpi_text(marked, 80), Not(HasSubstr("~ unsteady")));
+  results[0].stable = false;
+  results[0].passed = 3;
+  results[1].again.assign(5, results[1].estimate);
+  const std::string text = bench_mpi_text(marked, 80);
+  EXPECT_THAT(line_of(text, "8 "), HasSubstr("~="));
+  EXPECT_THAT(line_of(text, "64K "), HasSubstr("!"));
+  EXPECT_THAT(text, HasSubstr("~ unsteady"));
+  EXPECT_THAT(text, HasSubstr("= huddle left calls"));
+  EXPECT_TRUE(marked.misses_bar());
+  // One try that is not wholly below is enough.
+  results[1].again.back().high = 0.95;
+  EXPECT_FALSE(marked.misses_bar());
+}
+
+TEST(BenchMpi, OfSeveralMpisTheBestIsNamed) {
+  MpiBenchReport several = report();
+  several.measured.mpis.emplace_back().name = "intel";
+  several.measured.versions.emplace_back("Intel(R) MPI Library 2021.18");
+  const std::string text = bench_mpi_text(several, 80);
+  EXPECT_THAT(line_of(text, "8 "), HasSubstr("mpich-5"));
+  EXPECT_THAT(text, HasSubstr("  intel: Intel(R) MPI Library 2021.18\n"));
+}
+
+TEST(BenchMpi, TellsEverySampleAsJson) {
+  const json all = json::parse(bench_mpi_json(report()));
+  EXPECT_EQ(all["schema"], 1);
+  EXPECT_EQ(all["what"], "mpi");
+  EXPECT_EQ(all["under"], "mpich-5");
+  EXPECT_EQ(all["mpis"][0]["version"], "MPICH 5.0.2, made on a Monday");
+  EXPECT_EQ(all["settings"]["confidence"], 0.95);
+  ASSERT_EQ(all["points"].size(), 2U);
+  const json& point = all["points"][1];
+  EXPECT_EQ(point["operation"], "bcast");
+  EXPECT_EQ(point["bytes"], 65536);
+  EXPECT_EQ(point["native_batches_ns"], json::parse("[[800.0, 800.0]]"));
+  EXPECT_EQ(point["below_bar"], true);
+}
+
+}  // namespace
+}  // namespace huddle::cli

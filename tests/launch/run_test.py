@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""`huddle run` as its users see it: real launchers, real programs, signals and exit statuses.
+
+Beside a copy of the program lies a preloaded library that only leaves a mark in the environment. With
+the names of folders in PEERS (separated by colons), their launchers are tried besides those in PATH.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HUDDLE, CC = pathlib.Path(sys.argv[1]), sys.argv[2].split()
+PATIENCE_SECONDS = 60
+
+MARK = """#include <stdlib.h>
+__attribute__((constructor)) static void mark(void) { setenv("MARK", "here", 1); }
+"""
+# What reaches a rank, in one line.
+SHOW = """#!/bin/sh
+echo "$1 mark=$MARK stats=$HUDDLE_STATS ops=$HUDDLE_OPS preload=$LD_PRELOAD"
+"""
+LIBRARIES = ("libhuddle_preload.so", "libhuddle_openmpi.so", "libhuddle_mpich.so",
+             "libhuddle_mpi_abi.so")
+# Open MPI wants to be told that root and more ranks than cores are meant.
+ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy":
+           ":oversubscribe"}
+
+
+def launchers():
+    """Every launcher that is here, each file once."""
+    found = {}
+    names = ("mpirun", "mpirun.openmpi", "mpirun.mpich", "mpiexec")
+    folders = [f"{peer}/bin" for peer in os.environ.get("PEERS", "").split(":") if peer]
+    for name in names:
+        for folder in [None] + folders:
+            path = shutil.which(name, path=folder)
+            if path:
+                found.setdefault(os.path.realpath(path), path)
+    return sorted(found.values())
+
+
+class Run(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.kept.name)
+        (cls.folder / "bin").mkdir()
+        library = cls.folder / "lib/huddle"
+        library.mkdir(parents=True)
+        shutil.copy(HUDDLE, cls.folder / "bin/huddle")
+        cls.build(MARK, library / LIBRARIES[0], "-shared", "-fPIC")
+        for name in LIBRARIES[1:]:
+            shutil.copy(library / LIBRARIES[0], library / name)
+        cls.preload = str(library / LIBRARIES[0])
+        cls.show = cls.folder / "show"
+        cls.show.write_text(SHOW, encoding="utf-8")
+        cls.show.chmod(0o755)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kept.cleanup()
+
+    @classmethod
+    def build(cls, text, target, *flags):
+        source = cls.folder / "source.c"
+        source.write_text(text, encoding="utf-8")
+        subprocess.run([*CC, str(source), "-o", str(target), *flags], check=True)
+        return str(target)
+
+    @classmethod
+    def environment(cls, **more):
+        kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
+        return {**kept, **ALLOWED, "HOME": str(cls.folder), "COLUMNS": "100", **more}
+
+    def huddle(self, *words, program="bin/huddle", **more):
+        return subprocess.run([self.folder / program, "run", *map(str, words)], text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              timeout=PATIENCE_SECONDS, cwd=self.folder,
+                              env=self.environment(**more))
+
+    def dry_run(self, *words, **more):
+        return json.loads(self.huddle("--dry-run", "--json", *words, **more).stdout)
+
+    # Without a launcher.
+
+    def test_the_program_gets_the_library_and_its_own_words(self):
+        done = self.huddle("--stats", "./show", "--json", "-n")
+        self.assertEqual(done.stdout, f"--json mark=here stats=1 ops= preload={self.preload}\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.huddle("--", "./show", "--", "x")
+        self.assertTrue(done.stdout.startswith("-- mark=here"))
+
+    def test_what_the_user_preloads_comes_first(self):
+        mine = str(self.folder / "lib/huddle/libhuddle_mpich.so")
+        done = self.huddle("./show", LD_PRELOAD=mine)
+        self.assertIn(f"preload={mine}:{self.preload}\n", done.stdout)
+        twice = self.huddle(self.folder / "bin/huddle", "run", "./show")
+        self.assertIn(f"preload={self.preload}\n", twice.stdout)
+
+    def test_the_heap_comes_last_where_it_is_wanted(self):
+        heap = self.folder / "lib/huddle/libhuddle_heap.so"
+        self.expect_note("libhuddle_heap.so is not in", "--heap", "on", "./show")
+        shutil.copy(self.preload, heap)
+        try:
+            plan = self.dry_run("--heap", "on", "./show", LD_PRELOAD=f"/t.so:{heap}")
+            self.assertEqual(plan["environment"]["LD_PRELOAD"], f"/t.so:{self.preload}:{heap}")
+            self.assertEqual(plan["environment"]["HUDDLE_HEAP"], "on")
+            for words in (["--heap", "off"], ["--heap", "on", "--off"]):
+                plan = self.dry_run(*words, "./show")
+                self.assertEqual(plan["environment"]["LD_PRELOAD"], self.preload)
+        finally:
+            heap.unlink()
+
+    def test_settings_of_every_layer_reach_the_program(self):
+        config = self.folder / ".config/huddle/config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text('stats = "on"\nmachine = "node.toml"\n', encoding="utf-8")
+        plan = self.dry_run("--verify", "--off", "./show", HUDDLE_OPS="^scan", HUDDLE_COLOR="never")
+        config.unlink()
+        self.assertEqual(plan["environment"],
+                         {"LD_PRELOAD": self.preload, "HUDDLE": "off", "HUDDLE_STATS": "1",
+                          "HUDDLE_MACHINE": str(config.parent / "node.toml"),
+                          "HUDDLE_OPS": "^scan", "HUDDLE_VERIFY": "1", "HUDDLE_COLOR": "never"})
+
+    def test_a_summary_is_for_who_looks_on(self):
+        def said(stderr=subprocess.DEVNULL, words=(), **more):
+            done = subprocess.run([self.folder / "bin/huddle", "run", "--dry-run", "--json", *words,
+                                   "./show"], stdout=subprocess.PIPE, stderr=stderr, text=True,
+                                  check=True, cwd=self.folder, env=self.environment(**more))
+            return json.loads(done.stdout)["environment"].get("HUDDLE_SUMMARY")
+
+        ours, theirs = os.openpty()
+        try:
+            self.assertEqual(said(), None)
+            self.assertEqual(said(words=["-v"]), "1")
+            self.assertEqual(said(stderr=theirs), "1")
+            self.assertEqual(said(stderr=theirs, HUDDLE_SUMMARY="0"), "0")
+        finally:
+            os.close(ours)
+            os.close(theirs)
+
+    def test_statuses_and_signals_are_the_programs(self):
+        self.assertEqual(self.huddle("sh", "-c", "exit 77").returncode, 77)
+        self.assertEqual(self.huddle("sh", "-c", "kill -9 $$").returncode, -signal.SIGKILL)
+        waits = "echo ready; read line; exit 1"
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([self.folder / "bin/huddle", "run", "sh", "-c", waits], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env=self.environment()) as process:
+                self.assertEqual(process.stdout.readline(), "ready\n")
+                process.send_signal(number)
+                self.assertEqual(process.wait(PATIENCE_SECONDS), -number)
+
+    def test_an_ignored_pipe_signal_stays_ignored(self):
+        shows = ["run", "sh", "-c", "kill -PIPE $$; echo alive"]
+        for restore in (True, False):
+            done = subprocess.run([self.folder / "bin/huddle", *shows], env=self.environment(),
+                                  restore_signals=restore, capture_output=True, check=False)
+            self.assertEqual(done.stdout, b"" if restore else b"alive\n")
+
+    def test_no_descriptor_is_left_open(self):
+        done = self.huddle("sh", "-c", "ls /proc/$$/fd")
+        self.assertEqual(done.stdout.split(), ["0", "1", "2"])
+
+    # What cannot be.
+
+    def test_a_command_that_is_not_there_is_wrong_usage(self):
+        for words, advice in (([], "huddle run mpirun -n 4 ./app"), (["no-such"], "check its name"),
+                              (["./no-such"], "check the path"), (["show"], "say ./show"),
+                              (["topo"], "no program 'topo'"), (["--stat", "./show"], "--stats"),
+                              (["--json", "./show"], "--dry-run"),
+                              (["--ops", "bcst", "./show"], "'bcast'")):
+            done = self.huddle(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(advice, done.stderr)
+
+    def expect_note(self, note, *words, status=0, **more):
+        done = self.huddle(*words, **more)
+        self.assertEqual(done.returncode, status)
+        self.assertTrue(done.stderr.startswith("huddle: "), done.stderr)
+        self.assertIn(note, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        return done
+
+    def test_programs_that_cannot_be_helped_run_nevertheless(self):
+        text = "int main(void) { return 3; }"
+        plain = self.build(text, self.folder / "plain")
+        self.expect_note("plain loads no MPI library", plain, status=3)
+        static = self.build(text, self.folder / "static", "-static")
+        self.expect_note("static is linked statically", static, status=3)
+        later = self.huddle(plain, PMI_RANK="1")
+        self.assertEqual((later.returncode, later.stderr), (3, ""), "the first rank has said it")
+
+    def test_an_mpi_inside_of_the_program_is_named(self):
+        mpi = "int PMPI_Init(void) { return 5; } "
+        main = "int PMPI_Init(void); int main(void) { return PMPI_Init(); }"
+        archive = self.build(mpi + main, self.folder / "inner")
+        self.expect_note("inner has its MPI linked into it", archive, status=5)
+        shown = self.build(mpi + main, self.folder / "shown", "-rdynamic", "-s")
+        self.expect_note("shown has its MPI linked into it", shown, status=5)
+        # A tool inside of a program has MPI_Init, and calls the library's PMPI_Init.
+        self.build(mpi, self.folder / "libmpi.so.78", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.78")
+        tool = self.build(main + " int MPI_Init(void) { return PMPI_Init(); }", self.folder / "tool",
+                          f"{self.folder}/libmpi.so.78", f"-Wl,-rpath,{self.folder}")
+        done = self.huddle(tool)
+        self.assertEqual((done.returncode, done.stderr), (5, ""))
+
+    def test_programs_that_may_load_an_mpi_get_no_words(self):
+        opens = "void *dlopen(const char *, int); int main(void) { return !dlopen((void *)0, 1); }"
+        self.build("int MPI_Init;", self.folder / "libmpi.so.77", "-shared", "-fPIC",
+                   "-Wl,-soname,libmpi.so.77")
+        self.build("int lies_between;", self.folder / "libbetween.so", "-shared", "-fPIC",
+                   "-Wl,--no-as-needed", f"{self.folder}/libmpi.so.77", f"-Wl,-rpath,{self.folder}")
+        linked = self.build("int main(void) { return 0; }", self.folder / "linked",
+                            "-Wl,--no-as-needed", f"{self.folder}/libbetween.so",
+                            f"-Wl,-rpath,{self.folder}")
+        for words in ([self.build(opens, self.folder / "opens")], [linked], ["env", "true"],
+                      [sys.executable, "-c", ""]):
+            done = self.huddle(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+
+    def test_a_library_that_is_not_there_is_named(self):
+        bare = self.folder / "bare/bin"
+        bare.mkdir(parents=True)
+        shutil.copy(HUDDLE, bare / "huddle")
+        done = self.expect_note("libhuddle_preload.so is not in", "./show",
+                                program="bare/bin/huddle")
+        self.assertIn("mark= ", done.stdout)
+        spaced = self.folder / "a space"
+        shutil.copytree(self.folder / "lib", spaced / "lib")
+        (spaced / "bin").mkdir()
+        shutil.copy(HUDDLE, spaced / "bin/huddle")
+        done = self.expect_note("has a space", "./show", program="a space/bin/huddle")
+        self.assertIn("mark= ", done.stdout)
+        half = self.folder / "half"
+        shutil.copytree(self.folder / "lib", half / "lib")
+        (half / "bin").mkdir()
+        shutil.copy(HUDDLE, half / "bin/huddle")
+        (half / "lib/huddle/libhuddle_mpich.so").unlink()
+        done = self.expect_note("lacks libhuddle_mpich.so:", "./show", program="half/bin/huddle")
+        self.assertIn("mark=here", done.stdout)
+
+    def test_an_unknown_launcher_gets_the_environment(self):
+        launcher = self.folder / "mpirun"
+        launcher.write_text('#!/bin/sh\n[ "$1" = --version ] || exec "$@"\n', encoding="utf-8")
+        launcher.chmod(0o755)
+        done = self.expect_note("reaches other nodes if", "./mpirun", "./show", "a")
+        self.assertTrue(done.stdout.startswith("a mark=here"))
+
+    # With launchers.
+
+    def check_launcher(self, launcher):
+        """The shell's line and the run itself give both programs' ranks all that they need."""
+        command = [launcher, "-n", "2", "./show", "a b", ":", "-n", "1", "./show", "c"]
+        options = ["--stats", "--ops", "^bcast,scan"]
+        values = f"mark=here stats=1 ops=^bcast,scan preload={self.preload}"
+        expected = sorted([f"a b {values}", f"a b {values}", f"c {values}"])
+        done = self.huddle(*options, *command)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.splitlines()), expected)
+        line = self.huddle("--dry-run", *options, *command).stdout
+        self.assertEqual(line.count("\n"), 1)
+        self.assertEqual(self.ranks_of(["sh", "-c", line]), expected)
+        words = self.dry_run(*options, *command)["argv"]
+        self.assertEqual(self.ranks_of(words), expected, "by the launcher's options alone")
+
+    def ranks_of(self, words):
+        done = subprocess.run(words, text=True, capture_output=True, check=True, cwd=self.folder,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS,
+                              env=self.environment())
+        return sorted(done.stdout.splitlines())
+
+    def test_every_rank_of_every_launcher_gets_everything(self):
+        found = launchers()
+        if not found:
+            self.skipTest("no launcher of MPI programs is installed")
+        for launcher in found:
+            with self.subTest(launcher=launcher):
+                self.check_launcher(launcher)
+                self.assertIsNotNone(self.dry_run(launcher, "./show")["mpi"])
+
+    def test_what_goes_through_a_launcher_comes_back(self):
+        for launcher in launchers():
+            with self.subTest(launcher=launcher):
+                done = self.huddle(launcher, "-n", "1", "sh", "-c", "exit 7")
+                self.assertEqual(done.returncode, 7)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
