@@ -3,7 +3,7 @@
 #
 # The front door. `make help` says what there is; the work is done in scripts/ and CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all format tidy pictures clean install
+.PHONY: help build demo test test-all format tidy pictures tables clean install
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -35,6 +35,9 @@ tidy:
 
 pictures: build
 	@scripts/pictures.sh
+
+tables: build
+	@scripts/tables.py build/release/bin/huddle docs/guide.md
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"

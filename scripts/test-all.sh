@@ -36,15 +36,33 @@ step many env TEAMS_TO_MAKE=100000 BIG_COUNTS=1 \
   build/release/tests/api/api_tests --gtest_filter='*ByTheThousand:*MoreThanAnIntCounts'
 for name in debug asan tsan clang; do step "$name" preset "$name"; done
 step bench bench
+# An MPI against itself, made slower by known factors: is that what the benchmark finds?
+step factors python3 -B tests/versus/mpi_test.py build/release/bin/huddle --timed
+# Programs and suites of others under every MPI, without huddle and with it.
+step peers bench/peers
+suites=(--libraries build/release/lib/huddle --work build/test-all/suites)
+step mpi4py python3 -B tests/mpi/suites/mpi4py_suite.py "${suites[@]}"
+step imb python3 -B tests/mpi/suites/imb.py "${suites[@]:0:2}"
+step lammps python3 -B tests/mpi/suites/lammps.py "${suites[@]}"
+step scalapack python3 -B tests/mpi/suites/scalapack.py "${suites[@]:0:2}"
+# Ordinary programs whose large blocks all are in a heap that peers could map.
+step heap python3 -B tests/heap/preload/programs_test.py build/release/lib/huddle/libhuddle_heap.so \
+  cc c++ --thorough
+step heap-stress env LD_PRELOAD="$PWD/build/release/lib/huddle/libhuddle_heap.so" HEAP_ROUNDS=20000 \
+  TEST_HUDDLE_HEAP=at-once build/release/tests/heap/preload/malloc_tests '--gtest_filter=MallocStress.*'
 step tidy scripts/tidy.sh
 step fuzz tests/fuzz/run.sh "${FUZZ_SECONDS:-180}"
 step aarch64 tests/lab/aarch64.sh
 step numa-guest tests/lab/numa_guest.sh
+# Programs of all kinds under every MPI that bench/peers has set up.
+step programs tests/mpi/programs/driver.py --level thorough all
 # Thousands of ranks killed at random moments, where `make test` kills some hundreds.
 step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=Death.*'
 if [ "$(id -u)" = 0 ]; then
+  step hosts tests/lab/hosts.sh
   step clean-debian tests/lab/clean-debian.sh
 else
+  table+=("$(printf '%-14s %8s  %-7s %s' hosts - NOT-RUN 'needs root: sudo tests/lab/hosts.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' clean-debian - NOT-RUN 'needs root: sudo tests/lab/clean-debian.sh')")
 fi
 

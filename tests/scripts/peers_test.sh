@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# bench/peers with a Python that downloads nothing: what is installed when, what is said of what
+# cannot be had, and that the wrappers start what they should.
+# shellcheck disable=SC2015,SC2016  # fail never succeeds; the stand-ins expand their own variables
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+mkdir "$stage/bin" "$stage/peers with a space"
+peers=$stage/peers\ with\ a\ space
+
+stand_in() { printf '#!/bin/sh\n%s\n' "$2" >"$stage/bin/$1" && chmod +x "$stage/bin/$1"; }
+stand_in uname 'echo "$MACHINE"'
+# `python3 -m venv FOLDER`: a venv whose pip notes its arguments and fails for what $REFUSED names.
+stand_in python3 'mkdir -p "$3/bin" && cp "$STAGE/bin/pip" "$3/bin/pip" && cp "$STAGE/bin/mpiexec" "$3/bin/mpiexec" && cp "$STAGE/bin/mpiexec" "$3/bin/python"'
+stand_in pip 'echo "$*" >>"$CALLS"; case "$*" in *"$REFUSED"*) exit 1;; esac'
+stand_in mpiexec 'echo "launched: $*; for Open MPI as root: ${OMPI_ALLOW_RUN_AS_ROOT:-no}"'
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+# run MACHINE REFUSED: leaves status, output, calls
+run() {
+  : >"$stage/calls"
+  status=0
+  output=$(MACHINE=$1 REFUSED=$2 STAGE=$stage CALLS=$stage/calls PATH=$stage/bin:$PATH PACKAGES=skip \
+    "$root/bench/peers" "$peers" 2>&1) || status=$?
+  calls=$(cat "$stage/calls")
+}
+
+run x86_64 mpich==
+[ "$status" = 1 ] || fail "an MPI is missing, yet: $status"
+case $output in *"peers: mpich-5: mpich=="*) ;; *) fail "does not say what is missing: $output" ;; esac
+[ ! -e "$peers/mpich-5/run" ] && [ -x "$peers/intel/run" ] || fail "the wrong ones are there"
+
+run x86_64 nothing
+case $calls in *openmpi==*) fail "installed what was there: $calls" ;; *mpich==*) ;; *) fail "did not try again" ;; esac
+
+run x86_64 nothing
+[ -z "$calls" ] || fail "a further call installed: $calls"
+
+launched=$(STAGE=$stage "$peers/openmpi-5/run" -n 2 program)
+[ "$launched" = "launched: --map-by :OVERSUBSCRIBE -n 2 program; for Open MPI as root: 1" ] ||
+  fail "run did: $launched"
+
+run aarch64 nothing
+[ "$status" = 1 ] || fail "no Intel MPI on Arm, yet: $status"
+case $output in *"peers: intel: "*x86_64*) ;; *) fail "says nothing of Intel MPI on Arm: $output" ;; esac
+echo "five cases hold"
