@@ -87,7 +87,7 @@ Plan make_plan(const machine::Topology& topology, const PlanRequest& request) {
   const Planner planner(topology, request, plan.pus);
   for (const auto& steps :
        {planner.lines(), planner.flags(), planner.copies(), planner.handoffs(), planner.memory(),
-        planner.paths(), planner.system(), planner.lines_again()}) {
+        planner.paths(), planner.system(), planner.arrays(), planner.lines_again()}) {
     plan.steps.insert(plan.steps.end(), steps.begin(), steps.end());
   }
   set_limits(plan);

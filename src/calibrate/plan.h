@@ -27,6 +27,7 @@ enum class StepKind {
   memory,
   path,
   system,
+  arrays,      // the program's own against those in the shared heap
   line_again,  // as at the start: has the machine changed meanwhile?
 };
 

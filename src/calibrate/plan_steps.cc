@@ -342,6 +342,24 @@ std::vector<Step> Planner::system() const {
   return {step};
 }
 
+std::vector<Step> Planner::arrays() const {
+  Step step;
+  step.kind = StepKind::arrays;
+  step.name = "arrays, the program's own and in the shared heap";
+  step.pus = {reference_pu(pus_)};
+  // Far more than the pages that a core knows its way to without a look.
+  constexpr std::size_t bytes = std::size_t{256} << 20;
+  const std::size_t places = machine::array_place_names.size();
+  step.sizes = {std::clamp<std::size_t>(request_.usable_memory_bytes / share_of_memory / places,
+                                        memory::page_bytes(),
+                                        request_.quick ? quick_chase_bytes : bytes)};
+  step.extent = extent(usual_seconds, quick_seconds, usual_samples);
+  // Loads and a stream in each.
+  step.seconds.assign(2 * places, start_seconds + step.extent.seconds);
+  step.setup_seconds = static_cast<double>(places * step.sizes.front()) / planned_touch_rate;
+  return {step};
+}
+
 std::vector<Step> Planner::lines_again() const {
   Step step;
   step.kind = StepKind::line_again;

@@ -26,6 +26,7 @@ class Planner {
   std::vector<Step> memory() const;
   std::vector<Step> paths() const;
   std::vector<Step> system() const;
+  std::vector<Step> arrays() const;
   std::vector<Step> lines_again() const;
 
  private:

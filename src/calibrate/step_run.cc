@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "calibrate/array_probe.h"
 #include "calibrate/cma_probe.h"
 #include "calibrate/copy_probe.h"
 #include "calibrate/handoff_probe.h"
@@ -80,6 +81,8 @@ void StepRun::carry_out(Findings& findings) {
       return path(findings);
     case StepKind::system:
       return system(findings);
+    case StepKind::arrays:
+      return arrays(findings);
     case StepKind::line_again:
       return line_again(findings);
   }
@@ -257,6 +260,27 @@ void StepRun::system(Findings& findings) {
     findings.machine.system.push_back(
         {call, measured.summary.median, measured.summary.spread, machine::Origin::measured});
   }
+}
+
+// One of the two alone says nothing: both or none.
+void StepRun::arrays(Findings& findings) {
+  std::vector<machine::ArrayCost> costs;
+  for (std::size_t i = 0; i < machine::array_place_names.size(); ++i) {
+    const auto place = static_cast<machine::ArrayPlace>(i);
+    const std::string in(machine::array_place_names[i]);
+    ArrayProbe probe(crew_, step_.pus.front(), place, step_.sizes.front());
+    const Measured load = measure_next(findings, in + ", loads", usual, [&](const Budget& budget) {
+      return probe.time_loads(step_.extent, budget);
+    });
+    const Measured stream =
+        measure_next(findings, in + ", stream", usual,
+                     [&](const Budget& budget) { return probe.time_stream(step_.extent, budget); });
+    if (!load.usable() || !stream.usable()) return;
+    costs.push_back({place, load.summary.median, stream.summary.median,
+                     std::max(load.summary.spread, stream.summary.spread),
+                     machine::Origin::measured});
+  }
+  findings.machine.arrays = costs;
 }
 
 }  // namespace huddle::calibrate

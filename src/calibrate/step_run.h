@@ -57,6 +57,7 @@ class StepRun {
   void memory(Findings& findings);
   void path(Findings& findings);
   void system(Findings& findings);
+  void arrays(Findings& findings);
 
   void handoff_kind(Findings& findings, HandoffProbe& probe, machine::HandoffKind kind);
   // Says so where a figure that stands for memory may be a cache's.

@@ -11,15 +11,14 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/system.h"
 #include "base/text.h"
 #include "cli/bench_mpi_json.h"
 #include "cli/bench_mpi_text.h"
 #include "cli/bench_options.h"
+#include "cli/heap_choice.h"
 #include "cli/interrupt.h"
 #include "cli/machine_in_question.h"
 #include "cli/progress.h"
-#include "heap/wish.h"
 #include "launch/preload.h"
 #include "machine/discover.h"
 #include "settings/settings.h"
@@ -71,9 +70,9 @@ launch::Library own_library() {
 }
 
 // What has the ranks' buffers in the shared heap, or keeps them out of it.
-std::vector<std::string> heap_environment(const std::string& heap, const launch::Library& library) {
-  std::vector<std::string> lines = {"HUDDLE_HEAP=" + heap};
-  if (!heap::is_wanted(heap, System())) return lines;
+std::vector<std::string> heap_environment(bool with_heap, const launch::Library& library) {
+  std::vector<std::string> lines = {fmt::format("HUDDLE_HEAP={}", with_heap ? "on" : "off")};
+  if (!with_heap) return lines;
   if (library.heap.empty()) {
     throw FailureError(
         fmt::format("libhuddle_heap.so is not in {}: is the installation whole?", library.folder));
@@ -114,7 +113,7 @@ std::string whole(const std::string& path) {
 }
 
 versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
-                     const std::string& machine_file, const std::string& heap) {
+                     const std::string& machine_file, bool with_heap) {
   versus::Plan plan;
   if (options.peers.empty()) {
     plan.mpis = {versus::find_mpi(options.mpi, options.mpi_library, search_path())};
@@ -124,7 +123,7 @@ versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
   plan.under = place_of(options.under, plan.mpis);
   const launch::Library library = own_library();
   plan.crew = {options.ranks > 0 ? options.ranks : usual_ranks, library.folder, whole(machine_file),
-               heap_environment(heap, library)};
+               heap_environment(with_heap, library)};
   plan.points = versus::points_of(versus::operations_from(options.ops), versus::sizes_from(sizes));
   plan.effort = effort_of(options, plan.points.size());
   return plan;
@@ -148,8 +147,8 @@ ExitCode bench_mpi(const Context& context, const BenchOptions& options) {
   }
   const std::string sizes =
       !options.sizes.empty() ? options.sizes : (options.quick ? quick_sizes : usual_sizes);
-  const std::string& heap = settings::find(context.settings, "heap").value;
-  const versus::Plan plan = plan_of(options, sizes, machine.loaded.path, heap);
+  const bool with_heap = wants_heap(context, machine.loaded.machine);
+  const versus::Plan plan = plan_of(options, sizes, machine.loaded.path, with_heap);
   refuse_crowded_real_time(plan.crew.ranks, discovery.allowed.count());
   const Interrupt interrupt;
   PointWatcher watcher(console, plan.points.size());
@@ -159,7 +158,7 @@ ExitCode bench_mpi(const Context& context, const BenchOptions& options) {
                         .machine_file = machine.loaded.path,
                         .calibrated = machine::calibrated(machine.loaded.machine),
                         .ranks = plan.crew.ranks,
-                        .in_heap = heap::is_wanted(heap, System()),
+                        .in_heap = with_heap,
                         .quick = options.quick,
                         .effort = plan.effort,
                         .ops = options.ops,

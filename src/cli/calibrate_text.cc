@@ -160,6 +160,13 @@ std::string system_table(const Machine& machine, int columns) {
     table.add({std::string(machine::system_call_names[static_cast<std::size_t>(cost.call)]),
                marked(time_text(cost.ns), cost.origin)});
   }
+  for (const auto& cost : machine.arrays) {
+    const std::string place = cost.place == machine::ArrayPlace::heap
+                                  ? "an array in the shared heap"
+                                  : "the program's own array";
+    table.add({"load from anywhere in " + place, marked(time_text(cost.load_ns), cost.origin)});
+    table.add({"line of a stream in " + place, marked(time_text(cost.stream_ns), cost.origin)});
+  }
   return "\n" + table.text(columns);
 }
 

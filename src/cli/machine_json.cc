@@ -157,6 +157,18 @@ Json system_json(const Machine& machine) {
   return list;
 }
 
+Json arrays_json(const Machine& machine) {
+  Json list = Json::array();
+  for (const auto& cost : machine.arrays) {
+    list.push_back({{"place", machine::array_place_names[static_cast<std::size_t>(cost.place)]},
+                    {"origin", origin_text(cost.origin)},
+                    {"load_ns", cost.load_ns},
+                    {"stream_ns", cost.stream_ns},
+                    {"spread", cost.spread}});
+  }
+  return list;
+}
+
 Json networks_json(const Machine& machine) {
   Json list = Json::array();
   for (const auto& network : machine.networks) {
@@ -186,6 +198,7 @@ void add_machine(Json& document, const Machine& machine) {
   document["memory"] = memory_json(machine);
   document["paths"] = paths_json(machine);
   document["system"] = system_json(machine);
+  document["arrays"] = arrays_json(machine);
   document["networks"] = networks_json(machine);
   document["doubts"] = doubts_json(machine);
 }

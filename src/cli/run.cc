@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/heap_choice.h"
 #include "cli/run_json.h"
 #include "launch/plan.h"
 
@@ -72,7 +73,7 @@ class RunCommand : public Command {
   }
   ExitCode run(const Context& context) override {
     check_usage();
-    const launch::Request request = request_from(context.settings, context.console);
+    const launch::Request request = request_from(context);
     const launch::Plan plan = launch::make_plan(request);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
@@ -96,14 +97,14 @@ class RunCommand : public Command {
     }
   }
 
-  launch::Request request_from(std::vector<settings::Resolved> settings,
-                               const Console& console) const {
+  launch::Request request_from(const Context& context) const {
+    std::vector<settings::Resolved> settings = context.settings;
     if (stats_) settings::override_by_flag(settings, "stats", "on");
     if (verify_) settings::override_by_flag(settings, "verify", "on");
     if (off_) settings::override_by_flag(settings, "huddle", "off");
     // Somebody looks on, or has asked. Logs and scripts that compare outputs stay as they were.
     const bool is_said = settings::find(settings, "summary").layer != settings::Layer::built_in;
-    if (verbose_ || (console.err_columns > 0 && !is_said)) {
+    if (verbose_ || (context.console.err_columns > 0 && !is_said)) {
       settings::override_by_flag(settings, "summary", "on");
     }
     std::error_code error;
@@ -111,7 +112,8 @@ class RunCommand : public Command {
     return {.command = command_,
             .settings = std::move(settings),
             .environment = settings::process_sources().environment,
-            .own_program = own};
+            .own_program = own,
+            .with_heap = !off_ && wants_heap(context)};
   }
 
   std::vector<std::string> command_;

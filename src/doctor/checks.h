@@ -31,7 +31,7 @@ std::vector<Finding> check_kernel(const System& system);
 std::vector<Finding> check_host(const System& system, bool calibrated);
 // MPI launchers in these folders, and MPI libraries that the loader knows.
 std::vector<Finding> check_mpi(const std::vector<std::string>& folders);
-// Is this machine calibrated?
-std::vector<Finding> check_machine_file(const NamedFile& named);
+// Is this machine calibrated? And what follows from it: first the one, then the other.
+std::vector<Finding> check_machine_file(const NamedFile& named, const System& system);
 
 }  // namespace huddle::doctor

@@ -18,8 +18,8 @@ int count(const std::vector<Finding>& findings, State state) {
 
 std::vector<Finding> examine(const Patient& patient) {
   const System system;
-  const std::vector<Finding> model = check_machine_file(patient.machine_file);
-  const bool calibrated = count(model, State::works) > 0;
+  const std::vector<Finding> model = check_machine_file(patient.machine_file, system);
+  const bool calibrated = model.front().state == State::works;
   std::vector<Finding> all;
   const auto add = [&all](std::vector<Finding> findings) {
     std::move(findings.begin(), findings.end(), std::back_inserter(all));

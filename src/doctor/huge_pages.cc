@@ -30,8 +30,8 @@ Finding check_shared(const System& system) {
   finding.state = State::limited;
   finding.cost =
       "Large shared buffers take a page fault for every small page when they are first "
-      "touched, and random access to them misses the TLB more often. So the shared heap, by which "
-      "ranks reach into each other's arrays, stays off where HUDDLE_HEAP is 'auto'.";
+      "touched, and random access to them misses the TLB more often. Where that is felt the shared "
+      "heap, by which ranks reach into each other's arrays, stays off if HUDDLE_HEAP is 'auto'.";
   add_remedy(chosen, "advise", shared_huge_pages_file, finding);
   return finding;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "doctor/checks.h"
+#include "doctor/heap.h"
 
 namespace huddle::doctor {
 namespace {
@@ -57,12 +58,16 @@ Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& h
   return finding;
 }
 
-std::vector<Finding> check_machine_file(const NamedFile& named) {
+std::vector<Finding> check_machine_file(const NamedFile& named, const System& system) {
   try {
     const machine::Topology topology = machine::discover_this_machine().topology;
-    return {judge_machine(machine::load_machine(named.path, topology),
-                          {fingerprint(topology), machine_file_candidates(topology).front()},
-                          named)};
+    const machine::LoadedMachine loaded = machine::load_machine(named.path, topology);
+    const ThisMachine here{fingerprint(topology), machine_file_candidates(topology).front()};
+    std::vector<Finding> findings = {judge_machine(loaded, here, named)};
+    if (findings.front().state == State::works) {
+      findings.push_back(judge_heap(loaded.machine, system));
+    }
+    return findings;
   } catch (const Error& error) {
     Finding finding = blank();
     finding.state = State::fails;

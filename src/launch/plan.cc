@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "heap/wish.h"
 #include "launch/contexts.h"
 #include "launch/inspect.h"
 #include "launch/passing.h"
@@ -75,14 +74,11 @@ void add_environment(std::vector<Variable>& variables,
   }
 }
 
-// The preloaded malloc, where ranks may want it. A node decides for itself whether its ranks start
-// it; where `auto` says no here, nobody has to carry it.
+// The preloaded malloc, which nobody has to carry who does not want it.
 std::string heap_to_preload(const Request& request, const Library& library,
                             std::vector<std::string>& notes) {
-  const std::string& heap = settings::find(request.settings, "heap").value;
-  if (settings::find(request.settings, "huddle").value == "off") return {};
-  if (!heap::is_wanted(heap, System())) return {};
-  if (library.heap.empty() && heap == "on") {
+  if (!request.with_heap || settings::find(request.settings, "huddle").value == "off") return {};
+  if (library.heap.empty()) {
     notes.push_back(
         fmt::format("libhuddle_heap.so is not in {}: ranks' arrays are not shared; is "
                     "the installation whole?",

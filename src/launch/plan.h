@@ -20,6 +20,9 @@ struct Request {
   std::vector<settings::Resolved> settings;
   std::vector<std::string> environment;  // "NAME=value" lines
   std::string own_program;               // where huddle itself lies
+  // Whether ranks get a shared heap: what its setting says or, where that leaves it open, what was
+  // measured here.
+  bool with_heap = false;
 };
 
 struct Plan {

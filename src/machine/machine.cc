@@ -193,6 +193,19 @@ void check_system(const Machine& machine) {
   }
 }
 
+void check_arrays(const Machine& machine) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < machine.arrays.size(); ++i) {
+    const ArrayCost& cost = machine.arrays[i];
+    const std::string_view name = array_place_names[static_cast<std::size_t>(cost.place)];
+    const Entry entry(machine.topology, "array", i, fmt::format("array of place {}", name));
+    entry.once(seen);
+    entry.time(cost.load_ns, "load_ns");
+    entry.time(cost.stream_ns, "stream_ns");
+    entry.spread(cost.spread);
+  }
+}
+
 void check_networks(const Machine& machine) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < machine.networks.size(); ++i) {
@@ -217,6 +230,7 @@ void validate(const Machine& machine) {
   check_paths(machine);
   check_memory(machine);
   check_system(machine);
+  check_arrays(machine);
   check_networks(machine);
 }
 

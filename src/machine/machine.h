@@ -132,6 +132,21 @@ struct SystemCost {
   bool operator==(const SystemCost&) const = default;
 };
 
+// Where a program's arrays may lie: wherever its malloc puts them, or in the shared heap.
+enum class ArrayPlace { program, heap };
+inline constexpr std::array<std::string_view, 2> array_place_names = {"program", "heap"};
+
+// What arrays cost a core alone that are far larger than its caches: they differ by their pages.
+struct ArrayCost {
+  ArrayPlace place = ArrayPlace::program;
+  double load_ns = 0;    // one of many loads from anywhere in it, none of which waits for another
+  double stream_ns = 0;  // a line of a[i] = b[i] + 3 c[i]
+  double spread = 0;     // relative, of the less steady of the two
+  Origin origin = Origin::estimated;
+
+  bool operator==(const ArrayCost&) const = default;
+};
+
 // A message between two nodes.
 struct Network {
   std::string name;
@@ -164,6 +179,7 @@ struct Machine {
   std::vector<MemoryCost> memory;
   std::vector<PathCurve> paths;
   std::vector<SystemCost> system;
+  std::vector<ArrayCost> arrays;  // of both places, or none where nobody has measured
   std::vector<Network> networks;
   std::vector<Doubt> doubts;
 

@@ -245,6 +245,12 @@ SystemCost system_cost(TomlTable& table) {
           table.number_or("spread", 0), origin(table)};
 }
 
+ArrayCost array_cost(TomlTable& table) {
+  return {static_cast<ArrayPlace>(table.word("place", words(array_place_names))),
+          table.number("load_ns"), table.number("stream_ns"), table.number_or("spread", 0),
+          origin(table)};
+}
+
 Network network(TomlTable& table) {
   return {table.text("name"),
           static_cast<int>(table.integer("rails", 1, 1 << 20)),
@@ -263,6 +269,7 @@ void Reader::read_entries() {
   read_many("memory", machine_.memory, memory_cost);
   read_many("path", machine_.paths, path_curve);
   read_many("system", machine_.system, system_cost);
+  read_many("array", machine_.arrays, array_cost);
   read_many("network", machine_.networks, network);
   read_many("doubt", machine_.doubts, doubt);
 }

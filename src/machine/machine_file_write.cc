@@ -207,6 +207,14 @@ void Writer::write_scalars(const Machine& machine) {
     key("spread", cost.spread);
     origin_key(cost.origin);
   }
+  for (const ArrayCost& cost : machine.arrays) {
+    line("\n[[array]]");
+    key("place", toml_text(array_place_names[static_cast<std::size_t>(cost.place)]));
+    key("load_ns", cost.load_ns);
+    key("stream_ns", cost.stream_ns);
+    key("spread", cost.spread);
+    origin_key(cost.origin);
+  }
   for (const Network& network : machine.networks) {
     line("\n[[network]]");
     key("name", toml_text(network.name));

@@ -73,12 +73,12 @@ constexpr std::array settings_table = {
         .placeholder = "CALLS",
         .fallback = "8",
         .help = "how many collectives a communicator makes in the MPI before huddle takes over"},
-    Setting{
-        .key = "heap",
-        .kind = Kind::word,
-        .placeholder = "auto|on|off",
-        .fallback = "auto",
-        .help = "ranks' large arrays in memory that they share (auto: where it has huge pages)"},
+    Setting{.key = "heap",
+            .kind = Kind::word,
+            .placeholder = "auto|on|off",
+            .fallback = "auto",
+            .help = "ranks' large arrays in memory that they share (auto: where calibration says "
+                    "that it pays)"},
     Setting{.key = "heap-block",
             .kind = Kind::size,
             .placeholder = "SIZE",

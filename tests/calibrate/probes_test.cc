@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "calibrate/array_probe.h"
 #include "calibrate/cma_probe.h"
 #include "calibrate/copy_probe.h"
 #include "calibrate/handoff_probe.h"
@@ -52,6 +53,16 @@ TEST(LineProbe, EndsWhenStopped) {
   const std::atomic<bool> stop{true};
   EXPECT_TRUE(
       time_line(crew, pus[0], pus[1], LineUse::own_lines, Extent{}, Budget(600, stop)).ns.empty());
+}
+
+TEST(ArrayProbe, TimesBothPlaces) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  for (const auto place : {machine::ArrayPlace::program, machine::ArrayPlace::heap}) {
+    ArrayProbe probe(crew, pus.front(), place, 1 << 20);
+    expect_samples(probe.time_loads(few, ample()), few.least, "loads");
+    expect_samples(probe.time_stream(few, ample()), few.least, "stream");
+  }
 }
 
 TEST(CopyProbe, TimesOneAndAll) {

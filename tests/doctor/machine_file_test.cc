@@ -59,7 +59,7 @@ TEST(JudgeMachine, AnotherMachinesFileIsNotThisOnes) {
 TEST(CheckMachineFile, ADamagedFileFailsAndIsNamed) {
   const test::Scratch scratch;
   const std::string path = scratch.write("machine.toml", "schema = \n");
-  const auto findings = check_machine_file({path, "--machine"});
+  const auto findings = check_machine_file({path, "--machine"}, System("/nowhere"));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].state, State::fails);
   EXPECT_THAT(findings[0].found, HasSubstr(path + ":1"));

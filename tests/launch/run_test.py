@@ -120,6 +120,28 @@ class Run(unittest.TestCase):
         finally:
             heap.unlink()
 
+    def test_the_heap_is_there_by_itself_where_calibration_says_that_it_pays(self):
+        heap = self.folder / "lib/huddle/libhuddle_heap.so"
+        machine = self.folder / "calibrated.toml"
+        words = [self.folder / "bin/huddle", "calibrate", "--quick", "--output", machine]
+        subprocess.run(words, check=True, capture_output=True, env=self.environment())
+        shutil.copy(self.preload, heap)
+        measured = machine.read_text(encoding="utf-8").partition("[[array]]")[0]
+        try:
+            # A machine of one core gains nothing.
+            for load_ns, pays in ((10, os.cpu_count() > 1), (16, False)):
+                arrays = [f'[[array]]\nplace = "{place}"\nload_ns = {ns}\nstream_ns = 5\n'
+                          'spread = 0.05\norigin = "measured"\n'
+                          for place, ns in (("program", 10), ("heap", load_ns))]
+                machine.write_text(measured + "".join(arrays), encoding="utf-8")
+                plan = self.dry_run("--machine", machine, "./show")
+                self.assertEqual(heap.name in plan["environment"]["LD_PRELOAD"], pays)
+            machine.write_text(measured, encoding="utf-8")
+            plan = self.dry_run("--machine", machine, "./show")
+            self.assertNotIn(heap.name, plan["environment"]["LD_PRELOAD"])
+        finally:
+            heap.unlink()
+
     def test_settings_of_every_layer_reach_the_program(self):
         config = self.folder / ".config/huddle/config.toml"
         config.parent.mkdir(parents=True)

@@ -2,7 +2,6 @@
 // Copyright the huddle contributors
 #include "mpi/back_end/node_context.h"
 
-#include "base/system.h"
 #include "heap/start.h"
 #include "machine/machine_file.h"
 #include "mpi/look.h"
@@ -23,10 +22,10 @@ team::Context& NodeContext::get() const {
 }
 
 void NodeContext::start_heap(const Complain& complain) {
-  if (!heap::is_wanted(options_.heap, System())) return;
+  // Left open, it is the launcher's to say, who has asked what was measured here: by preloading it.
+  if (options_.heap == "off") return;
   const heap::Started started = heap::start(options_.heap_wish);
   if (!started.refusal.empty()) complain("heap: " + started.refusal);
-  // Where nobody has asked for it in so many words, the launcher's node may have thought otherwise.
   if (started.refusal.empty() && !started.facts && options_.heap == "on") {
     complain("heap: libhuddle_heap.so is not preloaded, as `huddle run` would have done");
   }

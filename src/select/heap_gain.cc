@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "select/heap_gain.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "machine/cost.h"
+#include "machine/heap_cost.h"
+#include "node/seats.h"
+#include "select/candidate.h"
+#include "select/operation.h"
+#include "select/provision.h"
+
+namespace huddle::select {
+namespace {
+
+// What the gain is taken from: messages of which nobody would say that they are small, and the
+// memory that a team has if nothing else is said.
+constexpr std::array large_operations = {Operation::bcast, Operation::allreduce,
+                                         Operation::allgather, Operation::alltoall};
+constexpr std::array<std::size_t, 2> large_bytes = {std::size_t{512} << 10, std::size_t{4} << 20};
+constexpr std::size_t queue_bytes = std::size_t{1} << 20;
+
+}  // namespace
+
+double heap_gain(const machine::Machine& machine) {
+  const node::Seats seats =
+      node::seats(machine.topology, machine::first_pu_of_cores(machine.topology));
+  if (seats.ranks() < 2) return 1;
+  const machine::CostModel model(machine);
+  Provision provided = provision(seats, model, queue_bytes);
+  provided.heap_refusal.clear();
+  double logarithms = 0;
+  for (const Operation operation : large_operations) {
+    for (const std::size_t bytes : large_bytes) {
+      const auto best_ns = [&](bool mapped) {
+        const Request request{operation, bytes, sizeof(double), mapped};
+        return cheapest(candidates(request, seats, model, provided)).ns;
+      };
+      logarithms += std::log(best_ns(false) / std::min(best_ns(false), best_ns(true)));
+    }
+  }
+  return std::exp(logarithms / (large_operations.size() * large_bytes.size()));
+}
+
+bool heap_pays(const machine::Machine& machine) {
+  const auto cost = machine::heap_cost(machine);
+  return cost && !cost->is_felt() && heap_gain(machine) > 1;
+}
+
+}  // namespace huddle::select
