@@ -59,8 +59,7 @@ void add_by_others(std::vector<Candidate>& list, const Prices& prices, const Pro
   if (!may_reach(prices, provision, request.mapped)) return;
   const auto add = [&](int at_once, const std::string& words) {
     const DirectExchange::Plan plan{at_once};
-    list.push_back(
-        {PlanOfIt{plan}, words, direct_by_others_ns(prices, request.bytes, plan, request.mapped)});
+    list.push_back({PlanOfIt{plan}, words, direct_by_others_ns(prices, request, plan)});
   };
   const std::string name = path_name(request.mapped);
   add(0, name);
@@ -152,13 +151,26 @@ double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped) {
          others_of(prices) * prices.fetch_ns(bytes, 0, mapped);
 }
 
-double direct_by_others_ns(const Prices& prices, std::size_t bytes,
-                           const DirectExchange::Plan& plan, bool mapped) {
+namespace {
+
+// What a broadcast brings lies where peers have read when its receiver was the root: roots in turns
+// are nothing rare, and nobody knows whose turn is next.
+double copied_by_others_ns(const Prices& prices, const Request& request, int others) {
+  if (request.mapped && request.operation == Operation::bcast) {
+    return prices.read_on_ns(request.bytes, prices.farthest_from(0), 0, others);
+  }
+  return prices.fetch_ns(request.bytes, others, request.mapped);
+}
+
+}  // namespace
+
+double direct_by_others_ns(const Prices& prices, const Request& request,
+                           const DirectExchange::Plan& plan) {
   const int others = prices.ranks() - 1;
   const int at_once = plan.at_once == 0 ? others : std::min(plan.at_once, others);
   const double waves =
       ceil_div(static_cast<std::size_t>(others), static_cast<std::size_t>(at_once));
-  return both_meetings_ns(prices) + waves * prices.fetch_ns(bytes, at_once - 1, mapped) +
+  return both_meetings_ns(prices) + waves * copied_by_others_ns(prices, request, at_once - 1) +
          (waves - 1) * prices.line_ns(0, prices.farthest_from(0));
 }
 

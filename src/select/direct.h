@@ -17,14 +17,14 @@ std::vector<Algorithm> direct_algorithms(Operation operation);
 // Of operations whose blocks only pairs know, in part: large ones are read where they lie.
 Algorithm announced_algorithm();
 
-// All: `mapped` as in a request.
+// `mapped` as in a request.
 // Blocks of so many bytes from each rank for each, or from each for all.
 double direct_blocks_ns(const Prices& prices, std::size_t bytes, bool mapped);
 // Of the root alone, from all others.
 double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped);
-// So many bytes for each rank from the root, or from each to the root, copied by all but the root.
-double direct_by_others_ns(const Prices& prices, std::size_t bytes,
-                           const node::DirectExchange::Plan& plan, bool mapped);
+// For each rank from the root, or from each to the root, copied by all but the root.
+double direct_by_others_ns(const Prices& prices, const Request& request,
+                           const node::DirectExchange::Plan& plan);
 // Of blocks known to pairs only, all of them announced.
 double announced_ns(const Prices& prices, const Request& request);
 double direct_reduce_ns(const Prices& prices, const Request& request,
