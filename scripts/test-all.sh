@@ -42,6 +42,9 @@ step factors python3 -B tests/versus/mpi_test.py build/release/bin/huddle --time
 step peers bench/peers
 suites=(--libraries build/release/lib/huddle --work build/test-all/suites)
 step mpi4py python3 -B tests/mpi/suites/mpi4py_suite.py "${suites[@]}"
+# Where ranks' buffers lie does not change what comes of a call.
+step mpi4py-heap python3 -B tests/mpi/suites/mpi4py_suite.py --heap --mpi openmpi-4 mpich-5 --ranks 2 3 \
+  --modules collectives memory "${suites[@]}"
 step imb python3 -B tests/mpi/suites/imb.py "${suites[@]:0:2}"
 step lammps python3 -B tests/mpi/suites/lammps.py "${suites[@]}"
 step scalapack python3 -B tests/mpi/suites/scalapack.py "${suites[@]:0:2}"
@@ -56,8 +59,10 @@ step aarch64 tests/lab/aarch64.sh
 step numa-guest tests/lab/numa_guest.sh
 # Programs of all kinds under every MPI that bench/peers has set up.
 step programs tests/mpi/programs/driver.py --level thorough all
+step programs-heap tests/mpi/programs/driver.py --heap --level brief all
+step deaths-heap tests/mpi/programs/driver.py --heap --level thorough --only deaths openmpi-4 mpich-5
 # Thousands of ranks killed at random moments, where `make test` kills some hundreds.
-step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=Death.*'
+step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=*Death.*'
 if [ "$(id -u)" = 0 ]; then
   step hosts tests/lab/hosts.sh
   step clean-debian tests/lab/clean-debian.sh

@@ -113,7 +113,8 @@ Piece Arena::allocate_on_nodes(std::size_t segment_bytes, std::span<const int> n
 void Arena::free(Piece piece) {
   if (piece.bytes == 0) return;
   const std::scoped_lock lock(mutex_);
-  if (on_nodes_.erase(piece.offset) != 0) {
+  // Where the file is gone, memory stays where it is.
+  if (on_nodes_.erase(piece.offset) != 0 && file_.is_there()) {
     // The next one to get these pages would have them on nodes that it did not ask for.
     unreserve(piece);
     space_.give(Backing::none, piece);
@@ -128,7 +129,7 @@ void Arena::free(Piece piece) {
 // pre: the part is free and has memory.
 void Arena::give_back_pages_of(Piece part) {
   const Piece pages = whole_pages_of(part);
-  if (pages.bytes == 0) return;
+  if (pages.bytes == 0 || !file_.is_there()) return;
   space_.take_exactly(Backing::memory, pages);
   unreserve(pages);
   space_.give(Backing::none, pages);

@@ -34,6 +34,20 @@ Descriptor make_memfd() {
   return file;
 }
 
+Descriptor make_file_in(const std::string& folder) {
+  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file.is_open()) return file;
+  throw FailureError(
+      fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
+}
+
+// Zeros where nothing is open.
+struct stat status_of(int file) {
+  struct stat status {};
+  fstat(file, &status);
+  return status;
+}
+
 // Beyond this size the kernel would not return an error but kill us with SIGXFSZ.
 void check_file_size_limit(std::size_t bytes) {
   rlimit limit{};
@@ -55,17 +69,28 @@ int reserve_uninterrupted(int file, Piece pages) {
 
 }  // namespace
 
-ArenaFile::ArenaFile(Kind kind, const std::string& folder) : place_("the machine") {
+ArenaFile::ArenaFile(Kind kind, const std::string& folder) {
   if (kind != Kind::in_folder) descriptor_ = make_memfd();
-  if (descriptor_.is_open()) return;
-  if (kind == Kind::memfd) {
+  if (!descriptor_.is_open() && kind == Kind::memfd) {
     throw FailureError(fmt::format("cannot make shared memory (memfd): {}", std::strerror(errno)));
   }
-  place_ = folder;
-  descriptor_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (descriptor_.is_open()) return;
-  throw FailureError(
-      fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
+  if (!descriptor_.is_open()) {
+    place_ = folder;
+    descriptor_ = make_file_in(folder);
+  }
+  const struct stat status = status_of(descriptor());
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+}
+
+bool ArenaFile::is_there() const {
+  const struct stat status = status_of(descriptor());
+  return status.st_dev == device_ && status.st_ino == inode_;
+}
+
+void ArenaFile::close() {
+  if (!is_there()) descriptor_.release();
+  descriptor_ = Descriptor();
 }
 
 std::size_t ArenaFile::extend(std::size_t bytes) const {
@@ -76,12 +101,12 @@ std::size_t ArenaFile::extend(std::size_t bytes) const {
 }
 
 std::size_t ArenaFile::memory_bytes() const {
-  struct stat status {};
-  fstat(descriptor(), &status);
-  return static_cast<std::size_t>(status.st_blocks) * 512;  // the unit of st_blocks everywhere
+  // The unit of st_blocks everywhere.
+  return static_cast<std::size_t>(status_of(descriptor()).st_blocks) * 512;
 }
 
 void ArenaFile::reserve(Piece pages) const {
+  if (!is_there()) throw FailureError("the program has closed the descriptor of shared memory");
   const std::string size = size_text(static_cast<double>(pages.bytes));
   check_file_size_limit(pages.end());
   for (std::size_t done = 0; done < pages.bytes; done += step_bytes) {
@@ -95,7 +120,7 @@ void ArenaFile::reserve(Piece pages) const {
 }
 
 void ArenaFile::give_back(Piece pages) const {
-  if (pages.bytes == 0) return;
+  if (pages.bytes == 0 || !is_there()) return;
   fallocate(descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
             static_cast<off_t>(pages.offset), static_cast<off_t>(pages.bytes));
 }

@@ -5,6 +5,8 @@
 // is gone, however it went, so is the file.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "memory/arena_space.h"
@@ -21,14 +23,19 @@ class ArenaFile {
   };
   // Throws FailureError.
   ArenaFile(Kind kind, const std::string& folder);
+  ~ArenaFile() { close(); }
+  ArenaFile(const ArenaFile&) = delete;
+  ArenaFile& operator=(const ArenaFile&) = delete;
+
+  // A program may have closed what it does not know, and have a file of its own by that number:
+  // then this is false, and that file is left alone.
+  bool is_there() const;
 
   int descriptor() const { return descriptor_.number(); }
   // What it takes of the machine.
   std::size_t memory_bytes() const;
   // This process has no more to do with it.
-  void close() { descriptor_ = Descriptor(); }
-  // By that number the program has another file now.
-  void forget() { descriptor_.release(); }
+  void close();
 
   // Makes the file so long, with no memory behind it: pages come when they are touched. Returns
   // `bytes`. Throws FailureError.
@@ -36,14 +43,16 @@ class ArenaFile {
 
   // Gives these pages memory, now, by the memory policy of the calling thread: its own NUMA node,
   // if it has asked for nothing else. Throws FailureError, and nothing has changed, where the
-  // memory is not to be had. pre: whole pages.
+  // memory, or the file, is not there. pre: whole pages.
   void reserve(Piece pages) const;
   // The memory of these pages goes back to the system. pre: whole pages.
   void give_back(Piece pages) const;
 
  private:
   Descriptor descriptor_;
-  std::string place_;  // for messages
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  std::string place_ = "the machine";  // for messages
 };
 
 }  // namespace huddle::memory

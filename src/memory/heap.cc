@@ -124,12 +124,9 @@ bool Heap::free(void* block) noexcept {
   return true;
 }
 
-// The program may have closed it, and opened something else by that number.
-bool Heap::has_file() const { return is_arena(file_.descriptor(), id_, view_.cap_bytes()); }
-
 void Heap::give_back_pages_of(Piece part) {
   const Piece pages = whole_pages_of(part);
-  if (pages.bytes == 0 || !(is_private_ || has_file())) return;
+  if (pages.bytes == 0 || !(is_private_ || file_.is_there())) return;
   space_.take_exactly(Backing::memory, pages);
   is_private_ ? drop_pages(pages) : file_.give_back(in_file(pages));
   space_.give(Backing::none, pages);

@@ -123,7 +123,6 @@ class Heap {
   enum class AtFork { nothing, copy, freeze };
 
   std::optional<Found> find(std::size_t bytes, std::size_t alignment);
-  bool has_file() const;
   void give_back_pages_of(Piece part);
   void show_in_core_dumps(Piece piece);
   std::size_t begin() const { return reinterpret_cast<std::uintptr_t>(view_.base()); }

@@ -82,10 +82,9 @@ void Heap::after_fork_in_parent() noexcept {
 
 void Heap::after_fork_in_child() noexcept {
   if (at_fork_ != AtFork::nothing) {
-    const bool is_ours = has_file();
-    if (!map_all_anew() || !(blocks_.empty() || (is_ours && fill_child()))) give_up_child();
+    if (!map_all_anew() || !(blocks_.empty() || fill_child())) give_up_child();
     line_.tell_in_child();
-    is_ours ? file_.close() : file_.forget();
+    file_.close();
     is_private_ = true;
     state_.is_shared = false;
     state_.calls = 0;
@@ -95,7 +94,7 @@ void Heap::after_fork_in_child() noexcept {
 
 Heap::AtFork Heap::choose_at_fork() {
   if (is_private_) return AtFork::nothing;  // as any other memory
-  if (blocks_.empty() || !has_file()) return AtFork::copy;
+  if (blocks_.empty() || !file_.is_there()) return AtFork::copy;
   const bool is_too_much = std::min(used_bytes_, file_.memory_bytes()) > most_copied_bytes_;
   if ((is_too_much || !line_.open()) && stop_sharing()) return AtFork::freeze;
   if (is_too_much) line_.open();
@@ -118,7 +117,10 @@ bool Heap::stop_sharing() {
 // In a child: its range of addresses is empty, and must not be taken by anything else.
 bool Heap::map_all_anew() const { return hold_addresses({begin(), view_.cap_bytes()}); }
 
-bool Heap::fill_child() const { return at_fork_ == AtFork::copy ? copy_blocks() : freeze_blocks(); }
+bool Heap::fill_child() const {
+  if (!file_.is_there()) return false;
+  return at_fork_ == AtFork::copy ? copy_blocks() : freeze_blocks();
+}
 
 bool Heap::copy_blocks() const {
   if (!may_be_written({begin(), end_of_blocks() - begin()})) return false;

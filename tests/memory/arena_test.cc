@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include "memory/arena.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -9,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -139,6 +142,31 @@ TEST(Arena, LivesInAFolderWhereTheKernelHasNoMemfd) {
                .folder = "/no/such/folder"});
       },
       ThrowsMessage<FailureError>(HasSubstr("/no/such/folder")));
+}
+
+// A program may close what it does not know, and open something else by that number.
+TEST(Arena, TouchesNoFileOfThePrograms) {
+  std::optional<Arena> arena(std::in_place, ArenaOptions{.cap_bytes = 256 * mebibyte});
+  const Piece first = arena->allocate(64 * mebibyte);
+  const Piece on_node = arena->allocate_on_nodes(mebibyte, std::vector<int>{0});
+  const int number = arena->descriptor();
+  std::FILE* const file = std::tmpfile();
+  const std::string text(80 * mebibyte, 'x');
+  EXPECT_EQ(std::fwrite(text.data(), 1, text.size(), file), text.size());
+  EXPECT_EQ(std::fflush(file), 0);
+  EXPECT_EQ(dup2(fileno(file), number), number);
+  arena->free(first);
+  arena->free(on_node);
+  std::memset(arena->data(arena->allocate(32 * mebibyte)), 1, 32 * mebibyte);  // what it had
+  EXPECT_THAT([&] { arena->allocate(128 * mebibyte); },
+              ThrowsMessage<FailureError>(HasSubstr("has closed the descriptor")));
+  std::string found(text.size() + 1, '-');
+  EXPECT_EQ(pread(fileno(file), found.data(), found.size(), 0), text.size());
+  EXPECT_TRUE(found == text + '-') << "the program's file is not as it was";
+  arena.reset();
+  EXPECT_NE(fcntl(number, F_GETFD), -1) << "the program's file is closed";
+  close(number);
+  std::fclose(file);
 }
 
 TEST(Arena, IsRecognisedByItsId) {

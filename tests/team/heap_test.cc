@@ -8,15 +8,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <memory_resource>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "exercise.h"
+#include "kills.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "memory/heap.h"
@@ -265,6 +268,28 @@ TEST(Heap, OfADeadRankIsNoSignal) {
   EXPECT_EQ(ends[0].how, RankEnd::How::fine) << ends[0];
   EXPECT_EQ(ends[1].how, RankEnd::How::killed) << ends[1];
   EXPECT_EQ(ends[2].how, RankEnd::How::fine) << ends[2];
+}
+
+// Calls of every operation by plans that read and write in each other's heaps, without end.
+void use_heaps(const Bootstrap& bootstrap, unsigned int seed) {
+  std::mt19937 common(seed);  // draws the same on all ranks
+  HeapRank rank;
+  Context context(rank.options());
+  Team team(context, bootstrap);
+  const Memory inside{rank.memory(), rank.memory()};
+  while (true) {
+    const Operation operation = select::operations[common() % select::operations.size()];
+    select::Request request{operation, bytes, 4};
+    request.mapped = true;
+    for (const auto& candidate : team.explain(request).candidates) {
+      if (!select::is_direct(candidate.plan)) continue;
+      exercise(team, candidate.plan, operation, bytes / 4, common(), inside);
+    }
+  }
+}
+
+TEST(HeapDeath, AtAnyMomentLeavesNothingBehind) {
+  expect_nothing_left_by_deaths(use_heaps, std::chrono::milliseconds(40));
 }
 
 }  // namespace

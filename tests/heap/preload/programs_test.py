@@ -14,7 +14,9 @@ import sys
 import tempfile
 import unittest
 
-LIBRARY, CC, CXX = sys.argv[1:4]
+# Programs run in another folder.
+LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
+CC, CXX = sys.argv[2:4]
 THOROUGH = "--thorough" in sys.argv
 SOURCES = pathlib.Path(__file__).resolve().parents[3] / "src"
 PATIENCE_SECONDS = 3600 if THOROUGH else 120
@@ -127,7 +129,8 @@ class Programs(unittest.TestCase):
         rooms = ("base", "memory", "machine", "path") if THOROUGH else ("memory",)
         files = [file for room in rooms for file in sorted((SOURCES / room).glob("*.cc"))]
         for file in files if THOROUGH else [SOURCES / "memory/arena_space.cc"]:
-            command = [CXX, "-std=c++20", "-O2", f"-I{SOURCES}", "-S", file, "-o"]
+            command = [CXX, "-std=c++20", "-O2", f"-I{SOURCES}", f"-I{SOURCES.parent / 'include'}", "-S",
+                       file, "-o"]
             self.run_with({}, *command, "plain.s")
             self.run_with(ON, *command, "heap.s")
             self.assertEqual((self.folder / "plain.s").read_bytes(),

@@ -8,18 +8,24 @@ import peer as peer_module
 
 HERE = pathlib.Path(__file__).resolve().parent
 PRELOAD = "libhuddle_preload.so"
+HEAP = "libhuddle_heap.so"
+# The size by which a heap is known among what a rank has mapped.
+HEAP_CAP_BYTES = 3 << 30
+# Of every rank that runs with huddle: all that fills a page lies in its heap.
+HEAP_SETTINGS = {"HEAP": "on", "HEAP_BLOCK": "4K", "HEAP_CAP": str(HEAP_CAP_BYTES)}
 # What takes seconds on a machine of its own takes a minute and a half where thirty others want a core.
 HANG_SECONDS = 300.0
 
 
 class Bench:
-    def __init__(self, peer, libraries, still, wrong, build):
+    def __init__(self, peer, libraries, still, wrong, build, heap=False):
         self.peer = peer
         self.libraries = pathlib.Path(libraries).resolve()
         self.still = pathlib.Path(still).resolve()  # the same that leaves the MPI standing still
         self.wrong = pathlib.Path(wrong).resolve()  # the same, whose results are wrong
         self.build = pathlib.Path(build).resolve() / peer.name
         self.build.mkdir(parents=True, exist_ok=True)
+        self.heap = heap  # whether ranks have a shared heap
         self.findings = []
         self.built = {}
 
@@ -73,16 +79,28 @@ class Bench:
         own = {}
         files = [str(file) for file in preload]
         if huddle:
-            own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", **(settings or {})}.items()}
-            files.append(str((libraries or self.libraries) / PRELOAD))
+            own = self.own_settings(settings or {})
+            files += self.own_files(libraries or self.libraries)
         files += [str(file) for file in preload_behind]
         if files:
             own["LD_PRELOAD"] = ":".join(files)
         own.update(environment or {})
         # No setting of whoever runs the tests counts.
         own["XDG_CONFIG_HOME"] = str(self.build)
-        return job.run(self.peer.job(ranks, program, arguments, own),
-                       self.peer.environment(single_copy=False), deadline, meanwhile)
+        outcome = job.run(self.peer.job(ranks, program, arguments, own),
+                          self.peer.environment(single_copy=False), deadline, meanwhile)
+        # A rank whose heap does not start says so, and why.
+        self.expect("huddle: heap: " not in outcome.err, f"no heap\n{outcome.tail()}")
+        return outcome
+
+    def own_settings(self, settings):
+        heap = HEAP_SETTINGS if self.heap else {}
+        return {f"HUDDLE_{name}": value for name, value in {"STATS": "1", **heap, **settings}.items()}
+
+    def own_files(self, libraries):
+        """In the order of `huddle run`."""
+        heap = [self.libraries / HEAP] if self.heap else []
+        return [str(file) for file in (libraries / PRELOAD, *heap)]
 
     def does_natively(self, name, ranks, arguments=(), deadline=30.0):
         """Whether the MPI does it without huddle: not all of them do all of MPI."""

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Programs under real MPIs with huddle's library preloaded: driver.py [--level LEVEL] [--only GROUP...] MPI...
+"""Programs under real MPIs with huddle's library preloaded: driver.py [--level LEVEL] [--only GROUP]...
+[--heap] MPI...
 
 MPI: openmpi-4 openmpi-5 mpich-4 mpich-5 intel, mpich-5-standard intel-standard; all: each of them.
 Status 77: none of them is on the machine.
@@ -15,6 +16,7 @@ import bench as bench_module
 import deaths
 import exchanges
 import halves
+import heaps
 import languages
 import lifetimes
 import peer as peer_module
@@ -45,13 +47,14 @@ GROUPS = {
     "files": tools.files,
     "deaths": deaths.deaths,
     "halves": halves.halves,
+    "heaps": heaps.heaps,
     "strangers": strangers.strangers,
 }
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # What each change is tested by under the MPIs that are not Debian's, so that five take no longer
 # than a person waits.
 BRIEF = ("progress", "datatypes", "exchanges", "blocks", "verify", "communicators", "errors", "tools",
-         "halves", "sessions")
+         "halves", "sessions", "heaps")
 # The same MPIs once more: what is new is how data and handles look.
 BRIEF_STANDARD = ("datatypes", "exchanges", "blocks", "communicators", "errors")
 SKIPPED = 77
@@ -63,6 +66,7 @@ def arguments():
     parser.add_argument("mpi", nargs="+", choices=(*MPIS, "all"))
     parser.add_argument("--level", choices=("brief", "usual", "thorough"), default="usual")
     parser.add_argument("--only", choices=sorted(GROUPS), action="append")
+    parser.add_argument("--heap", action="store_true", help="with ranks' buffers in the shared heap")
     parser.add_argument("--libraries", help="the folder of libhuddle_preload.so",
                         default=BUILD / "lib/huddle")
     parser.add_argument("--still", help="that of the library without progress",
@@ -85,7 +89,7 @@ def test(peer, given):
         print(f"{peer.name}: skipped: {peer.lacks()}")
         return None
     bench = bench_module.Bench(peer, given.libraries, given.still, given.wrong,
-                               given.build)
+                               given.build, given.heap)
     for name in groups_of(given, peer):
         start = time.monotonic()
         try:

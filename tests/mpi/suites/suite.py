@@ -11,6 +11,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "programs"))
+import bench  # noqa: E402
 import job  # noqa: E402
 import modules  # noqa: E402
 import outcomes  # noqa: E402
@@ -75,11 +76,13 @@ class Watch:
 
 
 class Suite:
-    def __init__(self, part, tests, work, libraries):
+    def __init__(self, part, tests, work, libraries, heap=False):
         self.part = part
         self.tests = tests
         self.work = work / str(part).replace(" ", "-")
-        self.preload = pathlib.Path(libraries).resolve() / "libhuddle_preload.so"
+        files = [bench.PRELOAD, bench.HEAP] if heap else [bench.PRELOAD]
+        self.preload = ":".join(str(pathlib.Path(libraries).resolve() / file) for file in files)
+        self.heap_settings = bench.HEAP_SETTINGS if heap else {}
         self.peer = peer_module.Peer(part.mpi)
         self.include, self.exclude = modules.MODULES[part.modules]
         self.left_out = []  # tests that the MPI does not survive by itself
@@ -152,8 +155,9 @@ class Suite:
         (folder / "tmp").mkdir(parents=True)
         own = {"TMPDIR": str(folder / "tmp"), "XDG_CONFIG_HOME": str(folder)}
         if way != "native":
-            own.update({f"HUDDLE_{name}": value for name, value in WAYS[way].items()})
-            own.update({"HUDDLE_STATS": "1", "LD_PRELOAD": str(self.preload)})
+            settings = {"STATS": "1", **self.heap_settings, **WAYS[way]}
+            own.update({f"HUDDLE_{name}": value for name, value in settings.items()})
+            own["LD_PRELOAD"] = self.preload
         arguments = [HERE / "record.py", self.tests, folder, "-q", "-i", include or self.include, "-e",
                      self.exclude]
         for test in self.left_out:

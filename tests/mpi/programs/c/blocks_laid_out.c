@@ -17,8 +17,8 @@ struct block {
   unsigned char wanted[layout_room];
   struct layout layout;
 };
-static struct block given[most_ranks];
-static struct block gotten[most_ranks];
+static struct block* given;
+static struct block* gotten;
 
 static void number(int numbers[layout_ints], int from, int to) {
   for (int i = 0; i < layout_ints; ++i) numbers[i] = 100000 * from + 1000 * to + i;
@@ -253,6 +253,8 @@ static void nothing(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  given = room_for(most_ranks * sizeof *given);
+  gotten = room_for(most_ranks * sizeof *gotten);
   for (int first = 0; first < layout_count; ++first) {
     exchange(MPI_COMM_WORLD, first);
     for (int root = 0; root < size_of(MPI_COMM_WORLD); ++root) {

@@ -12,8 +12,8 @@
 enum { most = 300000 };
 static const int counts[] = {0, 1, 2, 3, 7, 8, 31, 64, 100, 1000, 4096, 10007, 65536, most};
 enum { sizes = sizeof counts / sizeof *counts };
-static double input[most];
-static double output[most];
+static double* input;
+static double* output;
 static int round_number;
 
 static double value(int rank, int i) { return (i % 97) + 3 * rank + round_number % 1000; }
@@ -97,7 +97,7 @@ static void try_large_forms(MPI_Comm comm, int count, int root) {
   fill(input, rank, count);
   MPI_Allreduce_c(input, output, count, MPI_DOUBLE, MPI_SUM, comm);
   check_sum("allreduce_c", output, count, size_of(comm));
-  memset(output, 0, sizeof output);
+  memset(output, 0, most * sizeof *output);
   MPI_Reduce_c(input, output, count, MPI_DOUBLE, MPI_SUM, root, comm);
   if (rank == root) check_sum("reduce_c", output, count, size_of(comm));
 }
@@ -106,6 +106,8 @@ static void try_large_forms(MPI_Comm comm, int count, int root) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const MPI_Comm comm = MPI_COMM_WORLD;
+  input = room_for(most * sizeof *input);
+  output = room_for(most * sizeof *output);
   for (int size = 0; size < sizes; ++size) {
     const int count = counts[size];
     for (int root = 0; root < size_of(comm); ++root) {

@@ -10,8 +10,9 @@
 #include "expect.h"
 #include "layouts.h"
 
+static unsigned char* room;
+
 static void broadcast(MPI_Comm comm, int first, int root) {
-  static unsigned char room[layout_room];
   static unsigned char wanted[layout_room];
   const int rank = rank_in(comm);
   struct layout layout = make_layout((first + 5 * rank) % layout_count, room);
@@ -24,7 +25,7 @@ static void broadcast(MPI_Comm comm, int first, int root) {
     fill(&layout, room, none);
   }
   MPI_Bcast(layout.address, layout.count, layout.type, root, comm);
-  expect(memcmp(room, wanted, sizeof room) == 0, "bcast from rank %d to rank %d, laid out as %s",
+  expect(memcmp(room, wanted, sizeof wanted) == 0, "bcast from rank %d to rank %d, laid out as %s",
          root, rank, layout.name);
   free_layout(&layout);
 }
@@ -134,6 +135,7 @@ static void broadcast_padded(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  room = room_for(layout_room);
   for (int root = 0; root < size_of(MPI_COMM_WORLD); ++root) {
     for (int first = 0; first < layout_count; ++first) broadcast(MPI_COMM_WORLD, first, root);
     broadcast_many(MPI_COMM_WORLD, root);

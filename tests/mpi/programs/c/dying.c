@@ -22,9 +22,9 @@ static void* die(void* milliseconds) {
 
 int main(int argc, char** argv) {
   enum { most = 100000 };
-  static double input[most];
-  static double output[most];
   MPI_Init(&argc, &argv);
+  double* const input = room_for(most * sizeof *input);
+  double* const output = room_for(most * sizeof *output);
   const int ranks = size_of(MPI_COMM_WORLD);
   static int milliseconds;
   milliseconds = atoi(argv[1]);

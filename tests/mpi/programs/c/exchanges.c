@@ -10,8 +10,8 @@
 #include "expect.h"
 
 enum { most_ranks = 16, most_ints = 400000, gap = 3, untouched = -77 };
-static int input[most_ints];
-static int output[most_ints];
+static int* input;
+static int* output;
 static int salt;
 
 /* Of the i-th integer that goes from one rank to another. */
@@ -348,6 +348,8 @@ static void try_all(MPI_Comm comm, int large, int size) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  input = room_for(most_ints * sizeof *input);
+  output = room_for(most_ints * sizeof *output);
   const int sizes[] = {1, 0, 2, 13, 400, 5000, 60000};
   MPI_Comm backwards;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank_in(MPI_COMM_WORLD), &backwards);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,13 @@ int size_of(MPI_Comm comm) {
   int size = 0;
   MPI_Comm_size(comm, &size);
   return size;
+}
+
+void* room_for(size_t bytes) {
+  const size_t least = (size_t)64 << 10;
+  void* room = calloc(1, bytes < least ? least : bytes);
+  if (room == NULL) abort();
+  return room;
 }
 
 double seconds_now(void) {

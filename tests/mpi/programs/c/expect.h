@@ -19,6 +19,10 @@ int verdict(void);
 int rank_in(MPI_Comm comm);
 int size_of(MPI_Comm comm);
 
+/* Zeros, for a program that MPI has come up for: large enough for the shared heap, where there is
+ * one. It stays. */
+void* room_for(size_t bytes);
+
 /* Of a clock that stands on no MPI. */
 double seconds_now(void);
 

@@ -192,7 +192,7 @@ static int same(const struct kind* kind, const void* a, const void* b, int count
 }
 
 static unsigned char inputs[most_ranks][most_bytes];
-static unsigned char output[most_bytes];
+static unsigned char* output;
 
 static void collect(int bytes) {
   const int ranks = size_of(MPI_COMM_WORLD);
@@ -230,12 +230,12 @@ static void try_prefixes(const struct kind* kind, const struct named_operator* o
                          const unsigned char* mine, int count) {
   const int rank = rank_in(MPI_COMM_WORLD);
   for (int in_place = 0; in_place < 2; ++in_place) {
-    memcpy(output, mine, sizeof output);
+    memcpy(output, mine, most_bytes);
     const void* from = in_place ? MPI_IN_PLACE : mine;
     MPI_Scan(from, output, count, kind->type, op->op, MPI_COMM_WORLD);
     expect(same(kind, output, joined_behind(mine, rank - 1, kind, op->op, count), count),
            "scan of %d %s by %s", count, kind->name, op->name);
-    memcpy(output, mine, sizeof output);
+    memcpy(output, mine, most_bytes);
     MPI_Exscan(from, output, count, kind->type, op->op, MPI_COMM_WORLD);
     const void* wanted =
         rank == 0 ? mine : joined_behind(inputs[rank - 1], rank - 2, kind, op->op, count);
@@ -255,11 +255,11 @@ static void try_blocks(const struct kind* kind, const struct named_operator* op,
   const unsigned char* of_rank = wanted + rank * block * extent;
   for (int in_place = 0; in_place < 2; ++in_place) {
     const void* from = in_place ? MPI_IN_PLACE : mine;
-    memcpy(output, mine, sizeof output);
+    memcpy(output, mine, most_bytes);
     MPI_Reduce_scatter(from, output, counts, kind->type, op->op, MPI_COMM_WORLD);
     expect(same(kind, output, of_rank, counts[rank]), "reduce_scatter of %d %s by %s", count,
            kind->name, op->name);
-    memcpy(output, mine, sizeof output);
+    memcpy(output, mine, most_bytes);
     MPI_Reduce_scatter_block(from, output, block, kind->type, op->op, MPI_COMM_WORLD);
     expect(same(kind, output, of_rank, block), "reduce_scatter_block of %d %s by %s", count,
            kind->name, op->name);
@@ -284,15 +284,15 @@ static void try(const struct kind* kind, const struct named_operator* op, int co
   if (!join_natively(kind, op->op, count)) return;
   ++combinations;
   const void* wanted = inputs[ranks - 1];
-  memset(output, 0, sizeof output);
+  memset(output, 0, most_bytes);
   MPI_Allreduce(mine, output, count, kind->type, op->op, MPI_COMM_WORLD);
   expect(same(kind, output, wanted, count), "allreduce of %d %s by %s", count, kind->name,
          op->name);
-  memset(output, 0, sizeof output);
+  memset(output, 0, most_bytes);
   MPI_Reduce(mine, output, count, kind->type, op->op, ranks - 1, MPI_COMM_WORLD);
   expect(rank != ranks - 1 || same(kind, output, wanted, count), "reduce of %d %s by %s", count,
          kind->name, op->name);
-  memcpy(output, mine, sizeof output);
+  memcpy(output, mine, most_bytes);
   MPI_Allreduce(MPI_IN_PLACE, output, count, kind->type, op->op, MPI_COMM_WORLD);
   expect(same(kind, output, wanted, count), "allreduce in place of %d %s by %s", count, kind->name,
          op->name);
@@ -391,6 +391,7 @@ static void try_all(void) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  output = room_for(most_bytes);
   /* Types that the operator is not for are told, and left. */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -103,11 +103,12 @@ static struct matrix expected(joiner* join, int ranks, int element) {
   return result;
 }
 
-static unsigned char input_room[most_elements * widest + 2 * margin];
-static unsigned char output_room[most_elements * widest + 2 * margin];
+enum { room_bytes = most_elements * widest + 2 * margin };
+static unsigned char* input_room;
+static unsigned char* output_room;
 
 static void fill(unsigned char* room, int rank, int count) {
-  memset(room, 0x5a, sizeof input_room);
+  memset(room, 0x5a, room_bytes);
   for (int i = 0; i < count; ++i) put(room + margin + i * current->extent, input_of(rank, i));
 }
 
@@ -120,7 +121,7 @@ static void check_part(const char* what, joiner* join, int ranks, int first, int
     wrong += memcmp(&is, &wanted, sizeof is) != 0;
   }
   /* The gaps are the program's. */
-  static unsigned char bytes[sizeof output_room];
+  static unsigned char bytes[room_bytes];
   memcpy(bytes, output_room, sizeof bytes);
   for (int i = 0; i < count; ++i) {
     for (int cell = 0; cell < 4; ++cell) {
@@ -180,7 +181,7 @@ static void reduce_all_ways(MPI_Comm comm, joiner* join, MPI_Op op, int count, i
   void* input = input_room + margin;
   void* output = output_room + margin;
   fill(input_room, rank, count);
-  memset(output_room, 0x5a, sizeof output_room);
+  memset(output_room, 0x5a, room_bytes);
   MPI_Allreduce(input, output, count, current->type, op, comm);
   check("allreduce", join, comm, count);
 
@@ -188,7 +189,7 @@ static void reduce_all_ways(MPI_Comm comm, joiner* join, MPI_Op op, int count, i
   MPI_Allreduce(MPI_IN_PLACE, output, count, current->type, op, comm);
   check("allreduce in place", join, comm, count);
 
-  memset(output_room, 0x5a, sizeof output_room);
+  memset(output_room, 0x5a, room_bytes);
   MPI_Reduce(input, output, count, current->type, op, root, comm);
   if (rank == root) check("reduce", join, comm, count);
 
@@ -200,6 +201,8 @@ static void reduce_all_ways(MPI_Comm comm, joiner* join, MPI_Op op, int count, i
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  input_room = room_for(room_bytes);
+  output_room = room_for(room_bytes);
   MPI_Op products;
   MPI_Op sums;
   MPI_Op_create(multiply, 0, &products);
