@@ -126,7 +126,12 @@ class PairExchange {
   template <world::SingleCopyWorld W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place,
                 const Plan& plan) {
-    if (!in_place) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
+    // Others write meanwhile, where they are told to.
+    const bool is_own_last = plan.written_from != never;
+    const auto move_own_unless = [&](bool is_moved) {
+      if (!in_place && !is_moved) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
+    };
+    move_own_unless(is_own_last);
     const auto outgoing_at = [&](int step) {
       Stream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
       // What the peer's block is to replace cannot wait where it is.
@@ -146,6 +151,7 @@ class PairExchange {
       Stream in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
       move(w, out, in, plan);
     }
+    move_own_unless(!is_own_last);
     if (std::exchange(is_unsettled_, false)) settle(w, outgoing, incoming, plan);
   }
 

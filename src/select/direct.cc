@@ -181,12 +181,11 @@ double read_ns(const Prices& prices, const Request& request) {
   return own_ns + others_of(prices) * prices.path_ns(request.bytes, at_once);
 }
 
-// Another flag says where it is to go.
+// Another flag says where it is to go. The root moves its own meanwhile.
 double written_ns(const Prices& prices, const Request& request) {
   if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
-  return prices.own_ns(request.bytes) + announced_flags_ns(prices) +
-         prices.line_ns(0, prices.farthest_from(0)) +
-         prices.path_ns(request.bytes, prices.ranks() - 2);
+  return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
+         std::max(prices.own_ns(request.bytes), prices.path_ns(request.bytes, prices.ranks() - 2));
 }
 
 }  // namespace
