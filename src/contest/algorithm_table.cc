@@ -37,15 +37,31 @@ select::Request request_of(Operation operation, std::size_t bytes, int ranks) {
   return request_of(Calls{operation, bytes}, ranks);
 }
 
+std::vector<std::string_view> algorithms_of(Operation operation,
+                                            const select::Provision& provision) {
+  std::vector<std::string_view> names;
+  for (const auto& one : select::algorithms(operation, provision)) names.push_back(one.name);
+  return names;
+}
+
+// In whose table an operation stands: where blocks may differ and other algorithms serve than where
+// they do not, it is another one's matter.
+Operation table_of(Operation operation, const select::Provision& provision) {
+  const Operation regular = select::regular_form(operation);
+  const auto served_alike = [&](Operation one) {
+    return algorithms_of(one, provision) == algorithms_of(operation, provision);
+  };
+  if (served_alike(regular)) return regular;
+  return *std::find_if(select::operations.begin(), select::operations.end(), [&](Operation one) {
+    return select::regular_form(one) == regular && served_alike(one);
+  });
+}
+
 std::vector<Relative> relatives_of(Operation operation, const select::Provision& provision) {
   std::vector<Relative> relatives;
   for (const Operation other : select::operations) {
-    if (other == operation || select::regular_form(other) != operation) continue;
-    Relative relative{other, {}};
-    for (const auto& one : select::algorithms(other, provision)) {
-      relative.algorithms.push_back(one.name);
-    }
-    relatives.push_back(std::move(relative));
+    if (other == operation || table_of(other, provision) != operation) continue;
+    relatives.push_back({other, algorithms_of(other, provision)});
   }
   return relatives;
 }
@@ -63,13 +79,8 @@ void predict(OperationTable& table, std::size_t column, const Forecast& forecast
   }
 }
 
-// A row for each algorithm of the operation that has none yet.
-void add_rows(OperationTable& table, Operation operation, const select::Provision& provision) {
-  for (const auto& one : select::algorithms(operation, provision)) {
-    const bool is_there =
-        std::any_of(table.rows.begin(), table.rows.end(),
-                    [&](const AlgorithmRow& row) { return row.algorithm == one.name; });
-    if (is_there) continue;
+void add_rows(OperationTable& table, const select::Provision& provision) {
+  for (const auto& one : select::algorithms(table.operation, provision)) {
     table.rows.push_back({one.name, one.needs, {}});
     table.rows.back().cells.resize(table.bytes.size());
   }
@@ -78,8 +89,7 @@ void add_rows(OperationTable& table, Operation operation, const select::Provisio
 OperationTable predicted(Operation operation, const Forecast& forecast) {
   OperationTable table{operation, relatives_of(operation, forecast.provision), table_sizes(), {}};
   if (operation == Operation::barrier) table.bytes = {0};
-  add_rows(table, operation, forecast.provision);
-  for (const Relative& one : table.relatives) add_rows(table, one.operation, forecast.provision);
+  add_rows(table, forecast.provision);
   for (std::size_t i = 0; i < table.bytes.size(); ++i) predict(table, i, forecast);
   return table;
 }
@@ -104,7 +114,7 @@ std::vector<std::size_t> table_sizes() { return {8, KiB, 32 * KiB, 512 * KiB, 4 
 std::vector<OperationTable> algorithm_table(const Forecast& forecast) {
   std::vector<OperationTable> tables;
   for (const Operation operation : select::operations) {
-    if (select::regular_form(operation) == operation) {
+    if (table_of(operation, forecast.provision) == operation) {
       tables.push_back(predicted(operation, forecast));
     }
   }

@@ -30,7 +30,7 @@ struct AlgorithmRow {
   std::vector<std::optional<Cell>> cells;  // by size; none where it cannot serve
 };
 
-// Another operation that the same algorithms serve, all or some of them.
+// Another operation that the same algorithms serve.
 struct Relative {
   select::Operation operation = select::Operation::barrier;
   std::vector<std::string_view> algorithms;
@@ -40,7 +40,7 @@ struct OperationTable {
   select::Operation operation = select::Operation::barrier;
   std::vector<Relative> relatives;  // whose blocks may differ
   std::vector<std::size_t> bytes;   // as an Occasion has them; of a barrier none: 0
-  std::vector<AlgorithmRow> rows;   // those that only serve relatives are the last, without cells
+  std::vector<AlgorithmRow> rows;
 };
 
 // The sizes of all operations but the barrier.

@@ -28,7 +28,7 @@ team::Call exchange(const Occasion& at, Operation operation, const Blocks& outgo
 }
 
 std::size_t call_bytes(const Calls& calls, int ranks) {
-  const Task task = task_of(calls.operation);
+  const Task task = task_of(select::regular_form(calls.operation));
   const bool in_blocks = task.input_in_blocks || task.output_in_blocks;
   return calls.bytes * (in_blocks ? static_cast<std::size_t>(ranks) : 1);
 }
@@ -54,7 +54,7 @@ select::Request request_of(const Calls& calls, int ranks) {
 
 TeamOperation::TeamOperation(const Calls& calls, PlanOrChoice plan)
     : calls_(calls),
-      task_(task_of(calls.operation)),
+      task_(task_of(select::regular_form(calls.operation))),
       plan_(plan),
       sum_(memory::reduction(memory::Type::float64, memory::Operator::sum)) {}
 
@@ -143,7 +143,7 @@ team::Call TeamOperation::call(const Occasion& at) const {
   const Operation operation = calls_.operation;
   const bool is_root = at.rank == at.root;
   const Blocks even = Blocks::even(at.bytes);
-  switch (operation) {
+  switch (select::regular_form(operation)) {
     case Operation::bcast:
       return {.operation = operation,
               .input = at.output,

@@ -42,14 +42,15 @@ class DirectExchange {
   // others' must not go where a block lies that somebody still reads: see swap().
   template <world::SingleCopyWorld W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place) {
-    show_blocks(w, Region::input, outgoing);
-    if (!in_place) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
-    // Begun with the next rank: no two read from the same one as long as all are as fast.
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int owner = (w.rank() + step) % w.ranks();
-      take(w, owner, w.rank(), incoming.of(owner));
-    }
-    exposures_.finish(w);
+    exposures_.call(w, [&] {
+      show_blocks(w, Region::input, outgoing);
+      if (!in_place) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
+      // Begun with the next rank: no two read from the same one as long as all are as fast.
+      for (int step = 1; step < w.ranks(); ++step) {
+        const int owner = (w.rank() + step) % w.ranks();
+        take(w, owner, w.rank(), incoming.of(owner));
+      }
+    });
   }
 
   // All-to-all in place: a rank's block for another lies where that one's is to be put. Pair by
@@ -57,65 +58,70 @@ class DirectExchange {
   // was when that has been read as well.
   template <world::SingleCopyWorld W>
   void swap(W& w, const Blocks& blocks) {
-    show_blocks(w, Region::input, blocks);
-    for (int step = 0; step < w.ranks(); ++step) {
-      const int peer = (step - w.rank() + w.ranks()) % w.ranks();
-      if (peer != w.rank()) swap_with(w, peer, blocks.of(peer));
-    }
-    exposures_.finish(w);
+    exposures_.call(w, [&] {
+      show_blocks(w, Region::input, blocks);
+      for (int step = 0; step < w.ranks(); ++step) {
+        const int peer = (step - w.rank() + w.ranks()) % w.ranks();
+        if (peer != w.rank()) swap_with(w, peer, blocks.of(peer));
+      }
+    });
   }
 
   // The same where only the root has outgoing blocks.
   template <world::SingleCopyWorld W>
   void scatter(W& w, const Blocks& outgoing, const Block& incoming, int root, bool in_place,
                const Plan& plan) {
-    show_blocks(w, Region::input, outgoing);
-    if (w.rank() == root) {
-      if (!in_place) move_own(w, outgoing.of(root), incoming);
-    } else {
-      wait_for_turn(w, root, plan);
-      take(w, root, w.rank(), incoming);
-    }
-    exposures_.finish(w);
+    exposures_.call(w, [&] {
+      show_blocks(w, Region::input, outgoing);
+      if (w.rank() == root) {
+        if (!in_place) move_own(w, outgoing.of(root), incoming);
+      } else {
+        wait_for_turn(w, root, plan);
+        take(w, root, w.rank(), incoming);
+      }
+    });
   }
 
   // The same where only the root has incoming blocks, and the others put them there.
   template <world::SingleCopyWorld W>
   void gather(W& w, const Block& outgoing, const Blocks& incoming, int root, bool in_place,
               const Plan& plan) {
-    show_blocks(w, Region::output, incoming);
-    if (w.rank() == root) {
-      if (!in_place) move_own(w, outgoing, incoming.of(root));
-    } else {
-      wait_for_turn(w, root, plan);
-      put(w, root, outgoing);
-    }
-    exposures_.finish(w);
+    exposures_.call(w, [&] {
+      show_blocks(w, Region::output, incoming);
+      if (w.rank() == root) {
+        if (!in_place) move_own(w, outgoing, incoming.of(root));
+      } else {
+        wait_for_turn(w, root, plan);
+        put(w, root, outgoing);
+      }
+    });
   }
 
   // What each rank's input holds, to where the blocks of everybody's output are. This rank's own is
   // not touched in place.
   template <world::SingleCopyWorld W>
   void allgather(W& w, const Blocks& blocks, bool in_place) {
-    show_all(w);
-    const Block own = blocks.of(w.rank());
-    if (!in_place) move_own(w, {0, own.bytes}, own);
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int owner = (w.rank() + step) % w.ranks();
-      take(w, owner, for_all, blocks.of(owner));
-    }
-    exposures_.finish(w);
+    exposures_.call(w, [&] {
+      show_all(w);
+      const Block own = blocks.of(w.rank());
+      if (!in_place) move_own(w, {0, own.bytes}, own);
+      for (int step = 1; step < w.ranks(); ++step) {
+        const int owner = (w.rank() + step) % w.ranks();
+        take(w, owner, for_all, blocks.of(owner));
+      }
+    });
   }
 
   // The root's input to everybody else's output.
   template <world::SingleCopyWorld W>
   void bcast(W& w, std::size_t bytes, int root, const Plan& plan) {
-    show_all(w);
-    if (w.rank() != root) {
-      wait_for_turn(w, root, plan);
-      take(w, root, for_all, {0, bytes});
-    }
-    exposures_.finish(w);
+    exposures_.call(w, [&] {
+      show_all(w);
+      if (w.rank() != root) {
+        wait_for_turn(w, root, plan);
+        take(w, root, for_all, {0, bytes});
+      }
+    });
   }
 
  private:

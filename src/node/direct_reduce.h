@@ -44,41 +44,38 @@ class DirectReduce {
 
   template <world::SingleCopyWorld W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    exposures_.show(w, results, {Region::output, w.rank(), 0});
-    begin(w);
     const Slices slices{{count, w.ranks()}, reduction.element_bytes};
-    join_all(w, slices.offset(w.rank()), {Region::output, w.rank(), slices.offset(w.rank())},
-             {slices.elements(w.rank()), reduction}, plan);
-    joined_.publish(w, rounds_ + 1);
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int slice = (w.rank() + step) % w.ranks();
-      if (slices.elements(slice) == 0) continue;
-      joined_.wait_for(w, slice, rounds_ + 1);
-      const std::size_t at = slices.offset(slice);
-      (void)exposures_.pull(w, slice, results, {Region::output, w.rank(), at}, at,
-                            slices.elements(slice) * reduction.element_bytes);
-    }
-    end(w, 1);
+    exposures_.call(w, [&] {
+      exposures_.show(w, results, {Region::output, w.rank(), 0});
+      begin(w);
+      join_all(w, slices.offset(w.rank()), {Region::output, w.rank(), slices.offset(w.rank())},
+               {slices.elements(w.rank()), reduction}, plan);
+      joined_.publish(w, rounds_ + 1);
+      read_results(w, slices);
+      end(w, 1);
+    });
   }
 
   // Only the root has an output.
   template <world::SingleCopyWorld W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
-    bool fetches = false;
-    if (w.rank() == root) fetches = !exposures_.show(w, results, {Region::output, root, 0});
-    begin(w);
     const Slices slices{{count, w.ranks()}, reduction.element_bytes};
     const std::size_t most = most_elements(plan, reduction);
     const std::size_t largest =
         (count + static_cast<std::size_t>(w.ranks()) - 1) / static_cast<std::size_t>(w.ranks());
     const auto rounds = static_cast<world::Sequence>((largest + most - 1) / most);
-    for (world::Sequence round = 0; round < rounds; ++round) {
-      const Part part{slices, round * most, most, rounds_ + round};
-      join_part(w, part, root, reduction);
-      if (fetches) fetch(w, part);
-    }
-    end(w, rounds);
+    exposures_.call(w, [&] {
+      bool fetches = false;
+      if (w.rank() == root) fetches = !exposures_.show(w, results, {Region::output, root, 0});
+      begin(w);
+      for (world::Sequence round = 0; round < rounds; ++round) {
+        const Part part{slices, round * most, most, rounds_ + round};
+        join_part(w, part, root, reduction);
+        if (fetches) fetch(w, part);
+      }
+      end(w, rounds);
+    });
   }
 
   // Each rank is to have one block of the result, of so many elements, at the beginning of its
@@ -86,11 +83,13 @@ class DirectReduce {
   template <world::SingleCopyWorld W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
-    begin(w);
     const Block mine = blocks.of(w.rank());
-    join_all(w, static_cast<std::size_t>(mine.offset) * reduction.element_bytes,
-             {Region::output, w.rank(), 0}, {mine.bytes, reduction}, plan);
-    end(w, 0);
+    exposures_.call(w, [&] {
+      begin(w);
+      join_all(w, static_cast<std::size_t>(mine.offset) * reduction.element_bytes,
+               {Region::output, w.rank(), 0}, {mine.bytes, reduction}, plan);
+      end(w, 0);
+    });
   }
 
  private:
@@ -136,7 +135,19 @@ class DirectReduce {
   void end(W& w, world::Sequence rounds) {
     rounds_ += rounds;
     fetched_.publish(w, rounds_);
-    exposures_.finish(w);
+  }
+
+  // What the others have joined.
+  template <world::SingleCopyWorld W>
+  void read_results(W& w, const Slices& slices) {
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int slice = (w.rank() + step) % w.ranks();
+      if (slices.elements(slice) == 0) continue;
+      joined_.wait_for(w, slice, rounds_ + 1);
+      const std::size_t at = slices.offset(slice);
+      (void)exposures_.pull(w, slice, results, {Region::output, w.rank(), at}, at,
+                            slices.elements(slice) * slices.element_bytes);
+    }
   }
 
   // What lies so far into everybody's data, joined to `to`, block by block.
@@ -155,11 +166,13 @@ class DirectReduce {
       if (rank == w.rank()) return Place{Region::input, rank, offset};
       if (const auto theirs = exposures_.reach(w, rank, data)) return *theirs + offset;
       const Place block = pulled_at(w.rank(), rank);
-      if (!exposures_.pull(w, rank, data, block, offset, how.bytes())) throw Unread{};
+      if (!exposures_.pull_shown(w, rank, data, block, offset, how.bytes())) throw Unread{};
       return block;
     };
     try {
-      fold_ranks(w, to, spare_of(w.rank(), block_bytes_), association_, contribution, how);
+      exposures_.with_all(w, [&] {
+        fold_ranks(w, to, spare_of(w.rank(), block_bytes_), association_, contribution, how);
+      });
     } catch (const Unread&) {
       // Told to all at the end of the call.
     }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "world/path_failed.h"
-#include "world/peer_lost.h"
 
 namespace huddle::node {
 namespace {
@@ -19,11 +18,9 @@ constexpr world::Sequence ways = 2;
 Exposures::Exposures(Carver& carver, int places, world::Sequence start)
     : shown_(carver),
       through_(carver),
-      writes_(carver),
-      withdrawn_(carver),
+      departures_(carver, start),
       places_offset_(carver.take(static_cast<std::size_t>(places) * world::exposure_bytes)),
-      call_(start),
-      write_(start) {}
+      call_(start) {}
 
 Exposures::Failure Exposures::failure_of(Way way, int owner, path::ErrorNumber error) {
   const Failure what = static_cast<Failure>(owner) * ways + static_cast<Failure>(way);
@@ -36,10 +33,6 @@ void Exposures::fail(int rank, Failure failure) {
   throw world::PathFailed(fmt::format("rank {} cannot {} the memory of rank {} any more: {}", rank,
                                       is_writing ? "write to" : "read", what / ways,
                                       path::text_of(static_cast<int>(failure % errors))));
-}
-
-void Exposures::left_early(int owner) {
-  throw world::PeerLost(fmt::format("rank {} has left a call in the middle", owner));
 }
 
 }  // namespace huddle::node

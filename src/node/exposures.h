@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "node/counters.h"
+#include "node/departures.h"
 #include "node/lines.h"
 #include "world/world.h"
 
@@ -28,7 +29,23 @@ class Exposures {
   bool show(W& w, int number, Place what) const {
     return w.expose(place_of(w.rank(), number), what);
   }
-  // Begins a call.
+  // One call, in which `body` publishes and copies: ends when all have copied all that they want.
+  // Throws world::PathFailed on all ranks, with the same words, where one could not. Whatever else
+  // is thrown is thrown when nobody copies what this rank shows any more.
+  template <world::SingleCopyWorld W, class Body>
+  void call(W& w, Body body) {
+    departures_.leaving_if_thrown(w, [&] {
+      body();
+      finish(w);
+    });
+    // The lowest rank's failure is everybody's.
+    for (int rank = 0; rank < w.ranks(); ++rank) {
+      const Failure failure = rank == w.rank() ? failure_ : w.load(failure_at(rank));
+      if (failure != none) fail(rank, failure);
+    }
+  }
+
+  // All that follow: in a call.
   template <world::SingleCopyWorld W>
   void publish(W& w) {
     failure_ = none;
@@ -36,24 +53,32 @@ class Exposures {
   }
 
   // Copies from what `owner` shows under that number. False where it could not be read, and from
-  // then on until the end of the call: what came is not to be used.
+  // then on until the end of the call: what came is not to be used. Throws PeerLost, as all do that
+  // touch what is another's, where the owner has left the call in the middle.
   template <world::SingleCopyWorld W>
   [[nodiscard]] bool pull(W& w, int owner, int number, Place to, std::size_t offset,
                           std::size_t bytes) {
-    if (failure_ != none) return false;
+    bool came = false;
+    if (failure_ != none) return came;
     shown_.wait_for(w, owner, call_);
-    return note(Way::reading, owner, w.pull(to, place_of(owner, number), offset, bytes));
+    departures_.copying(w, [&] {
+      departures_.check(w, owner);
+      came = pull_shown(w, owner, number, to, offset, bytes);
+    });
+    return came;
   }
   // The same in the other direction.
   template <world::SingleCopyWorld W>
   [[nodiscard]] bool push(W& w, int owner, int number, std::size_t offset, Place from,
                           std::size_t bytes) {
-    if (failure_ != none) return false;
+    bool went = false;
+    if (failure_ != none) return went;
     shown_.wait_for(w, owner, call_);
-    begin_writing(w, owner);
-    const path::ErrorNumber error = w.push(place_of(owner, number), offset, from, bytes);
-    end_writing(w);
-    return note(Way::writing, owner, error);
+    departures_.copying(w, [&] {
+      departures_.check(w, owner);
+      went = note(Way::writing, owner, w.push(place_of(owner, number), offset, from, bytes));
+    });
+    return went;
   }
 
   // Where what `owner` shows under that number lies for this rank; nothing where the path has to
@@ -64,43 +89,30 @@ class Exposures {
     return w.reach(place_of(owner, number));
   }
 
+  // `join` touches what is everybody's: where it is reached, and by pull_shown().
+  template <world::SingleCopyWorld W, class Join>
+  void with_all(W& w, Join join) {
+    for (int rank = 0; rank < w.ranks(); ++rank) {
+      if (rank != w.rank()) shown_.wait_for(w, rank, call_);
+    }
+    departures_.copying(w, [&] {
+      for (int rank = 0; rank < w.ranks(); ++rank) {
+        if (rank != w.rank()) departures_.check(w, rank);
+      }
+      join();
+    });
+  }
+  template <world::SingleCopyWorld W>
+  [[nodiscard]] bool pull_shown(W& w, int owner, int number, Place to, std::size_t offset,
+                                std::size_t bytes) {
+    if (failure_ != none) return false;
+    return note(Way::reading, owner, w.pull(to, place_of(owner, number), offset, bytes));
+  }
+
   // Until that rank has copied all that it wants.
   template <world::SingleCopyWorld W>
   void wait_until_through(W& w, int rank) const {
     through_.wait_for(w, rank, call_);
-  }
-
-  // Ends the call when all have copied all that they want. Throws world::PathFailed on all ranks,
-  // with the same words, where one could not.
-  template <world::SingleCopyWorld W>
-  void finish(W& w) {
-    w.store(failure_at(w.rank()), failure_);
-    through_.publish(w, call_);
-    try {
-      through_.wait_for_others(w, call_);
-    } catch (...) {
-      withdraw(w);
-      throw;
-    }
-    // The lowest rank's failure is everybody's.
-    for (int rank = 0; rank < w.ranks(); ++rank) {
-      const Failure failure = rank == w.rank() ? failure_ : w.load(failure_at(rank));
-      if (failure != none) fail(rank, failure);
-    }
-  }
-
-  // Leaves the call early: from then on what this rank shows is its caller's again, who may have
-  // put something else there. Whoever has begun to write is waited for, nobody else begins.
-  template <world::SingleCopyWorld W>
-  void withdraw(W& w) const {
-    withdrawn_.publish(w, call_);
-    w.fence();
-    for (int rank = 0; rank < w.ranks(); ++rank) {
-      if (rank == w.rank()) continue;
-      const Place writes = writes_.of(rank);
-      const world::Sequence seen = w.load(writes);
-      if (is_writing(seen)) w.outlast(writes, world::until_reached(seen + 1));
-    }
   }
 
  private:
@@ -117,22 +129,12 @@ class Exposures {
   }
   [[noreturn]] static void fail(int rank, Failure failure);
 
-  // Either the owner sees that this rank writes, or this rank that the owner is not in the call any
-  // more.
   template <world::SingleCopyWorld W>
-  void begin_writing(W& w, int owner) {
-    writes_.publish(w, ++write_);
-    w.fence();
-    if (!world::reached(w.load(withdrawn_.of(owner)), call_)) return;
-    end_writing(w);
-    left_early(owner);
+  void finish(W& w) {
+    w.store(failure_at(w.rank()), failure_);
+    through_.publish(w, call_);
+    through_.wait_for_others(w, call_);
   }
-  template <world::SingleCopyWorld W>
-  void end_writing(W& w) {
-    writes_.publish(w, ++write_);
-  }
-  static bool is_writing(world::Sequence write) { return write % 2 != 0; }
-  [[noreturn]] static void left_early(int owner);
 
   Place place_of(int owner, int number) const {
     return {Region::shared, owner,
@@ -144,11 +146,9 @@ class Exposures {
 
   Counters shown_;
   Counters through_;
-  Counters writes_;     // beginnings and ends of writing to others' memory
-  Counters withdrawn_;  // calls that were left early
+  Departures departures_;
   std::size_t places_offset_;
   world::Sequence call_;
-  world::Sequence write_;
   Failure failure_ = none;
 };
 

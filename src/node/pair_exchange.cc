@@ -2,17 +2,28 @@
 // Copyright the huddle contributors
 #include "node/pair_exchange.h"
 
+#include <fmt/format.h>
+
+#include "world/sizes_differ.h"
+
 namespace huddle::node {
 
 PairExchange::PairExchange(const Parameters& parameters, int ranks, world::Sequence start)
     : cells_(static_cast<world::Sequence>(parameters.cells)),
       lines_(static_cast<world::Sequence>(parameters.lines)),
       cell_stride_(round_up(parameters.tile_bytes, apart_bytes)),
+      departures_(carver_, start),
       drained_offset_(carver_.take(static_cast<std::size_t>(ranks) * apart_bytes)),
       lines_offset_(carver_.take(static_cast<std::size_t>(ranks) * lines_ * apart_bytes)),
       cells_offset_(
           carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
       channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}) {}
+
+void PairExchange::fail(const Surprise& surprise, int rank) {
+  throw world::SizesDiffer(fmt::format("rank {} sends {} bytes to rank {}, which expects {}",
+                                       surprise.peer, surprise.sent_bytes, rank,
+                                       surprise.expected_bytes));
+}
 
 // A rank turns to itself once, or, in some orders of an even number of ranks, not at all or twice.
 int PairExchange::target(int rank, int ranks, int step, Order order) {

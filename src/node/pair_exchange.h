@@ -11,17 +11,26 @@
 // those of no bytes take no time.
 //
 // A line may say, in place of a tile, where a whole block lies: its receiver reads it there, in
-// one copy. Which of the two it is the sender decides, and says in the flag.
-// What could not be read comes in tiles after all; only the two know, and nobody's call fails.
+// one copy. Which of the two it is the sender decides, and says in the flag. Where one receiver
+// would read what many have announced, it may say where a block is to go: then its sender writes it
+// there, while others write theirs.
+// What could not be read or written comes in tiles after all; only the two know, and nobody's call
+// fails.
+//
+// With the first that comes of a block comes how large it is. Where its receiver expects something
+// else it lets all of it pass, and its call fails then: only that rank's, as between a sender and a
+// receiver of messages, and all flags stand where they have to.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "node/blocks.h"
+#include "node/departures.h"
 #include "node/lines.h"
 #include "node/own_block.h"
 #include "world/world.h"
@@ -56,9 +65,16 @@ class PairExchange {
     // The sender's: blocks of so many bytes are announced, for the receiver to read.
     std::size_t announced_from = never;
     std::size_t announced_up_to = never;
+    // The receiver's: of those that are announced, blocks of so many bytes are written by their
+    // senders.
+    std::size_t written_from = never;
+    std::size_t written_up_to = never;
 
     bool announces(std::size_t bytes) const {
       return announced_from <= bytes && bytes <= announced_up_to;
+    }
+    bool has_written(std::size_t bytes) const {
+      return written_from <= bytes && bytes <= written_up_to;
     }
   };
 
@@ -70,15 +86,57 @@ class PairExchange {
   // Sends the outgoing blocks of the input, and fills the incoming ones of the output. What two
   // ranks say of a block has to agree in its bytes. In place, that is where a rank's block for
   // another lies where that one's is to be put, the order has to be `paired`; a rank's block for
-  // itself is then not touched.
+  // itself is then not touched. Throws world::SizesDiffer where a block came that is larger or
+  // smaller than this rank says.
   template <world::SingleCopyWorld W>
   void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
-    if (!in_place) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
+    departures_.leaving_if_thrown(w, [&] { exchange(w, outgoing, incoming, in_place, plan); });
+    if (const auto surprise = std::exchange(surprise_, std::nullopt)) fail(*surprise, w.rank());
+  }
+
+  static int target(int rank, int ranks, int step, Order order);
+  static int source(int rank, int ranks, int step, Order order);
+
+ private:
+  // What is left of a block on its way to or from a peer.
+  struct Stream {
+    int peer = 0;
+    Block block;
+    std::size_t moved = 0;
+    bool is_announced = false;
+    bool is_unwanted = false;  // for its receiver expects another size
+
+    std::size_t bytes_left() const { return block.bytes - moved; }
+    std::size_t next_bytes(const Plan& plan) const {
+      return is_announced ? bytes_left() : std::min(plan.tile_bytes, bytes_left());
+    }
+    std::size_t at() const { return static_cast<std::size_t>(block.offset) + moved; }
+  };
+  static Stream stream(int rank, int peer, const Blocks& blocks) {
+    return {peer, peer == rank ? Block{} : blocks.of(peer)};
+  }
+  // A block that came, and what was expected.
+  struct Surprise {
+    int peer = 0;
+    std::size_t sent_bytes = 0;
+    std::size_t expected_bytes = 0;
+  };
+  [[noreturn]] static void fail(const Surprise& surprise, int rank);
+
+  template <world::SingleCopyWorld W>
+  void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place,
+                const Plan& plan) {
+    // Others write meanwhile, where they are told to.
+    const bool is_own_last = plan.written_from != never;
+    const auto move_own_unless = [&](bool is_moved) {
+      if (!in_place && !is_moved) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
+    };
+    move_own_unless(is_own_last);
     const auto outgoing_at = [&](int step) {
       Stream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
       // What the peer's block is to replace cannot wait where it is.
       const bool stays = !in_place || incoming.of(out.peer).bytes == 0;
-      out.is_announced = plan.announces(out.block.bytes) && stays && channel(out.peer).can_read;
+      out.is_announced = plan.announces(out.block.bytes) && stays && channel(out.peer).is_open;
       return out;
     };
     if (plan.all_first) {
@@ -93,51 +151,37 @@ class PairExchange {
       Stream in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
       move(w, out, in, plan);
     }
+    move_own_unless(!is_own_last);
     if (std::exchange(is_unsettled_, false)) settle(w, outgoing, incoming, plan);
   }
 
-  static int target(int rank, int ranks, int step, Order order);
-  static int source(int rank, int ranks, int step, Order order);
-
- private:
-  // What is left of a block on its way to or from a peer.
-  struct Stream {
-    int peer = 0;
-    Block block;
-    std::size_t moved = 0;
-    bool is_announced = false;
-
-    std::size_t bytes_left() const { return block.bytes - moved; }
-    std::size_t next_bytes(const Plan& plan) const {
-      return is_announced ? bytes_left() : std::min(plan.tile_bytes, bytes_left());
-    }
-    std::size_t at() const { return static_cast<std::size_t>(block.offset) + moved; }
-  };
-  static Stream stream(int rank, int peer, const Blocks& blocks) {
-    return {peer, peer == rank ? Block{} : blocks.of(peer)};
-  }
   // How far a channel is, each way.
   struct Channel {
     world::Sequence filled = 0;         // by this rank, for the peer
     world::Sequence known_drained = 0;  // of those, by the peer, as far as this rank knows
     world::Sequence drained = 0;        // by this rank, of the peer's
     // Of the call at hand: whether this rank has announced something, and whether it could not read
-    // what the peer has.
+    // what the peer has, or has told the peer to write it.
     bool is_announced = false;
     bool is_missing = false;
-    // Whether the peer can read this rank's memory, as far as this rank knows.
-    bool can_read = true;
+    bool is_being_written = false;
+    // Whether the peer can read this rank's memory, or be written to, as far as this rank knows.
+    bool is_open = true;
   };
   Channel& channel(int peer) { return channels_[static_cast<std::size_t>(peer)]; }
 
   // Flags go up by two, for their lowest bit says something of what they count: of a cell that is
-  // filled, that it holds an announcement; of one that is drained, that this could not be read.
+  // filled, that it holds an announcement; of one that is drained, that this was not read, and then
+  // there is an answer with it. After that, of what was written, that it could not be.
   static constexpr world::Sequence one = 2;
   static constexpr world::Sequence mark = 1;
   static world::Sequence flag(world::Sequence number, bool marked) {
     return marked ? number + mark : number;
   }
   static bool is_marked(world::Sequence flag) { return flag % one == mark; }
+
+  // In the line of a flag, for whoever finds it marked.
+  enum class Answer : world::Sequence { unreadable, to_be_written };
 
   // A tile is filled before one is drained: so nobody waits in a circle, and what is sent in place
   // is gone before anything takes its place.
@@ -149,28 +193,58 @@ class PairExchange {
     }
   }
 
-  // What was announced has to stay until it has been read. What could not be read comes now, in the
-  // same turns.
+  // What was announced has to stay until it has been read, or has been written. What could not be
+  // comes now, in the same turns.
   template <world::SingleCopyWorld W>
   void settle(W& w, const Blocks& outgoing, const Blocks& incoming, const Plan& plan) {
     for (int step = 0; step < w.ranks(); ++step) {
       Stream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
       Stream in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
-      if (!was_in_vain(w, out.peer)) out.moved = out.block.bytes;
-      if (!std::exchange(channel(in.peer).is_missing, false)) in.moved = in.block.bytes;
+      if (!was_in_vain(w, out)) out.moved = out.block.bytes;
+      if (!is_missing(w, in.peer)) in.moved = in.block.bytes;
       move(w, out, in, plan);
     }
   }
 
-  // Whether something was announced that the peer could not read.
+  // Whether something was announced that the peer could not read, nor this rank write.
   template <world::SingleCopyWorld W>
-  bool was_in_vain(W& w, int peer) {
-    Channel& to_peer = channel(peer);
+  bool was_in_vain(W& w, const Stream& out) {
+    Channel& to_peer = channel(out.peer);
     if (!std::exchange(to_peer.is_announced, false)) return false;
-    const world::Sequence seen =
-        w.wait(drained(peer, w.rank()), world::until_reached(to_peer.filled));
-    to_peer.can_read = !is_marked(seen);
-    return !to_peer.can_read;
+    const Place drained_flag = drained(out.peer, w.rank());
+    const world::Sequence seen = w.wait(drained_flag, world::until_reached(to_peer.filled));
+    if (!is_marked(seen)) return false;
+    const auto answer = static_cast<Answer>(w.load(drained_flag + answer_offset));
+    to_peer.is_open = answer == Answer::to_be_written && write(w, out);
+    return !to_peer.is_open;
+  }
+
+  // To where the peer has said. Whether that went well; the peer is told.
+  template <world::SingleCopyWorld W>
+  bool write(W& w, const Stream& out) {
+    Channel& to_peer = channel(out.peer);
+    bool went = false;
+    departures_.copying(w, [&] {
+      departures_.check(w, out.peer);
+      const Place to = drained(out.peer, w.rank()) + payload_offset;
+      went = w.push(to, 0, {Region::input, w.rank(), out.at()}, out.block.bytes) == path::fine;
+    });
+    const Place line = line_of(w.rank(), out.peer, to_peer.filled);
+    w.store(line, flag(to_peer.filled += one, !went));
+    return went;
+  }
+
+  // Whether what the peer has announced is still to come.
+  template <world::SingleCopyWorld W>
+  bool is_missing(W& w, int peer) {
+    Channel& from_peer = channel(peer);
+    if (!std::exchange(from_peer.is_being_written, false)) {
+      return std::exchange(from_peer.is_missing, false);
+    }
+    const Place line = line_of(peer, w.rank(), from_peer.drained);
+    const world::Sequence seen = w.wait(line, world::until_reached(from_peer.drained + one));
+    w.store(drained(w.rank(), peer), from_peer.drained += one);
+    return is_marked(seen);
   }
 
   template <world::SingleCopyWorld W>
@@ -190,6 +264,7 @@ class PairExchange {
     } else {
       w.copy(data_of(w.rank(), out.peer, to_peer.filled, bytes), from, bytes, plan.copy_in);
     }
+    if (out.moved == 0) w.store(line + size_offset, size_word(out.block.bytes));
     w.store(line, flag(to_peer.filled += one, out.is_announced));
     out.moved += bytes;
   }
@@ -198,20 +273,63 @@ class PairExchange {
   void drain(W& w, Stream& in, const Plan& plan) {
     Channel& from_peer = channel(in.peer);
     const Place line = line_of(in.peer, w.rank(), from_peer.drained);
-    const Place to{Region::output, w.rank(), in.at()};
     in.is_announced = is_marked(w.wait(line, world::until_reached(from_peer.drained + one)));
+    if (in.moved == 0) expect(in, w.load(line + size_offset));
     const std::size_t bytes = in.next_bytes(plan);
-    bool is_missing = false;
-    if (in.is_announced) {
-      is_missing = w.pull(to, line + payload_offset, 0, bytes) != path::fine;
-    } else {
-      w.copy(to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes,
-             memory::CopyKernel::plain);
-    }
-    w.store(drained(w.rank(), in.peer), flag(from_peer.drained += one, is_missing));
-    if (is_missing) from_peer.is_missing = is_unsettled_ = true;
+    const bool is_whole = in.is_unwanted || take(w, in, bytes, plan);
+    w.store(drained(w.rank(), in.peer), flag(from_peer.drained += one, !is_whole));
+    if (!is_whole) is_unsettled_ = true;
     in.moved += bytes;
   }
+
+  // The size that was told, of which one word is enough to tell it from another.
+  static world::Sequence size_word(std::size_t bytes) {
+    return static_cast<world::Sequence>(bytes);
+  }
+  void expect(Stream& in, world::Sequence told) {
+    if (told == size_word(in.block.bytes)) return;
+    const std::size_t sent = in.block.bytes - size_word(in.block.bytes) + told;
+    if (!surprise_) surprise_ = {in.peer, sent, in.block.bytes};
+    in.block.bytes = sent;
+    in.is_unwanted = true;
+  }
+
+  // What is in a cell, or announced there. Whether it is there now.
+  template <world::SingleCopyWorld W>
+  bool take(W& w, const Stream& in, std::size_t bytes, const Plan& plan) {
+    const Place to{Region::output, w.rank(), in.at()};
+    Channel& from_peer = channel(in.peer);
+    if (!in.is_announced) {
+      w.copy(to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes,
+             memory::CopyKernel::plain);
+      return true;
+    }
+    const Place flag = drained(w.rank(), in.peer);
+    if (plan.has_written(bytes)) {
+      w.expose(flag + payload_offset, to);
+      from_peer.is_being_written = true;
+    } else {
+      from_peer.is_missing = !read(w, in, to, bytes);
+      if (!from_peer.is_missing) return true;
+    }
+    const auto answer = from_peer.is_being_written ? Answer::to_be_written : Answer::unreadable;
+    w.store(flag + answer_offset, static_cast<world::Sequence>(answer));
+    return false;
+  }
+  template <world::SingleCopyWorld W>
+  bool read(W& w, const Stream& in, Place to, std::size_t bytes) {
+    bool came = false;
+    departures_.copying(w, [&] {
+      departures_.check(w, in.peer);
+      const Place line = line_of(in.peer, w.rank(), channel(in.peer).drained);
+      came = w.pull(to, line + payload_offset, 0, bytes) == path::fine;
+    });
+    return came;
+  }
+
+  // Behind flags, before payloads.
+  static constexpr std::size_t size_offset = flag_bytes;
+  static constexpr std::size_t answer_offset = flag_bytes;
 
   // What `owner` keeps for a peer.
   Place line_of(int owner, int peer, world::Sequence number) const {
@@ -231,12 +349,14 @@ class PairExchange {
   world::Sequence lines_;
   std::size_t cell_stride_;
   Carver carver_;
+  Departures departures_;
   std::size_t drained_offset_;
   std::size_t lines_offset_;
   std::size_t cells_offset_;
   std::vector<Channel> channels_;  // by peer
-  // Whether this call has announced something, or could not read something.
+  // Whether this call has announced something, or has something still to come.
   bool is_unsettled_ = false;
+  std::optional<Surprise> surprise_;  // the first of this call
 };
 
 }  // namespace huddle::node

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -84,31 +85,60 @@ void add_reduce(std::vector<Candidate>& list, const Prices& prices, const Provis
   }
 }
 
-// The sizes of blocks that take less time when they are announced, of all that anybody might send:
-// as many in a row as there are.
-PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& prices,
-                                        const Provision& provision, const Request& request) {
+// Of all sizes that anybody might send those for which it pays: as many in a row as there are.
+struct SizeRange {
+  std::size_t from = PairExchange::never;
+  std::size_t up_to = PairExchange::never;
+};
+template <class Pays>
+SizeRange range_of(Pays pays) {
   constexpr std::size_t largest = std::size_t{1} << 30;
+  SizeRange range;
   int most = 0;
   int in_a_row = 0;
   for (std::size_t bytes = node::line_bytes; bytes <= largest; bytes *= 2) {
-    const Request of_size{request.operation, bytes, 1};
-    const bool pays = announced_ns(prices, of_size) <
-                      pairs_uneven_ns(prices, provision.pair_exchange.cells, of_size, plan);
-    in_a_row = pays ? in_a_row + 1 : 0;
+    in_a_row = pays(bytes) ? in_a_row + 1 : 0;
     if (in_a_row <= most) continue;
     most = in_a_row;
-    plan.announced_from = bytes >> (most - 1);
-    plan.announced_up_to = bytes == largest ? PairExchange::never : bytes;
+    range = {bytes >> (most - 1), bytes == largest ? PairExchange::never : bytes};
   }
+  return range;
+}
+
+// A gather's root alone would read: there senders may write in its stead, all at the same time.
+double written_ns(const Prices& prices, const Request& request);
+double read_ns(const Prices& prices, const Request& request);
+
+PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& prices,
+                                        const Provision& provision, const Request& request) {
+  const auto of_size = [&](std::size_t bytes) { return Request{request.operation, bytes, 1}; };
+  const SizeRange announced = range_of([&](std::size_t bytes) {
+    return announced_ns(prices, of_size(bytes)) <
+           pairs_uneven_ns(prices, provision.pair_exchange.cells, of_size(bytes), plan);
+  });
+  const SizeRange written = range_of([&](std::size_t bytes) {
+    return written_ns(prices, of_size(bytes)) < read_ns(prices, of_size(bytes));
+  });
+  plan.announced_from = announced.from;
+  plan.announced_up_to = announced.up_to;
+  plan.written_from = written.from;
+  plan.written_up_to = written.up_to;
   return plan;
 }
 
-std::string announced_text(const PairExchange::Plan& plan) {
+std::string range_text(std::size_t from, std::size_t up_to) {
   const auto size = [](std::size_t bytes) { return size_text(static_cast<double>(bytes)); };
-  const std::string from = fmt::format("{} from {}", path::cma.name, size(plan.announced_from));
-  if (plan.announced_up_to == PairExchange::never) return from + " on";
-  return fmt::format("{} to {}", from, size(plan.announced_up_to));
+  if (up_to == PairExchange::never) return fmt::format("from {} on", size(from));
+  return fmt::format("from {} to {}", size(from), size(up_to));
+}
+
+std::string announced_text(const PairExchange::Plan& plan) {
+  const std::string all =
+      fmt::format("{} {}", path::cma.name, range_text(plan.announced_from, plan.announced_up_to));
+  const std::size_t from = std::max(plan.written_from, plan.announced_from);
+  const std::size_t up_to = std::min(plan.written_up_to, plan.announced_up_to);
+  if (plan.written_from == PairExchange::never || from > up_to) return all;
+  return fmt::format("{}, written {}", all, range_text(from, up_to));
 }
 
 void add_announced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
@@ -129,17 +159,35 @@ std::string leave_and(std::string_view more = {}) {
 
 }  // namespace
 
-// Each pair's flag, both ways: where the block lies, and that it has been read.
 double announced_ns(const Prices& prices, const Request& request) {
-  const double own_ns = prices.own_ns(request.bytes);
-  const double flags_ns = 2 * prices.flags_ns(prices.others_than(0), 0, 1);
+  return std::min(read_ns(prices, request), written_ns(prices, request));
+}
+
+namespace {
+
+// Each pair's flag, both ways: where the block lies, and that it has been read.
+double announced_flags_ns(const Prices& prices) {
+  return 2 * prices.flags_ns(prices.others_than(0), 0, 1);
+}
+
+double read_ns(const Prices& prices, const Request& request) {
+  const double own_ns = prices.own_ns(request.bytes) + announced_flags_ns(prices);
   const int others = prices.ranks() - 1;
   if (request.operation == Operation::scatterv) {
-    return own_ns + flags_ns + prices.path_ns(request.bytes, others - 1);
+    return own_ns + prices.path_ns(request.bytes, others - 1);
   }
   const int at_once = request.operation == Operation::gatherv ? 0 : others;
-  return own_ns + flags_ns + others_of(prices) * prices.path_ns(request.bytes, at_once);
+  return own_ns + others_of(prices) * prices.path_ns(request.bytes, at_once);
 }
+
+// Another flag says where it is to go. The root moves its own meanwhile.
+double written_ns(const Prices& prices, const Request& request) {
+  if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
+  return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
+         std::max(prices.own_ns(request.bytes), prices.path_ns(request.bytes, prices.ranks() - 2));
+}
+
+}  // namespace
 
 double direct_blocks_ns(const Prices& prices, std::size_t bytes, bool mapped) {
   return both_meetings_ns(prices) + prices.own_ns(bytes) +

@@ -16,6 +16,7 @@
 #include "team/settlement.h"
 #include "world/path_failed.h"
 #include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::team {
 namespace {
@@ -273,6 +274,8 @@ void Team::run_ready(const Ready& ready, const Call& call) {
     ready(call);
   } catch (const world::PathFailed& error) {
     go_on_without_direct(error.what());
+    throw;
+  } catch (const world::SizesDiffer&) {
     throw;
   } catch (const std::exception& error) {
     lost_ = error.what();

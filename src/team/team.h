@@ -41,7 +41,9 @@ class Team {
   // ranks together, where there is no memory for a protocol that is used for the first time; throw
   // PeerLost where a member has died, and from then on always. Throw PathFailed, on all ranks
   // together, where one could not read another one's memory any more: what was to be replaced may
-  // be gone, and the calls that follow do without.
+  // be gone, and the calls that follow do without. Where blocks may differ, throw SizesDiffer on a
+  // rank that expects a larger or smaller one than it is sent, and on no other; those of no bytes
+  // are not seen.
   void barrier();
   // The root's buffer is only read.
   void bcast(void* buffer, std::size_t bytes, int root);

@@ -7,7 +7,10 @@
 // up for that, on none.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "checked.h"
+#include "leaving_world.h"
 #include "world/path_failed.h"
 
 namespace huddle::node::test {
@@ -135,6 +138,52 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
   };
   job.verify = [=](const world::checker::Memory& memory) {
     return direct_difference(memory, calls, layout);
+  };
+  return job;
+}
+
+// One call, in which rank 0 leaves after so many waits, and the others when they hear of it.
+// Whoever has left uses its buffers for something else at once; who has not has what it has to
+// have. run(protocol, world) is the call.
+template <class Protocol, class Make, class Run>
+Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run, int waits) {
+  constexpr std::byte rubbish{0xEE};
+  const std::size_t flag = round_up(make(0).shared_bytes(), apart_bytes);
+  const News news({Region::shared, 0, flag});
+  Job job = direct_job<Protocol>(ranks, make, {call});
+  const std::size_t window = job.sizes.input;
+  job.sizes = {flag + apart_bytes, 2 * window, window + 1, job.sizes.scratch};
+  job.prepare = [=](world::checker::Memory& memory) {
+    News::prepare(memory.bytes(Region::shared, 0).subspan(flag));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto input = memory.bytes(Region::input, rank);
+      std::ranges::fill(input, rubbish);
+      place(input, 0, call.given(rank));
+      memory.bytes(Region::output, rank)[window] = std::byte{0};
+    }
+  };
+  job.body = [=](CheckerWorld& w) {
+    Protocol protocol = make(w.rank());
+    LeavingWorld world(w, news, w.rank() == 0 ? std::optional(waits) : std::nullopt);
+    try {
+      run(protocol, world);
+    } catch (const world::PeerLost&) {
+      move(w, Region::output, 0, Region::input, window, window);
+      move(w, Region::output, window, Region::input, window, 1);
+      move(w, Region::input, 0, Region::input, window, window);
+    }
+  };
+  job.verify = [=](const world::checker::Memory& memory) -> std::string {
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto output = memory.bytes(Region::output, rank);
+      const bool has_left = output[window] == rubbish;
+      const Bytes wanted = has_left ? Bytes(window, rubbish) : call.wanted(rank);
+      if (!std::equal(wanted.begin(), wanted.end(), output.begin())) {
+        return fmt::format("rank {}, which {}, has something else", rank,
+                           has_left ? "has left" : "has not left");
+      }
+    }
+    return {};
   };
   return job;
 }

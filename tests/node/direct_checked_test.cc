@@ -3,12 +3,13 @@
 //
 // The single-copy protocols in every order of events, with paths that work and paths that fail.
 #include "direct_checked.h"
+#include "base/error.h"
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
 #include "node/pair_exchange.h"
 #include "node/seats.h"
 #include "operators.h"
-#include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::node::test {
 namespace {
@@ -41,6 +42,15 @@ std::vector<Block> row(int ranks, const std::function<std::size_t(int)>& bytes) 
   return blocks;
 }
 
+// Calls as any world makes them.
+auto making_alltoall(int ranks, const Table& table) {
+  return [=](DirectExchange& protocol, auto& w) {
+    const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
+    const auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
+    protocol.exchange(w, Blocks::listed(out), Blocks::listed(in), false);
+  };
+}
+
 Exchange alltoall(int ranks, const Table& table) {
   return {[=](int rank) {
             Bytes all;
@@ -54,11 +64,7 @@ Exchange alltoall(int ranks, const Table& table) {
             }
             return all;
           },
-          [=](DirectExchange& protocol, CheckerWorld& w) {
-            const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
-            const auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
-            protocol.exchange(w, Blocks::listed(out), Blocks::listed(in), false);
-          }};
+          making_alltoall(ranks, table)};
 }
 
 // In place: the same both ways.
@@ -90,10 +96,21 @@ Exchange scatter(int ranks, int root, int readers) {
           }};
 }
 
+std::vector<Block> gathered_blocks(int ranks) {
+  return row(ranks, [](int from) { return static_cast<std::size_t>((from + 1) % 3 + 1); });
+}
+
+auto making_gather(int ranks, int root, int at_once, bool in_place) {
+  return [=, blocks = gathered_blocks(ranks)](DirectExchange& protocol, auto& w) {
+    const Block own = blocks[static_cast<std::size_t>(w.rank())];
+    protocol.gather(w, {0, own.bytes}, w.rank() == root ? Blocks::listed(blocks) : Blocks(), root,
+                    in_place, {at_once});
+  };
+}
+
 // By writing to the root. In place its block lies where the others' are put around it.
 Exchange gather(int ranks, int root, int at_once, bool in_place) {
-  const auto blocks =
-      row(ranks, [](int from) { return static_cast<std::size_t>((from + 1) % 3 + 1); });
+  const auto blocks = gathered_blocks(ranks);
   const auto own = [blocks](int rank) { return blocks[static_cast<std::size_t>(rank)]; };
   const auto at = [own](int rank) { return static_cast<std::size_t>(own(rank).offset); };
   return {[=](int rank) {
@@ -108,12 +125,7 @@ Exchange gather(int ranks, int root, int at_once, bool in_place) {
             }
             return all;
           },
-          [=](DirectExchange& protocol, CheckerWorld& w) {
-            protocol.gather(w, {0, own(w.rank()).bytes},
-                            w.rank() == root ? Blocks::listed(blocks) : Blocks(), root, in_place,
-                            {at_once});
-          },
-          in_place, at};
+          making_gather(ranks, root, at_once, in_place), in_place, at};
 }
 
 Exchange allgather(int ranks, const std::function<std::size_t(int)>& bytes, bool in_place) {
@@ -145,9 +157,12 @@ Exchange bcast(std::size_t bytes, int root, int readers) {
           }};
 }
 
+constexpr auto making_exchange = [](int ranks) {
+  return [=](int) { return DirectExchange({2}, ranks, just_below_wrap); };
+};
+
 Job exchange_job(int ranks, const std::vector<Exchange>& calls) {
-  return direct_job<DirectExchange>(
-      ranks, [=](int) { return DirectExchange({2}, ranks, just_below_wrap); }, calls);
+  return direct_job<DirectExchange>(ranks, making_exchange(ranks), calls);
 }
 
 std::size_t three(int, int) { return 3; }
@@ -177,69 +192,68 @@ TEST(DirectChecked, ExchangeFailsTogether) {
   EXPECT_TRUE(passes_failing(3, {gather(3, 1, 1, false), bcast(3, 1, 0)}));
 }
 
-// Rank 0 shows a block for each of the others and leaves at once, as one does that hears of a
-// death, and its caller uses that memory for something else.
-Job leaving_early(int ranks) {
-  constexpr std::size_t block = 2;
-  const auto part = [](int rank) { return static_cast<std::size_t>(rank) * block; };
-  Job job;
-  job.ranks = ranks;
-  job.sizes = {.shared = page_bytes, .input = part(ranks), .output = part(ranks), .scratch = 0};
-  job.prepare = [](world::checker::Memory& memory) {
-    for (int rank = 0; rank < memory.ranks(); ++rank) {
-      std::ranges::fill(memory.bytes(Region::input, rank), static_cast<std::byte>(1 + rank));
-    }
-  };
-  job.body = [=](CheckerWorld& w) {
-    Carver carver;
-    Exposures exposures(carver, ranks, just_below_wrap);
-    if (w.rank() == 0) {
-      for (int peer = 1; peer < ranks; ++peer) {
-        exposures.show(w, peer, {Region::output, 0, part(peer)});
-      }
-      exposures.publish(w);
-      exposures.withdraw(w);
-      w.copy({Region::output, 0, 0}, {Region::input, 0, 0}, part(ranks), memory::CopyKernel::plain);
-      return;
-    }
-    exposures.publish(w);
-    try {
-      (void)exposures.push(w, 0, w.rank(), 0, {Region::input, w.rank(), 0}, block);
-    } catch (const world::PeerLost&) {
-      // The owner was gone first.
-    }
-  };
-  job.verify = [](const world::checker::Memory& memory) {
-    const auto own = memory.bytes(Region::input, 0);
-    return std::ranges::equal(own, memory.bytes(Region::output, 0)) ? "" : "it was written over";
-  };
-  return job;
+// In which rank 0 leaves, at any of its waits.
+template <class Protocol, class Make, class Run>
+std::vector<Job> leaving_jobs(int ranks, int most_waits, Make make,
+                              const DirectCall<Protocol>& call, Run run) {
+  std::vector<Job> jobs;
+  for (int waits = 0; waits < most_waits; ++waits) {
+    jobs.push_back(leaving_job<Protocol>(ranks, make, call, run, waits));
+  }
+  return jobs;
+}
+
+void append(std::vector<Job>& all, const std::vector<Job>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+std::vector<Job> leaving_alltoalls() {
+  return leaving_jobs<DirectExchange>(2, 2, making_exchange(2), alltoall(2, three),
+                                      making_alltoall(2, three));
+}
+
+std::vector<Job> leaving_gathers() {
+  std::vector<Job> jobs = leaving_jobs<DirectExchange>(
+      2, 1, making_exchange(2), gather(2, 0, 0, false), making_gather(2, 0, 0, false));
+  append(jobs, leaving_jobs<DirectExchange>(3, 2, making_exchange(3), gather(3, 0, 0, false),
+                                            making_gather(3, 0, 0, false)));
+  return jobs;
 }
 
 TEST(DirectChecked, WhoLeavesEarlyHasItsMemoryForItself) {
-  EXPECT_TRUE(passes(leaving_early(2)));
-  EXPECT_TRUE(passes(leaving_early(3)));
+  for (const Job& job : leaving_alltoalls()) EXPECT_TRUE(passes(job));
+  for (const Job& job : leaving_gathers()) EXPECT_TRUE(passes(job));
 }
 
 using Pairs = DirectCall<PairExchange>;
 
 // Tiles of two bytes; blocks of three or more are announced by even ranks, of four or more by odd
-// ones.
+// ones. Of those, blocks of five or more are written to odd ranks.
 PairExchange::Plan announcing(int rank, PairExchange::Order order, bool all_first) {
-  const std::size_t from = rank % 2 == 0 ? 3 : 4;
-  return {2, order, all_first, memory::CopyKernel::nontemporal, from};
+  const bool is_even = rank % 2 == 0;
+  return {.tile_bytes = 2,
+          .order = order,
+          .all_first = all_first,
+          .copy_in = memory::CopyKernel::nontemporal,
+          .announced_from = is_even ? std::size_t{3} : std::size_t{4},
+          .written_from = is_even ? PairExchange::never : 5};
 }
 
-Pairs announced(int ranks, const Table& table, PairExchange::Order order, bool all_first) {
+using PlanOfRank = std::function<PairExchange::Plan(int rank)>;
+
+Pairs exchanged(int ranks, const Table& table, const PlanOfRank& plan) {
   const Exchange like = alltoall(ranks, table);
   Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckerWorld& w) {
                const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
                const auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
-               protocol.run(w, Blocks::listed(out), Blocks::listed(in), false,
-                            announcing(w.rank(), order, all_first));
+               protocol.run(w, Blocks::listed(out), Blocks::listed(in), false, plan(w.rank()));
              }};
   call.makes_up_for_failures = true;
   return call;
+}
+
+Pairs announced(int ranks, const Table& table, PairExchange::Order order, bool all_first) {
+  return exchanged(ranks, table, [=](int rank) { return announcing(rank, order, all_first); });
 }
 
 // What is to be replaced is sent in tiles, however large.
@@ -255,13 +269,42 @@ Pairs announced_in_place(int ranks) {
 }
 
 // Two lines to a channel.
+constexpr auto making_pairs = [](int ranks) {
+  return [=](int) { return PairExchange({2, 2, 2}, ranks, just_below_wrap); };
+};
+
 Job pairs_job(int ranks, const std::vector<Pairs>& calls) {
-  return direct_job<PairExchange>(
-      ranks,
-      [=](int) {
-        return PairExchange({2, 2, 2}, ranks, just_below_wrap);
-      },
-      calls);
+  return direct_job<PairExchange>(ranks, making_pairs(ranks), calls);
+}
+
+// The last rank sends another one so much, which expects something else, and has all other blocks.
+Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange::Order order,
+                 bool all_first) {
+  const int sender = ranks - 1;
+  const int receiver = ranks - 2;
+  const Table table = [=](int from, int to) {
+    return from == sender && to == receiver ? sent : std::size_t{3};
+  };
+  Pairs call = announced(ranks, table, order, all_first);
+  call.wanted = [=, all = call.wanted](int rank) {
+    Bytes wanted = all(rank);
+    if (rank == receiver) wanted.resize(wanted.size() - sent);
+    return wanted;
+  };
+  call.run = [=](PairExchange& protocol, CheckerWorld& w) {
+    const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
+    auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
+    if (w.rank() == receiver) in.back().bytes = expected;
+    bool is_surprised = false;
+    try {
+      protocol.run(w, Blocks::listed(out), Blocks::listed(in), false,
+                   announcing(w.rank(), order, all_first));
+    } catch (const world::SizesDiffer&) {
+      is_surprised = true;
+    }
+    if (is_surprised != (w.rank() == receiver)) throw FailureError("the wrong rank is surprised");
+  };
+  return call;
 }
 
 constexpr auto paired = PairExchange::Order::paired;
@@ -272,6 +315,7 @@ std::size_t mixed(int from, int to) { return static_cast<std::size_t>((2 * from 
 std::size_t five(int, int) { return 5; }
 std::size_t two(int, int) { return 2; }
 std::size_t to_last(int, int to) { return to == 2 ? 4 : 0; }
+std::size_t to_middle(int, int to) { return to == 1 ? 6 : 0; }
 std::size_t from_first(int from, int to) {
   return static_cast<std::size_t>(from == 0 ? to + 2 : 0);
 }
@@ -285,6 +329,7 @@ TEST(DirectChecked, AnnouncedBlocksInEveryOrder) {
       EXPECT_TRUE(passes(pairs_job(2, {call(2, three), call(2, five), call(2, two)})));
       EXPECT_TRUE(passes(pairs_job(3, {call(3, mixed), call(3, uneven)})));
       EXPECT_TRUE(passes(pairs_job(3, {call(3, to_last), call(3, from_first)})));
+      EXPECT_TRUE(passes(pairs_job(3, {call(3, to_middle), call(3, to_middle)})));
       EXPECT_TRUE(passes(pairs_job(4, {call(4, mixed)})));
     }
   }
@@ -300,9 +345,42 @@ TEST(DirectChecked, AnnouncedBlocksComeWhereTheyCannotBeRead) {
       EXPECT_TRUE(passes(with_failing_paths(pairs_job(2, {call(2, five), call(2, five)}))));
       EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, mixed), call(3, five)}))));
       EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, to_last), call(3, five)}))));
+      EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, to_middle), call(3, five)}))));
       EXPECT_TRUE(passes(with_failing_paths(pairs_job(4, {call(4, five)}))));
     }
   }
+}
+
+TEST(DirectChecked, WhoExpectsAnotherSizeFailsAlone) {
+  for (const auto order : {paired, staggered}) {
+    for (const bool all_first : {false, true}) {
+      for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
+               {5, 2}, {2, 5}, {9, 4}, {4, 9}, {1, 3}, {3, 2}}) {
+        const Pairs next = announced(2, five, order, all_first);
+        const Job job = pairs_job(2, {surprising(2, sent, expected, order, all_first), next});
+        EXPECT_TRUE(passes(job));
+        EXPECT_TRUE(passes(with_failing_paths(job)));
+      }
+    }
+  }
+  EXPECT_TRUE(passes(pairs_job(3, {surprising(3, 9, 4, staggered, true)})));
+}
+
+// Rank 0 has something read by rank 1, which writes to it.
+std::vector<Job> leaving_announcements() {
+  const Table table = [](int from, int) { return std::size_t{from == 0 ? 4U : 5U}; };
+  const auto run = [=](PairExchange& protocol, auto& w) {
+    const auto out = row(2, [&](int to) { return table(w.rank(), to); });
+    const auto in = row(2, [&](int from) { return table(from, w.rank()); });
+    protocol.run(w, Blocks::listed(out), Blocks::listed(in), false,
+                 {.tile_bytes = 2, .order = staggered, .announced_from = 4, .written_from = 5});
+  };
+  return leaving_jobs<PairExchange>(2, 4, making_pairs(2), announced(2, table, staggered, false),
+                                    run);
+}
+
+TEST(DirectChecked, WhoLeavesAnnouncementsEarlyHasItsMemoryForItself) {
+  for (const Job& job : leaving_announcements()) EXPECT_TRUE(passes(job));
 }
 
 using Reduce = DirectCall<DirectReduce>;
@@ -335,22 +413,26 @@ Bytes joined(int ranks, std::size_t from, std::size_t count) {
   return bytes_of(all);
 }
 
+auto making_allreduce(std::size_t count) {
+  return
+      [=](DirectReduce& protocol, auto& w) { protocol.allreduce(w, count, bracketed, one_by_one); };
+}
+
 Reduce allreduce(int ranks, std::size_t count, bool in_place) {
   return {[=](int rank) { return contributions(rank, count); },
-          [=](int) { return joined(ranks, 0, count); },
-          [=](DirectReduce& protocol, CheckerWorld& w) {
-            protocol.allreduce(w, count, bracketed, one_by_one);
-          },
-          in_place};
+          [=](int) { return joined(ranks, 0, count); }, making_allreduce(count), in_place};
+}
+
+auto making_reduce(std::size_t count, int root) {
+  return [=](DirectReduce& protocol, auto& w) {
+    protocol.reduce(w, count, bracketed, root, one_by_one);
+  };
 }
 
 Reduce reduce(int ranks, std::size_t count, int root, bool in_place) {
   return {[=](int rank) { return contributions(rank, count); },
           [=](int rank) { return rank == root ? joined(ranks, 0, count) : Bytes{}; },
-          [=](DirectReduce& protocol, CheckerWorld& w) {
-            protocol.reduce(w, count, bracketed, root, one_by_one);
-          },
-          in_place};
+          making_reduce(count, root), in_place};
 }
 
 Reduce reduce_scatter(int ranks) {
@@ -409,33 +491,68 @@ TEST(DirectChecked, ReduceWhereOthersAreReached) {
   }
 }
 
+// Who joins in the mapped result of a root is waited for like anybody who writes there.
+std::vector<Job> leaving_reductions() {
+  const auto make = [](int ranks) {
+    return [=](int) {
+      return DirectReduce({sizeof(Bracketed), 2}, Association(flat_seats(ranks)), just_below_wrap);
+    };
+  };
+  std::vector<Job> jobs;
+  for (const Job& job :
+       leaving_jobs<DirectReduce>(2, 4, make(2), reduce(2, 4, 0, false), making_reduce(4, 0))) {
+    jobs.push_back(job);
+    jobs.push_back(with_reachable(job, everybodys));
+  }
+  for (const Job& job :
+       leaving_jobs<DirectReduce>(2, 4, make(2), allreduce(2, 2, false), making_allreduce(2))) {
+    jobs.push_back(with_reachable(job, everybodys));
+  }
+  return jobs;
+}
+
+TEST(DirectChecked, WhoLeavesAReductionEarlyHasItsMemoryForItself) {
+  for (const Job& job : leaving_reductions()) EXPECT_TRUE(passes(job));
+}
+
 // What a failure is told by is no flag that anything else follows.
 const std::vector<Excuse> told_before_the_flag = {
     {Fault::relaxed, "w.store(failure_at(", "the store of the flag that follows orders it"},
     {Fault::relaxed, "w.load(failure_at(", "whoever looks has seen that flag, and reads no more"}};
 
+const std::vector<Excuse> excuses_with_departures = [] {
+  std::vector<Excuse> excuses = told_before_the_flag;
+  excuses.push_back({Fault::relaxed, "w.load(left_.of(owner))",
+                     "whoever sees that the owner is gone does nothing more"});
+  return excuses;
+}();
+
 TEST(DirectChecked, EveryErrorPlantedIntoExchangesIsFound) {
   const auto failing =
       with_failing_paths(exchange_job(2, {alltoall(2, three), bcast(3, 1, 0), bcast(3, 1, 0)}));
-  EXPECT_TRUE(bites(
-      {exchange_job(2, {alltoall(2, three), alltoall(2, uneven), bcast(3, 1, 0)}),
-       exchange_job(3, {alltoall(3, uneven), scatter(3, 1, 1)}),
-       exchange_job(3, {allgather(3, growing, true), allgather(3, growing, false)}),
-       exchange_job(4, {bcast(5, 1, 2), bcast(3, 2, 1)}), exchange_job(2, {swapped(2), swapped(2)}),
-       exchange_job(3, {swapped(3), swapped(3)}), failing},
-      told_before_the_flag));
+  std::vector<Job> jobs = {
+      exchange_job(2, {alltoall(2, three), alltoall(2, uneven), bcast(3, 1, 0)}),
+      exchange_job(3, {alltoall(3, uneven), scatter(3, 1, 1)}),
+      exchange_job(3, {allgather(3, growing, true), allgather(3, growing, false)}),
+      exchange_job(4, {bcast(5, 1, 2), bcast(3, 2, 1)}),
+      exchange_job(2, {swapped(2), swapped(2)}),
+      exchange_job(3, {swapped(3), swapped(3)}),
+      failing};
+  append(jobs, leaving_alltoalls());
+  EXPECT_TRUE(bites(jobs, excuses_with_departures));
 }
 
 TEST(DirectChecked, EveryErrorPlantedIntoAGatherThatIsWrittenIsFound) {
   const auto failing = with_failing_paths(
       exchange_job(2, {gather(2, 1, 0, false), gather(2, 1, 0, false), bcast(3, 1, 0)}));
-  std::vector<Excuse> excuses = told_before_the_flag;
-  excuses.push_back({Fault::relaxed, "w.load(withdrawn_.of(owner))",
-                     "whoever sees that the owner is gone does nothing more"});
-  EXPECT_TRUE(bites({exchange_job(2, {gather(2, 1, 0, false), gather(2, 0, 0, true)}),
-                     exchange_job(3, {gather(3, 1, 1, false), gather(3, 1, 0, true)}), failing,
-                     leaving_early(2), leaving_early(3)},
-                    excuses));
+  std::vector<Excuse> excuses = excuses_with_departures;
+  excuses.push_back({Fault::relaxed, "w.wait(of(owner), world::until_reached(value))",
+                     "a fence follows, or a look at how it went"});
+  std::vector<Job> jobs = {exchange_job(2, {gather(2, 1, 0, false), gather(2, 0, 0, true)}),
+                           exchange_job(3, {gather(3, 1, 1, false), gather(3, 1, 0, true)}),
+                           failing};
+  append(jobs, leaving_alltoalls());
+  EXPECT_TRUE(bites(jobs, excuses));
 }
 
 TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
@@ -444,29 +561,53 @@ TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
         pairs_job(2, {announced(2, five, paired, all_first), announced(2, five, paired, all_first),
                       announced(2, two, paired, all_first)}));
   };
+  const PlanOfRank all_written = [](int) {
+    return PairExchange::Plan{
+        .tile_bytes = 2, .all_first = true, .announced_from = 3, .written_from = 3};
+  };
+  const PlanOfRank in_tiles = [](int) {
+    return PairExchange::Plan{.tile_bytes = 2, .all_first = true};
+  };
+  std::vector<Job> jobs = {
+      pairs_job(2, {exchanged(2, five, all_written), exchanged(2, five, in_tiles)}),
+      pairs_job(2, {announced(2, five, paired, true), announced(2, two, paired, true),
+                    announced(2, five, staggered, true)}),
+      pairs_job(3, {announced(3, mixed, staggered, false), announced(3, five, paired, true)}),
+      pairs_job(3, {announced(3, to_middle, staggered, false), announced(3, five, paired, true)}),
+      pairs_job(3, {announced_in_place(3)}),
+      pairs_job(2, {surprising(2, 9, 2, staggered, false), announced(2, five, paired, true)}),
+      failing(true),
+      failing(false)};
+  append(jobs, leaving_announcements());
   EXPECT_TRUE(bites(
-      {pairs_job(2, {announced(2, five, paired, true), announced(2, two, paired, true),
-                     announced(2, five, staggered, true)}),
-       pairs_job(3, {announced(3, mixed, staggered, false), announced(3, five, paired, true)}),
-       pairs_job(3, {announced_in_place(3)}), failing(true), failing(false)},
-      {too_early_by_half("until_reached(to_peer.filled)"),
-       too_early_by_half("until_reached(from_peer.drained + one)")}));
+      jobs, {too_early_by_half("until_reached(to_peer.filled)"),
+             too_early_by_half("until_reached(from_peer.drained + one)"),
+             {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
+             {Fault::relaxed, "w.store(drained(w.rank(), peer)", "nothing but the flag was read"},
+             {Fault::one_more, "w.store(drained(w.rank(), peer)",
+              "says that it was not read: nobody asks where nothing is announced"},
+             {Fault::relaxed, "w.load(line + size_offset)", "whoever looks has seen that flag"},
+             {Fault::relaxed, "flag + answer_offset", "the store of the flag orders it"},
+             {Fault::relaxed, "drained_flag + answer_offset", "whoever looks has seen that flag"},
+             {Fault::relaxed, "w.load(left_.of(owner))",
+              "whoever sees that the owner is gone does nothing more"}}));
 }
 
 TEST(DirectChecked, EveryErrorPlantedIntoReductionsIsFound) {
   const auto failing = with_failing_paths(
       reduce_job(2, 2, {allreduce(2, 5, true), allreduce(2, 2, true), allreduce(2, 2, true)}));
-  EXPECT_TRUE(bites(
-      {reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)}),
-       reduce_job(3, 2, {allreduce(3, 4, true), reduce_scatter(3)}),
-       reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 7, 0, true)}),
-       reduce_job(3, 1, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}),
-       reduce_job(4, 2, {allreduce(4, 5, false)}), failing,
-       with_reachable(reduce_job(2, 2, {allreduce(2, 5, true), allreduce(2, 3, true)}), everybodys),
-       with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}),
-                      everybodys),
-       with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce_scatter(3)}), of_even_ranks)},
-      told_before_the_flag));
+  std::vector<Job> jobs = {
+      reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)}),
+      reduce_job(3, 2, {allreduce(3, 4, true), reduce_scatter(3)}),
+      reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 7, 0, true)}),
+      reduce_job(3, 1, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}),
+      reduce_job(4, 2, {allreduce(4, 5, false)}),
+      failing,
+      with_reachable(reduce_job(2, 2, {allreduce(2, 5, true), allreduce(2, 3, true)}), everybodys),
+      with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}), everybodys),
+      with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce_scatter(3)}), of_even_ranks)};
+  append(jobs, leaving_reductions());
+  EXPECT_TRUE(bites(jobs, excuses_with_departures));
 }
 
 }  // namespace

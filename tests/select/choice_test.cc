@@ -207,6 +207,28 @@ TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
   EXPECT_GT(offers, 0);
 }
 
+// A gather's root tells those to write that it would take longer to read from, and nobody else
+// does.
+TEST(Choice, WhatIsAnnouncedIsWrittenWhereOneRankWouldReadItAll) {
+  int offers = 0;
+  everywhere([&](const node::Seats& seats, const auto& model, const Provision& provision) {
+    const Prices prices(model, seats);
+    for (const Operation operation :
+         {Operation::alltoallv, Operation::alltoallw, Operation::gatherv, Operation::scatterv}) {
+      SCOPED_TRACE(name(operation));
+      const std::size_t much = std::size_t{1} << 20;
+      const auto list = candidates({operation, much, 1}, seats, model, provision);
+      const auto* plan = std::get_if<AnnouncedPlan>(&list.front().plan);
+      if (plan == nullptr || !plan->pairs.has_written(much)) continue;
+      ++offers;
+      EXPECT_EQ(operation, Operation::gatherv);
+      EXPECT_LT(prices.path_ns(much, seats.ranks() - 2),
+                prices.own_ns(much) + (seats.ranks() - 1) * prices.path_ns(much, 0));
+    }
+  });
+  EXPECT_GT(offers, 0);
+}
+
 TEST(Choice, SaysWhatIsAnnounced) {
   const auto machine =
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml");

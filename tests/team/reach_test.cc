@@ -5,6 +5,7 @@
 // where it stops in the middle.
 #include "team/reach.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <csignal>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exercise.h"
@@ -27,6 +29,7 @@
 #include "team/team.h"
 #include "world/path_failed.h"
 #include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::team {
 namespace {
@@ -318,6 +321,55 @@ TEST(Reach, AnnouncedBlocksComeWhereTheyCannotBeRead) {
     }
     EXPECT_EQ(team.explain({Operation::alltoallv, bytes, 1}).direct_refusal, "");
   }));
+}
+
+// Of a gather whose root is written to.
+node::PairExchange::Plan written_plan() { return {.announced_from = 4096, .written_from = 4096}; }
+
+// So does what is written where it cannot be.
+TEST(Reach, BlocksOfAGatherComeWhereTheyCannotBeWritten) {
+  if (system_refuses()) GTEST_SKIP() << why_skipped;
+  expect_fine(run_ranks(ranks, [](const Bootstrap& bootstrap) {
+    constexpr int writes = 3;  // the first one to see whether it can
+    const bool is_limited = bootstrap.rank == 2;
+    Context context(options_with(open_limited([&](int owner) {
+      return is_limited && owner == 1 ? Times{always, writes} : Times{};
+    })));
+    Team team(context, bootstrap);
+    const select::AnnouncedPlan plan{written_plan()};
+    constexpr std::size_t blocks[] = {100, 5000, 70'000};
+    for (std::uint32_t call = 0; call < 12; ++call) {
+      exercise(team, plan, Operation::gatherv, blocks[call % 3], call);
+    }
+  }));
+}
+
+// Whoever expects another size hears of it, nobody waits for what does not come, and the team goes
+// on.
+TEST(Reach, WhoExpectsAnotherSizeFailsAlone) {
+  constexpr int root = 1;
+  for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {8, 16}, {16, 8}, {100, 50'000}, {1 << 20, 100}, {1 << 20, 1 << 19}}) {
+    expect_fine(run_ranks(ranks, [&, sent = sent, expected = expected](const Bootstrap& bootstrap) {
+      Context context(options_with(open_limited([](int) { return Times{}; })));
+      Team team(context, bootstrap);
+      const std::vector<std::byte> input(std::max(sent, expected));
+      std::vector<std::byte> output(input.size() * ranks);
+      const bool is_wrong = bootstrap.rank == 0;
+      std::string why;
+      try {
+        team.gatherv(input.data(), is_wrong ? sent : expected, output.data(),
+                     node::Blocks::even(expected), root);
+      } catch (const world::SizesDiffer& error) {
+        why = error.what();
+      }
+      EXPECT_EQ(why, bootstrap.rank != root
+                         ? ""
+                         : fmt::format("rank 0 sends {} bytes to rank 1, which expects {}", sent,
+                                       expected));
+      expect_right_alltoallv(team, 3);
+    }));
+  }
 }
 
 // Dies while it reads or writes.

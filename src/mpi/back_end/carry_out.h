@@ -13,6 +13,7 @@
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/verify.h"
 #include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::mpi {
 
@@ -49,11 +50,11 @@ std::string_view algorithm_of(const Communicator& communicator, const Call& call
 
 // What huddle could not do to the end on this rank alone is an error of this communicator.
 template <class Call>
-int lost(Process& process, const Call& call, const std::exception& error) {
+int failed(Process& process, const Call& call, const std::exception& error, int code) {
   process.stats().remark(error.what());
   process.complain(error.what());
-  process.real().comm_call_errhandler(call.comm, error_other);
-  return error_other;
+  process.real().comm_call_errhandler(call.comm, code);
+  return code;
 }
 
 // What huddle took, and what is wrong with it all the same.
@@ -143,7 +144,9 @@ int carry_out(Process& process, Call call) {
   try {
     if (passed == Passed::not_passed) passed = take(process, *communicator, call);
   } catch (const world::PeerLost& error) {
-    return lost(process, call, error);
+    return failed(process, call, error, error_other);
+  } catch (const world::SizesDiffer& error) {
+    return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {
     // Elements too large for any algorithm, which is equal on all ranks.
     passed = Passed::no_kernel;
@@ -151,7 +154,7 @@ int carry_out(Process& process, Call call) {
     // Before anything was moved, and on all ranks together.
     passed = Passed::no_memory;
   } catch (const std::exception& error) {
-    return lost(process, call, error);
+    return failed(process, call, error, error_other);
   }
   if (passed == Passed::not_passed) {
     ++communicator->shares.taken;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A checker's world in which a rank may leave in the middle of a call, as one does that hears of a
+// death: its next wait throws. From then on every wait of the others may throw as well.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "world/checker/checker.h"
+#include "world/peer_lost.h"
+
+namespace huddle::node::test {
+
+using world::Place;
+using world::Sequence;
+using world::Until;
+using world::checker::CheckerWorld;
+using world::checker::Where;
+
+// A flag that none of a protocol's waits is satisfied by, and then all.
+class News {
+ public:
+  explicit News(Place flag) : flag_(flag) {}
+
+  static void prepare(std::span<std::byte> flag) { std::memcpy(flag.data(), &none, sizeof none); }
+  void tell(CheckerWorld& w) const { w.store(flag_, some); }
+  Place flag() const { return flag_; }
+
+ private:
+  // Either far from where flags begin here, and on the other side of it.
+  static constexpr Sequence far = Sequence{1} << 30;
+  static constexpr Sequence none = world::checker::just_below_wrap - far;
+  static constexpr Sequence some = world::checker::just_below_wrap + far;
+
+  Place flag_;
+};
+
+class LeavingWorld {
+ public:
+  // Leaves at the wait after so many, if any.
+  LeavingWorld(CheckerWorld& w, const News& news, std::optional<int> waits)
+      : w_(w), news_(news), waits_(waits) {}
+
+  int rank() const { return w_.rank(); }
+  int ranks() const { return w_.ranks(); }
+
+  // No errors are planted here: others do it where protocols wait as ever.
+  Sequence wait(Place flag, Until until) {
+    if (waits_ && (*waits_)-- == 0) {
+      news_.tell(w_);
+      throw world::PeerLost("this rank leaves");
+    }
+    const std::array<Place, 2> flags = {flag, news_.flag()};
+    if (w_.wait_any(flags, until) == 1) throw world::PeerLost("this rank hears of it");
+    return w_.load(flag);
+  }
+  void outlast(Place flag, Until until, Where where = Where::current()) {
+    w_.wait(flag, until, where);
+  }
+
+  // As ever.
+  Sequence load(Place flag, Where where = Where::current()) { return w_.load(flag, where); }
+  void store(Place flag, Sequence value, Where where = Where::current()) {
+    w_.store(flag, value, where);
+  }
+  Sequence fetch_add(Place flag, Sequence amount, Where where = Where::current()) {
+    return w_.fetch_add(flag, amount, where);
+  }
+  Sequence fetch_sub(Place flag, Sequence amount, Where where = Where::current()) {
+    return w_.fetch_sub(flag, amount, where);
+  }
+  void fence(Where where = Where::current()) { w_.fence(where); }
+  int wait_any(std::span<const Place> flags, Until until, Where where = Where::current()) {
+    return w_.wait_any(flags, until, where);
+  }
+  void wait_all(std::span<const Place> flags, Until until, Where where = Where::current()) {
+    w_.wait_all(flags, until, where);
+  }
+  void prefetch_write(Place place, std::size_t n, Where where = Where::current()) {
+    w_.prefetch_write(place, n, where);
+  }
+  void copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel,
+            Where where = Where::current()) {
+    w_.copy(to, from, n, kernel, where);
+  }
+  void reduce(Place to, Place left, Place right, std::size_t count,
+              const memory::Reduction& reduction, Where where = Where::current()) {
+    w_.reduce(to, left, right, count, reduction, where);
+  }
+  bool expose(Place at, Place what, Where where = Where::current()) {
+    return w_.expose(at, what, where);
+  }
+  std::optional<Place> reach(Place at, Where where = Where::current()) {
+    return w_.reach(at, where);
+  }
+  path::ErrorNumber pull(Place to, Place at, std::size_t offset, std::size_t n,
+                         Where where = Where::current()) {
+    return w_.pull(to, at, offset, n, where);
+  }
+  path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t n,
+                         Where where = Where::current()) {
+    return w_.push(at, offset, from, n, where);
+  }
+
+ private:
+  CheckerWorld& w_;
+  const News& news_;
+  std::optional<int> waits_;
+};
+static_assert(world::SingleCopyWorld<LeavingWorld>);
+
+}  // namespace huddle::node::test
