@@ -184,7 +184,8 @@ double read_ns(const Prices& prices, const Request& request) {
 double written_ns(const Prices& prices, const Request& request) {
   if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
   return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
-         std::max(prices.own_ns(request.bytes), prices.path_ns(request.bytes, prices.ranks() - 2));
+         std::max(prices.own_ns(request.bytes),
+                  prices.push_ns(request.bytes, prices.ranks() - 2, false));
 }
 
 }  // namespace
@@ -206,6 +207,9 @@ namespace {
 double copied_by_others_ns(const Prices& prices, const Request& request, int others) {
   if (request.mapped && request.operation == Operation::bcast) {
     return prices.read_on_ns(request.bytes, prices.farthest_from(0), 0, others);
+  }
+  if (request.operation == Operation::gather) {
+    return prices.push_ns(request.bytes, others, request.mapped);
   }
   return prices.fetch_ns(request.bytes, others, request.mapped);
 }

@@ -121,6 +121,13 @@ memory::CopyKernel Prices::kernel_for(std::size_t bytes, int from, int to) const
   return node::copy_kernel_for(model_, static_cast<double>(bytes), pu(from), pu(to));
 }
 
+double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
+  const int far = farthest_from(0);
+  const double dearer_ns =
+      write_ns(bytes, bytes, 0, far, memory::CopyKernel::plain) - read_ns(bytes, far, 0, 0);
+  return fetch_ns(bytes, others, mapped) + std::max(0.0, dearer_ns);
+}
+
 double Prices::join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const {
   const auto copy = [&](double size) {
     return model_.copy_ns({.bytes = size, .copier = pu(rank), .peer = pu(rank)});

@@ -62,18 +62,19 @@ class Prices {
     return join_ns(bytes, bytes * static_cast<std::size_t>(ranks()), 0);
   }
 
-  // A block copied straight out of a peer's memory, or into it, while `others` do so as well;
-  // infinity where the machine has no figures for that. Either way it is the same work of the
-  // kernel's, and was measured one way.
+  // A block copied straight out of a peer's memory while `others` do so as well; infinity where the
+  // machine has no figures for that.
   double path_ns(std::size_t bytes, int others) const {
     return model_.path_ns(path::cma.name, static_cast<double>(bytes), others);
   }
 
-  // The same where it may be mapped: then it is read like any other that a peer has written, or
-  // written in that time.
+  // The same where it may be mapped: then it is read like any other that a peer has written.
   double fetch_ns(std::size_t bytes, int others, bool mapped) const {
     return mapped ? read_ns(bytes, farthest_from(0), 0, others) : path_ns(bytes, others);
   }
+  // A block copied straight into a peer's memory, whose owner has used what was there. It is the
+  // work of fetching one, but that lines are taken from the peer as they are written.
+  double push_ns(std::size_t bytes, int others, bool mapped) const;
 
   // Which kernel brings so much into memory that `to` has cached and reads meanwhile.
   memory::CopyKernel kernel_for(std::size_t bytes, int from, int to) const;
