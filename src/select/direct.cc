@@ -133,7 +133,7 @@ std::string range_text(std::size_t from, std::size_t up_to) {
 }
 
 std::string announced_text(const PairExchange::Plan& plan) {
-  const std::string all =
+  std::string all =
       fmt::format("{} {}", path::cma.name, range_text(plan.announced_from, plan.announced_up_to));
   const std::size_t from = std::max(plan.written_from, plan.announced_from);
   const std::size_t up_to = std::min(plan.written_up_to, plan.announced_up_to);
