@@ -202,12 +202,7 @@ double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped) {
 
 namespace {
 
-// What a broadcast brings lies where peers have read when its receiver was the root: roots in turns
-// are nothing rare, and nobody knows whose turn is next.
 double copied_by_others_ns(const Prices& prices, const Request& request, int others) {
-  if (request.mapped && request.operation == Operation::bcast) {
-    return prices.read_on_ns(request.bytes, prices.farthest_from(0), 0, others);
-  }
   if (request.operation == Operation::gather) {
     return prices.push_ns(request.bytes, others, request.mapped);
   }

@@ -65,20 +65,11 @@ double Prices::rest_ns(std::size_t bytes, int from, int to) const {
 }
 
 double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
-  return read_into_ns(machine::Target::own_cache, bytes, from, to, others);
-}
-
-double Prices::read_on_ns(std::size_t bytes, int from, int to, int others) const {
-  return read_into_ns(machine::Target::peer_cached, bytes, from, to, others);
-}
-
-double Prices::read_into_ns(machine::Target target, std::size_t bytes, int from, int to,
-                            int others) const {
   return model_.copy_ns({.bytes = static_cast<double>(bytes),
                          .copier = pu(to),
                          .peer = pu(from),
                          .source = machine::Source::peer_wrote,
-                         .target = target,
+                         .target = machine::Target::own_cache,
                          .others = others});
 }
 

@@ -40,9 +40,7 @@ class Prices {
   double rest_ns(std::size_t bytes, int from, int to) const;
   // A block that `from` has just written, read while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const;
-  // The same into memory that the peers read in other calls, and still have cached.
-  double read_on_ns(std::size_t bytes, int from, int to, int others) const;
-  // As read_ns, of a block written by this kernel: what went past the caches has to be had from
+  // The same written by this kernel: what went past the caches has to be had from
   // there.
   double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyKernel kernel) const;
   // A block written where others have read before, into buffers of so much memory in all: the more
@@ -88,8 +86,6 @@ class Prices {
   std::vector<int> others_than(int rank) const;
 
  private:
-  double read_into_ns(machine::Target target, std::size_t bytes, int from, int to,
-                      int others) const;
   // Until everybody else of its processor has had it once.
   double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
   // By the hand-off curve of that manner at the size of all buffers, the block's share of it.

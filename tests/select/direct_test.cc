@@ -24,10 +24,10 @@ double by_others_ns(const Request& request, double writing_is_slower) {
   return direct_by_others_ns(Prices(model, seats), request, {});
 }
 
-// Each rank's buffer has been read by the others when that rank was the root.
-TEST(DirectByOthers, OfAMappedBroadcastTakesLinesBackFromPeers) {
-  const Request bcast{Operation::bcast, 1 << 20, 1, true};
-  EXPECT_GT(by_others_ns(bcast, 100), 10 * by_others_ns(bcast, 1));
+// The root has used what it gathered before.
+TEST(DirectByOthers, OfAPushedGatherTakesLinesFromTheRoot) {
+  const Request gather{Operation::gather, 1 << 20, 1, true};
+  EXPECT_GT(by_others_ns(gather, 100), 10 * by_others_ns(gather, 1));
 }
 
 TEST(DirectByOthers, OfAScatterWritesWhereNobodyElseReads) {
