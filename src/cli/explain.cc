@@ -22,8 +22,6 @@ namespace {
 
 // More than any machine with one memory has; trees of more take minutes.
 constexpr int most_ranks = 4096;
-// What huddle_settings of the C interface gives a rank where nothing else is said.
-constexpr std::size_t queue_bytes = std::size_t{1} << 20;
 
 select::Operation operation_named(const std::string& word) {
   if (word.empty()) {
@@ -112,7 +110,8 @@ class ExplainCommand : public Command {
     const node::Seats seats = node::seats(topology, processors_for(ranks, topology));
     const machine::CostModel model(machine);
     const Explained explained{
-        select::explain(request, seats, model, select::provision(seats, model, queue_bytes)),
+        select::explain(request, seats, model,
+                        select::provision(seats, model, select::usual_queue_bytes)),
         seats.pus,
         {machine, std::nullopt, in_question.loaded.path, in_question.is_here()}};
     const Console& console = context.console;

@@ -105,9 +105,29 @@ SizeRange range_of(Pays pays) {
   return range;
 }
 
+// Each pair's flag, both ways: where the block lies, and that it has been read.
+double announced_flags_ns(const Prices& prices) {
+  return 2 * prices.flags_ns(prices.others_than(0), 0, 1);
+}
+
+double read_ns(const Prices& prices, const Request& request) {
+  const double own_ns = prices.own_ns(request.bytes) + announced_flags_ns(prices);
+  const int others = prices.ranks() - 1;
+  if (request.operation == Operation::scatterv) {
+    return own_ns + prices.path_ns(request.bytes, others - 1);
+  }
+  const int at_once = request.operation == Operation::gatherv ? 0 : others;
+  return own_ns + others_of(prices) * prices.path_ns(request.bytes, at_once);
+}
+
 // A gather's root alone would read: there senders may write in its stead, all at the same time.
-double written_ns(const Prices& prices, const Request& request);
-double read_ns(const Prices& prices, const Request& request);
+// Another flag says where it is to go. The root moves its own meanwhile.
+double written_ns(const Prices& prices, const Request& request) {
+  if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
+  return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
+         std::max(prices.own_ns(request.bytes),
+                  prices.push_ns(request.bytes, prices.ranks() - 2, false));
+}
 
 PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& prices,
                                         const Provision& provision, const Request& request) {
@@ -162,33 +182,6 @@ std::string leave_and(std::string_view more = {}) {
 double announced_ns(const Prices& prices, const Request& request) {
   return std::min(read_ns(prices, request), written_ns(prices, request));
 }
-
-namespace {
-
-// Each pair's flag, both ways: where the block lies, and that it has been read.
-double announced_flags_ns(const Prices& prices) {
-  return 2 * prices.flags_ns(prices.others_than(0), 0, 1);
-}
-
-double read_ns(const Prices& prices, const Request& request) {
-  const double own_ns = prices.own_ns(request.bytes) + announced_flags_ns(prices);
-  const int others = prices.ranks() - 1;
-  if (request.operation == Operation::scatterv) {
-    return own_ns + prices.path_ns(request.bytes, others - 1);
-  }
-  const int at_once = request.operation == Operation::gatherv ? 0 : others;
-  return own_ns + others_of(prices) * prices.path_ns(request.bytes, at_once);
-}
-
-// Another flag says where it is to go. The root moves its own meanwhile.
-double written_ns(const Prices& prices, const Request& request) {
-  if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
-  return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
-         std::max(prices.own_ns(request.bytes),
-                  prices.push_ns(request.bytes, prices.ranks() - 2, false));
-}
-
-}  // namespace
 
 double direct_blocks_ns(const Prices& prices, std::size_t bytes, bool mapped) {
   return both_meetings_ns(prices) + prices.own_ns(bytes) +

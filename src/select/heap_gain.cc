@@ -17,12 +17,10 @@
 namespace huddle::select {
 namespace {
 
-// What the gain is taken from: messages of which nobody would say that they are small, and the
-// memory that a team has if nothing else is said.
+// What the gain is taken from: messages of which nobody would say that they are small.
 constexpr std::array large_operations = {Operation::bcast, Operation::allreduce,
                                          Operation::allgather, Operation::alltoall};
 constexpr std::array<std::size_t, 2> large_bytes = {std::size_t{512} << 10, std::size_t{4} << 20};
-constexpr std::size_t queue_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -31,7 +29,7 @@ double heap_gain(const machine::Machine& machine) {
       node::seats(machine.topology, machine::first_pu_of_cores(machine.topology));
   if (seats.ranks() < 2) return 1;
   const machine::CostModel model(machine);
-  Provision provided = provision(seats, model, queue_bytes);
+  Provision provided = provision(seats, model, usual_queue_bytes);
   provided.heap_refusal.clear();
   double logarithms = 0;
   for (const Operation operation : large_operations) {
@@ -40,7 +38,8 @@ double heap_gain(const machine::Machine& machine) {
         const Request request{operation, bytes, sizeof(double), mapped};
         return cheapest(candidates(request, seats, model, provided)).ns;
       };
-      logarithms += std::log(best_ns(false) / std::min(best_ns(false), best_ns(true)));
+      const double without_ns = best_ns(false);
+      logarithms += std::log(without_ns / std::min(without_ns, best_ns(true)));
     }
   }
   return std::exp(logarithms / (large_operations.size() * large_bytes.size()));

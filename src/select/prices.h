@@ -40,8 +40,7 @@ class Prices {
   double rest_ns(std::size_t bytes, int from, int to) const;
   // A block that `from` has just written, read while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const;
-  // The same written by this kernel: what went past the caches has to be had from
-  // there.
+  // The same written by this kernel: what went past the caches has to be had from there.
   double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyKernel kernel) const;
   // A block written where others have read before, into buffers of so much memory in all: the more
   // there are, the longer ago its lines were last used.

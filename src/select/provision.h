@@ -23,6 +23,9 @@
 
 namespace huddle::select {
 
+// What a rank gives to each of the algorithms that move much, where nobody says otherwise.
+inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;
+
 struct Provision {
   std::vector<node::Shape> shapes;  // trees worth a thought in a team of this size
   node::InlineBcast::Parameters inline_bcast;

@@ -14,6 +14,7 @@
 #include "memory/arena.h"
 #include "memory/heap.h"
 #include "path/open.h"
+#include "select/provision.h"
 #include "team/peers.h"
 #include "world/hardware/patience.h"
 
@@ -25,7 +26,8 @@ inline constexpr std::size_t default_cap_bytes = std::size_t{1} << 30;
 struct ContextOptions {
   machine::Machine machine;
   memory::ArenaOptions arena;
-  std::size_t queue_bytes = 1 << 20;  // what a team's rank gives to each algorithm that moves much
+  // What a rank of a team gives to each of the algorithms that move much.
+  std::size_t queue_bytes = select::usual_queue_bytes;
   world::hardware::ProgressCallback progress;
   // Where this process keeps large blocks, if it lets its peers map them.
   std::optional<memory::HeapFacts> heap;
