@@ -11,10 +11,6 @@ namespace huddle {
 inline constexpr std::string_view shared_huge_pages_file =
     "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
-// As root, until the next boot.
-inline constexpr std::string_view allow_shared_huge_pages =
-    "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled";
-
 // Whether shared memory gets huge pages, if only where a program asks for them.
 bool may_share_huge_pages(const System& system);
 

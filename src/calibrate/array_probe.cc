@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <new>
 
 #include "base/error.h"
 #include "calibrate/clock.h"

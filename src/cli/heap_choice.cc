@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include "cli/heap_choice.h"
 
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -12,20 +13,22 @@
 namespace huddle::cli {
 namespace {
 
-const std::string& heap_setting(const Context& context) {
-  return settings::find(context.settings, "heap").value;
+// Nothing where it is left open.
+std::optional<bool> said(const Context& context) {
+  const std::string& heap = settings::find(context.settings, "heap").value;
+  if (heap == "auto") return std::nullopt;
+  return heap == "on";
 }
 
 }  // namespace
 
 bool wants_heap(const Context& context, const machine::Machine& machine) {
-  const std::string& heap = heap_setting(context);
-  return heap == "auto" ? select::heap_pays(machine) : heap == "on";
+  const auto is_on = said(context);
+  return is_on ? *is_on : select::heap_pays(machine);
 }
 
 bool wants_heap(const Context& context) {
-  const std::string& heap = heap_setting(context);
-  if (heap != "auto") return heap == "on";
+  if (const auto is_on = said(context)) return *is_on;
   try {
     const MachineInQuestion here =
         machine_in_question(context, machine::discover_this_machine().topology);

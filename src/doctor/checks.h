@@ -18,7 +18,7 @@ namespace huddle::doctor {
 std::vector<Finding> check_siblings(const System& system);
 // memfd_create and /dev/shm.
 std::vector<Finding> check_shared_memory(const System& system);
-// Transparent huge pages of shared and of private memory.
+// Transparent huge pages: first of shared, then of private memory.
 std::vector<Finding> check_huge_pages(const System& system);
 // Processors that may be used, the cgroup's limits, this process's limits.
 std::vector<Finding> check_processors(const System& system);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/huge_pages.h"
+#include "doctor/checks.h"
 #include "machine/heap_cost.h"
 
 namespace huddle::doctor {
@@ -29,12 +29,11 @@ Finding judge_heap(const machine::Machine& machine, const System& system) {
   finding.cost =
       "It stays off where HUDDLE_HEAP is 'auto': large messages are copied where ranks could reach "
       "into each other's arrays. 'huddle run --heap on' turns it on.";
-  if (may_share_huge_pages(system)) {
-    finding.remedy = "None is known: shared memory has huge pages here.";
-    return finding;
-  }
-  finding.remedy = "As root, until the next boot, and then calibrate again:";
-  finding.command = allow_shared_huge_pages;
+  const Finding pages = check_huge_pages(system).front();
+  finding.remedy = pages.state == State::works
+                       ? "None is known: shared memory has huge pages here."
+                       : "Get huge pages, then calibrate again. " + pages.remedy;
+  finding.command = pages.command;
   return finding;
 }
 
