@@ -21,32 +21,6 @@ std::string microseconds_text(double ns) {
   return fmt::format("{:.{}f}", us, decimals);
 }
 
-std::string relative_text(const contest::OperationTable& table,
-                          const std::vector<std::string_view>& names,
-                          const std::vector<std::string_view>& algorithms) {
-  const bool all = std::equal(
-      algorithms.begin(), algorithms.end(), table.rows.begin(), table.rows.end(),
-      [](std::string_view algorithm, const auto& row) { return algorithm == row.algorithm; });
-  return fmt::format("{}: {}", fmt::join(names, ", "),
-                     all ? "the same" : fmt::format("{}", fmt::join(algorithms, ", ")));
-}
-
-// One for those alike.
-std::vector<std::string> relatives_texts(const contest::OperationTable& table) {
-  std::vector<std::string> texts;
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < table.relatives.size(); ++i) {
-    const auto& [operation, algorithms] = table.relatives[i];
-    names.push_back(name(operation));
-    const bool goes_on =
-        i + 1 < table.relatives.size() && table.relatives[i + 1].algorithms == algorithms;
-    if (goes_on) continue;
-    texts.push_back(relative_text(table, names, algorithms));
-    names.clear();
-  }
-  return texts;
-}
-
 }  // namespace
 
 std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice) {
@@ -58,7 +32,7 @@ std::string bench_table_ground(const BenchTableReport& report, std::string_view 
 }
 
 std::string figures_text(const contest::Cell& cell) {
-  const std::string predicted = microseconds_text(cell.best.ns);
+  std::string predicted = microseconds_text(cell.best.ns);
   if (cell.ns.empty()) return predicted;
   return predicted + "/" + microseconds_text(calibrate::median_of(cell.ns));
 }
@@ -68,9 +42,10 @@ std::string needs_text(const contest::AlgorithmRow& row) {
 }
 
 std::string operation_text(const contest::OperationTable& table) {
-  const std::vector<std::string> relatives = relatives_texts(table);
+  std::vector<std::string_view> relatives;
+  for (const contest::Relative& one : table.relatives) relatives.push_back(name(one.operation));
   if (relatives.empty()) return std::string(name(table.operation));
-  return fmt::format("{} ({})", name(table.operation), fmt::join(relatives, "; "));
+  return fmt::format("{} ({}: the same)", name(table.operation), fmt::join(relatives, ", "));
 }
 
 }  // namespace huddle::cli
