@@ -32,6 +32,14 @@ class Departures {
     }
     copies_.publish(w, ++copy_);
   }
+  // The same of what that rank shows: it is asked about here.
+  template <world::SingleCopyWorld W, class Copy>
+  void copying(W& w, int owner, Copy copy) {
+    copying(w, [&] {
+      check(w, owner);
+      copy();
+    });
+  }
   // Throws PeerLost where that rank has left.
   template <world::SingleCopyWorld W>
   void check(W& w, int owner) const {

@@ -58,27 +58,15 @@ class Exposures {
   template <world::SingleCopyWorld W>
   [[nodiscard]] bool pull(W& w, int owner, int number, Place to, std::size_t offset,
                           std::size_t bytes) {
-    bool came = false;
-    if (failure_ != none) return came;
-    shown_.wait_for(w, owner, call_);
-    departures_.copying(w, [&] {
-      departures_.check(w, owner);
-      came = pull_shown(w, owner, number, to, offset, bytes);
-    });
-    return came;
+    return copy(w, owner, [&] { return pull_shown(w, owner, number, to, offset, bytes); });
   }
   // The same in the other direction.
   template <world::SingleCopyWorld W>
   [[nodiscard]] bool push(W& w, int owner, int number, std::size_t offset, Place from,
                           std::size_t bytes) {
-    bool went = false;
-    if (failure_ != none) return went;
-    shown_.wait_for(w, owner, call_);
-    departures_.copying(w, [&] {
-      departures_.check(w, owner);
-      went = note(Way::writing, owner, w.push(place_of(owner, number), offset, from, bytes));
+    return copy(w, owner, [&] {
+      return note(Way::writing, owner, w.push(place_of(owner, number), offset, from, bytes));
     });
-    return went;
   }
 
   // Where what `owner` shows under that number lies for this rank; nothing where the path has to
@@ -128,6 +116,16 @@ class Exposures {
     return error == path::fine;
   }
   [[noreturn]] static void fail(int rank, Failure failure);
+
+  // Of what `owner` shows, or there. Whether that went well.
+  template <world::SingleCopyWorld W, class Act>
+  bool copy(W& w, int owner, Act act) {
+    bool is_done = false;
+    if (failure_ != none) return is_done;
+    shown_.wait_for(w, owner, call_);
+    departures_.copying(w, owner, [&] { is_done = act(); });
+    return is_done;
+  }
 
   template <world::SingleCopyWorld W>
   void finish(W& w) {

@@ -224,8 +224,7 @@ class PairExchange {
   bool write(W& w, const Stream& out) {
     Channel& to_peer = channel(out.peer);
     bool went = false;
-    departures_.copying(w, [&] {
-      departures_.check(w, out.peer);
+    departures_.copying(w, out.peer, [&] {
       const Place to = drained(out.peer, w.rank()) + payload_offset;
       went = w.push(to, 0, {Region::input, w.rank(), out.at()}, out.block.bytes) == path::fine;
     });
@@ -319,8 +318,7 @@ class PairExchange {
   template <world::SingleCopyWorld W>
   bool read(W& w, const Stream& in, Place to, std::size_t bytes) {
     bool came = false;
-    departures_.copying(w, [&] {
-      departures_.check(w, in.peer);
+    departures_.copying(w, in.peer, [&] {
       const Place line = line_of(in.peer, w.rank(), channel(in.peer).drained);
       came = w.pull(to, line + payload_offset, 0, bytes) == path::fine;
     });

@@ -11,6 +11,7 @@
 
 #include "checked.h"
 #include "leaving_world.h"
+#include "node/blocks.h"
 #include "world/path_failed.h"
 
 namespace huddle::node::test {
@@ -198,5 +199,44 @@ inline Job with_reachable(Job job, const std::function<bool(int owner)>& whose) 
   job.reachable = whose;
   return job;
 }
+
+// One rank's blocks for each, or from each, one after another.
+inline std::vector<Block> row(int ranks, const std::function<std::size_t(int)>& bytes) {
+  std::vector<Block> blocks;
+  std::ptrdiff_t at = 0;
+  for (int other = 0; other < ranks; ++other) {
+    blocks.push_back({at, bytes(other)});
+    at += static_cast<std::ptrdiff_t>(bytes(other));
+  }
+  return blocks;
+}
+
+// In which rank 0 leaves, at any of its waits.
+template <class Protocol, class Make, class Run>
+std::vector<Job> leaving_jobs(int ranks, int most_waits, Make make,
+                              const DirectCall<Protocol>& call, Run run) {
+  std::vector<Job> jobs;
+  for (int waits = 0; waits < most_waits; ++waits) {
+    jobs.push_back(leaving_job<Protocol>(ranks, make, call, run, waits));
+  }
+  return jobs;
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// What a failure is told by is no flag that anything else follows.
+inline const std::vector<Excuse> told_before_the_flag = {
+    {Fault::relaxed, "w.store(failure_at(", "the store of the flag that follows orders it"},
+    {Fault::relaxed, "w.load(failure_at(", "whoever looks has seen that flag, and reads no more"}};
+
+inline const std::vector<Excuse> excuses_with_departures = [] {
+  std::vector<Excuse> excuses = told_before_the_flag;
+  excuses.push_back({Fault::relaxed, "w.load(left_.of(owner))",
+                     "whoever sees that the owner is gone does nothing more"});
+  return excuses;
+}();
 
 }  // namespace huddle::node::test

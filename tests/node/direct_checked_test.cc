@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The single-copy protocols in every order of events, with paths that work and paths that fail.
+// The single-copy exchanges in every order of events, with paths that work and paths that fail;
+// reductions are in direct_reduce_checked_test.cc.
 #include "direct_checked.h"
 #include "base/error.h"
 #include "node/direct_exchange.h"
-#include "node/direct_reduce.h"
 #include "node/pair_exchange.h"
-#include "node/seats.h"
-#include "operators.h"
 #include "world/sizes_differ.h"
 
 namespace huddle::node::test {
@@ -26,21 +24,8 @@ Bytes block_of(int from, int to, std::size_t bytes) {
   return block;
 }
 
-void append(Bytes& all, const Bytes& more) { all.insert(all.end(), more.begin(), more.end()); }
-
 // How much each rank has for each.
 using Table = std::function<std::size_t(int from, int to)>;
-
-// One rank's blocks of such a table, one after another.
-std::vector<Block> row(int ranks, const std::function<std::size_t(int)>& bytes) {
-  std::vector<Block> blocks;
-  std::ptrdiff_t at = 0;
-  for (int other = 0; other < ranks; ++other) {
-    blocks.push_back({at, bytes(other)});
-    at += static_cast<std::ptrdiff_t>(bytes(other));
-  }
-  return blocks;
-}
 
 // Calls as any world makes them.
 auto making_alltoall(int ranks, const Table& table) {
@@ -167,7 +152,7 @@ Job exchange_job(int ranks, const std::vector<Exchange>& calls) {
 
 std::size_t three(int, int) { return 3; }
 std::size_t uneven(int from, int to) { return static_cast<std::size_t>((from + 2 * to) % 4); }
-std::size_t growing(int rank) { return static_cast<std::size_t>(rank + 1); }
+std::size_t growing(int rank) { return static_cast<std::size_t>(rank) + 1; }
 
 TEST(DirectChecked, ExchangeInEveryOrder) {
   EXPECT_TRUE(passes(exchange_job(2, {alltoall(2, three), alltoall(2, uneven)})));
@@ -190,21 +175,6 @@ TEST(DirectChecked, ExchangeFailsTogether) {
   EXPECT_TRUE(passes_failing(3, {alltoall(3, uneven), bcast(3, 1, 1)}));
   EXPECT_TRUE(passes_failing(2, {gather(2, 1, 0, true), gather(2, 0, 0, false)}));
   EXPECT_TRUE(passes_failing(3, {gather(3, 1, 1, false), bcast(3, 1, 0)}));
-}
-
-// In which rank 0 leaves, at any of its waits.
-template <class Protocol, class Make, class Run>
-std::vector<Job> leaving_jobs(int ranks, int most_waits, Make make,
-                              const DirectCall<Protocol>& call, Run run) {
-  std::vector<Job> jobs;
-  for (int waits = 0; waits < most_waits; ++waits) {
-    jobs.push_back(leaving_job<Protocol>(ranks, make, call, run, waits));
-  }
-  return jobs;
-}
-
-void append(std::vector<Job>& all, const std::vector<Job>& more) {
-  all.insert(all.end(), more.begin(), more.end());
 }
 
 std::vector<Job> leaving_alltoalls() {
@@ -383,150 +353,6 @@ TEST(DirectChecked, WhoLeavesAnnouncementsEarlyHasItsMemoryForItself) {
   for (const Job& job : leaving_announcements()) EXPECT_TRUE(passes(job));
 }
 
-using Reduce = DirectCall<DirectReduce>;
-const memory::Reduction bracketed = product_of<Bracketed>();
-// Of an element each: the most rounds.
-constexpr DirectReduce::Plan one_by_one{sizeof(Bracketed)};
-
-Bytes bytes_of(const std::vector<Bracketed>& elements) {
-  Bytes bytes(elements.size() * sizeof(Bracketed));
-  std::memcpy(bytes.data(), elements.data(), bytes.size());
-  return bytes;
-}
-
-Bracketed contribution(int rank, std::size_t i) {
-  return {1000 * static_cast<std::uint64_t>(rank + 1) + i};
-}
-
-Bytes contributions(int rank, std::size_t count) {
-  std::vector<Bracketed> all;
-  for (std::size_t i = 0; i < count; ++i) all.push_back(contribution(rank, i));
-  return bytes_of(all);
-}
-
-Bytes joined(int ranks, std::size_t from, std::size_t count) {
-  const Association association(flat_seats(ranks));
-  std::vector<Bracketed> all;
-  for (std::size_t i = from; i < from + count; ++i) {
-    all.push_back(joined_by(association, [&](int rank) { return contribution(rank, i); }));
-  }
-  return bytes_of(all);
-}
-
-auto making_allreduce(std::size_t count) {
-  return
-      [=](DirectReduce& protocol, auto& w) { protocol.allreduce(w, count, bracketed, one_by_one); };
-}
-
-Reduce allreduce(int ranks, std::size_t count, bool in_place) {
-  return {[=](int rank) { return contributions(rank, count); },
-          [=](int) { return joined(ranks, 0, count); }, making_allreduce(count), in_place};
-}
-
-auto making_reduce(std::size_t count, int root) {
-  return [=](DirectReduce& protocol, auto& w) {
-    protocol.reduce(w, count, bracketed, root, one_by_one);
-  };
-}
-
-Reduce reduce(int ranks, std::size_t count, int root, bool in_place) {
-  return {[=](int rank) { return contributions(rank, count); },
-          [=](int rank) { return rank == root ? joined(ranks, 0, count) : Bytes{}; },
-          making_reduce(count, root), in_place};
-}
-
-Reduce reduce_scatter(int ranks) {
-  const auto blocks = row(ranks, [](int rank) { return static_cast<std::size_t>(rank % 2 + 1); });
-  const auto mine = [blocks](int rank) { return blocks[static_cast<std::size_t>(rank)]; };
-  const std::size_t count = static_cast<std::size_t>(blocks.back().offset) + blocks.back().bytes;
-  return {[=](int rank) { return contributions(rank, count); },
-          [=](int rank) {
-            return joined(ranks, static_cast<std::size_t>(mine(rank).offset), mine(rank).bytes);
-          },
-          [=](DirectReduce& protocol, CheckerWorld& w) {
-            protocol.reduce_scatter(w, Blocks::listed(blocks), bracketed, one_by_one);
-          }};
-}
-
-Job reduce_job(int ranks, int cells, const std::vector<Reduce>& calls) {
-  return direct_job<DirectReduce>(
-      ranks,
-      [=](int) {
-        return DirectReduce({sizeof(Bracketed), cells}, Association(flat_seats(ranks)),
-                            just_below_wrap);
-      },
-      calls);
-}
-
-TEST(DirectChecked, ReduceInEveryOrder) {
-  EXPECT_TRUE(passes(reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)})));
-  EXPECT_TRUE(passes(reduce_job(3, 2, {allreduce(3, 4, true), allreduce(3, 1, false)})));
-  EXPECT_TRUE(passes(reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 3, 0, true)})));
-  EXPECT_TRUE(passes(reduce_job(3, 2, {reduce(3, 8, 0, true)})));
-  EXPECT_TRUE(passes(reduce_job(3, 2, {reduce_scatter(3), reduce_scatter(3)})));
-}
-
-TEST(DirectChecked, ReduceFailsTogether) {
-  EXPECT_TRUE(passes(
-      with_failing_paths(reduce_job(2, 2, {allreduce(2, 5, true), reduce(2, 5, 1, false)}))));
-  EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 2, {allreduce(3, 4, false)}))));
-  EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 1, {reduce(3, 6, 1, false)}))));
-}
-
-bool everybodys(int) { return true; }
-bool of_even_ranks(int rank) { return rank % 2 == 0; }
-
-TEST(DirectChecked, ReduceWhereOthersAreReached) {
-  for (const auto whose : {everybodys, of_even_ranks}) {
-    const auto passes_reaching = [whose](const Job& job) {
-      return passes(with_reachable(job, whose));
-    };
-    EXPECT_TRUE(passes_reaching(reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)})));
-    EXPECT_TRUE(passes_reaching(reduce_job(3, 2, {allreduce(3, 4, true), reduce(3, 4, 1, false)})));
-    EXPECT_TRUE(passes_reaching(reduce_job(2, 2, {reduce(2, 7, 1, true), reduce(2, 3, 0, false)})));
-    EXPECT_TRUE(passes_reaching(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce(3, 5, 1, true)})));
-    EXPECT_TRUE(passes_reaching(reduce_job(3, 1, {reduce(3, 8, 2, false), reduce_scatter(3)})));
-    EXPECT_TRUE(passes_reaching(
-        with_failing_paths(reduce_job(2, 2, {allreduce(2, 5, true), reduce(2, 5, 1, false)}))));
-  }
-}
-
-// Who joins in the mapped result of a root is waited for like anybody who writes there.
-std::vector<Job> leaving_reductions() {
-  const auto make = [](int ranks) {
-    return [=](int) {
-      return DirectReduce({sizeof(Bracketed), 2}, Association(flat_seats(ranks)), just_below_wrap);
-    };
-  };
-  std::vector<Job> jobs;
-  for (const Job& job :
-       leaving_jobs<DirectReduce>(2, 4, make(2), reduce(2, 4, 0, false), making_reduce(4, 0))) {
-    jobs.push_back(job);
-    jobs.push_back(with_reachable(job, everybodys));
-  }
-  for (const Job& job :
-       leaving_jobs<DirectReduce>(2, 4, make(2), allreduce(2, 2, false), making_allreduce(2))) {
-    jobs.push_back(with_reachable(job, everybodys));
-  }
-  return jobs;
-}
-
-TEST(DirectChecked, WhoLeavesAReductionEarlyHasItsMemoryForItself) {
-  for (const Job& job : leaving_reductions()) EXPECT_TRUE(passes(job));
-}
-
-// What a failure is told by is no flag that anything else follows.
-const std::vector<Excuse> told_before_the_flag = {
-    {Fault::relaxed, "w.store(failure_at(", "the store of the flag that follows orders it"},
-    {Fault::relaxed, "w.load(failure_at(", "whoever looks has seen that flag, and reads no more"}};
-
-const std::vector<Excuse> excuses_with_departures = [] {
-  std::vector<Excuse> excuses = told_before_the_flag;
-  excuses.push_back({Fault::relaxed, "w.load(left_.of(owner))",
-                     "whoever sees that the owner is gone does nothing more"});
-  return excuses;
-}();
-
 TEST(DirectChecked, EveryErrorPlantedIntoExchangesIsFound) {
   const auto failing =
       with_failing_paths(exchange_job(2, {alltoall(2, three), bcast(3, 1, 0), bcast(3, 1, 0)}));
@@ -591,23 +417,6 @@ TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
              {Fault::relaxed, "drained_flag + answer_offset", "whoever looks has seen that flag"},
              {Fault::relaxed, "w.load(left_.of(owner))",
               "whoever sees that the owner is gone does nothing more"}}));
-}
-
-TEST(DirectChecked, EveryErrorPlantedIntoReductionsIsFound) {
-  const auto failing = with_failing_paths(
-      reduce_job(2, 2, {allreduce(2, 5, true), allreduce(2, 2, true), allreduce(2, 2, true)}));
-  std::vector<Job> jobs = {
-      reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)}),
-      reduce_job(3, 2, {allreduce(3, 4, true), reduce_scatter(3)}),
-      reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 7, 0, true)}),
-      reduce_job(3, 1, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}),
-      reduce_job(4, 2, {allreduce(4, 5, false)}),
-      failing,
-      with_reachable(reduce_job(2, 2, {allreduce(2, 5, true), allreduce(2, 3, true)}), everybodys),
-      with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}), everybodys),
-      with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce_scatter(3)}), of_even_ranks)};
-  append(jobs, leaving_reductions());
-  EXPECT_TRUE(bites(jobs, excuses_with_departures));
 }
 
 }  // namespace
