@@ -12,6 +12,7 @@
 #include "calibrate/sampling.h"
 #include "memory/copy.h"
 #include "memory/page_buffer.h"
+#include "memory/passing.h"
 
 namespace huddle::calibrate {
 
@@ -27,15 +28,17 @@ class HandoffProbe {
 
   // All: 64 <= bytes <= most_bytes.
   //
-  // The writer's copy into lines that the reader has read since they were last written.
-  Samples time_write_cached(std::size_t bytes, memory::CopyKernel kernel, const Extent& extent,
+  // The writer's copy into lines that the reader has had, in this manner, since they were last
+  // written.
+  Samples time_write_cached(std::size_t bytes, const memory::Passing& passing, const Extent& extent,
                             const Budget& budget);
   // The reader's copy out of lines that the writer has just written.
-  Samples time_read_dirty(std::size_t bytes, const Extent& extent, const Budget& budget);
+  Samples time_read_dirty(std::size_t bytes, const memory::Passing& passing, const Extent& extent,
+                          const Budget& budget);
   // The reader's copy back into lines that the writer wrote and it has read.
   Samples time_write_returned(std::size_t bytes, const Extent& extent, const Budget& budget);
   // From the writer's start until the reader has copied everything out of the ring.
-  Samples time_ring(std::size_t bytes, memory::CopyKernel kernel, const Extent& extent,
+  Samples time_ring(std::size_t bytes, const memory::Passing& passing, const Extent& extent,
                     const Budget& budget);
 
  private:
@@ -45,7 +48,7 @@ class HandoffProbe {
   struct Conversation;
   // The writer's source to shared memory, and from there to the reader's target.
   void fill(const Layout& layout) const;
-  void take(const Layout& layout) const;
+  void take(const Layout& layout, const memory::Passing& passing) const;
 
   Samples converse(const Conversation& conversation, const Extent& extent, const Budget& budget);
   void vary_source(const Layout& layout, std::uint32_t round) const;

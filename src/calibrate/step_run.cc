@@ -37,7 +37,7 @@ Samples time_handoff(HandoffProbe& probe, HandoffKind kind, std::size_t bytes, c
     case HandoffKind::write_cached_nontemporal:
       return probe.time_write_cached(bytes, CopyKernel::nontemporal, extent, budget);
     case HandoffKind::read_dirty:
-      return probe.time_read_dirty(bytes, extent, budget);
+      return probe.time_read_dirty(bytes, CopyKernel::plain, extent, budget);
     case HandoffKind::ring:
       return probe.time_ring(bytes, CopyKernel::plain, extent, budget);
     case HandoffKind::ring_nontemporal:
@@ -48,6 +48,12 @@ Samples time_handoff(HandoffProbe& probe, HandoffKind kind, std::size_t bytes, c
       return probe.time_ring(bytes, CopyKernel::prefetch_write, extent, budget);
     case HandoffKind::write_returned:
       return probe.time_write_returned(bytes, extent, budget);
+    case HandoffKind::write_taken:
+      return probe.time_write_cached(bytes, memory::by_taking, extent, budget);
+    case HandoffKind::read_taking:
+      return probe.time_read_dirty(bytes, memory::by_taking, extent, budget);
+    case HandoffKind::ring_taken:
+      return probe.time_ring(bytes, memory::by_taking, extent, budget);
   }
   return {};
 }

@@ -12,13 +12,13 @@
 #include "calibrate/handoff_probe.h"
 #include "contest/contender.h"
 #include "contest/shared_pages.h"
-#include "memory/copy.h"
+#include "memory/passing.h"
 
 namespace huddle::contest {
 
 class BareRing final : public Contender {
  public:
-  explicit BareRing(memory::CopyKernel copy_in) : copy_in_(copy_in) {}
+  explicit BareRing(const memory::Passing& passing) : passing_(passing) {}
 
   void set_up(const Here& here) override;
   void prepare(const Here& here) override;
@@ -31,7 +31,7 @@ class BareRing final : public Contender {
   void write(const Here& here);
   void read(const Here& here);
 
-  memory::CopyKernel copy_in_;
+  memory::Passing passing_;
   Shared<Block> blocks_{calibrate::ring_blocks};
   Shared<calibrate::Flag> flags_{std::size_t{2}};  // blocks filled, blocks emptied
   calibrate::Count count_ = 0;                     // blocks of all calls

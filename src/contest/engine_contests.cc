@@ -55,11 +55,11 @@ void add(Contest& contest, const Series& series, std::string name,
 // A bare ring for each kernel: the numbers of their entries.
 std::vector<std::size_t> add_rings(Contest& contest, const Series& series) {
   std::vector<std::size_t> rings;
-  for (const memory::CopyKernel kernel : memory::copy_kernels) {
-    if (!memory::is_native(kernel)) continue;
+  for (const memory::Passing& passing : memory::passings) {
+    if (!memory::is_native(passing.in)) continue;
     rings.push_back(contest.entries.size());
-    add(contest, series, fmt::format("hand-off through a ring, {}", memory::name(kernel)),
-        std::make_unique<BareRing>(kernel), true);
+    add(contest, series, fmt::format("hand-off through a ring, {}", memory::name(passing)),
+        std::make_unique<BareRing>(passing), true);
   }
   return rings;
 }

@@ -111,8 +111,9 @@ struct HandoffRate {
 // Writing lines that a peer has cached is what bounds copy-in/copy-out; reading them is cheap. To
 // write past the caches is twice as fast on some processors and half as fast on others, and what
 // was written so is first had from memory: it is never better until it was measured. Not every
-// processor hands a line over together with the right to write it.
-constexpr std::array<HandoffRate, 8> handoff_rates = {{
+// processor hands a line over together with the right to write it, and not to every one does it
+// matter who has only read.
+constexpr std::array<HandoffRate, 11> handoff_rates = {{
     {HandoffKind::write_cached, 8, 0},
     {HandoffKind::write_cached_nontemporal, 8, memory_near_ns},
     {HandoffKind::read_dirty, 25, 0},
@@ -121,6 +122,9 @@ constexpr std::array<HandoffRate, 8> handoff_rates = {{
     {HandoffKind::ring_rep_movsb, 7, 0},
     {HandoffKind::ring_prefetch_write, 7, 0},
     {HandoffKind::write_returned, 8, 0},
+    {HandoffKind::write_taken, 8, 0},
+    {HandoffKind::read_taking, 20, 0},
+    {HandoffKind::ring_taken, 6.5, 0},
 }};
 
 std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {

@@ -84,10 +84,17 @@ enum class HandoffKind {
   ring_rep_movsb,            // the same by the processor's own string copy
   ring_prefetch_write,       // the same with lines asked for ahead of the stores
   write_returned,            // plain stores to lines that the peer wrote and the writer has read
+  write_taken,               // plain stores to lines that the peer has read and stored to since
+  read_taking,               // reading lines that the peer has just written, and storing to them
+  ring_taken,                // a ring with plain stores whose reader does so
 };
-inline constexpr std::array<std::string_view, 8> handoff_names = {
-    "write_cached",     "write_cached_nontemporal", "read_dirty",          "ring",
-    "ring_nontemporal", "ring_rep_movsb",           "ring_prefetch_write", "write_returned"};
+inline constexpr std::array<std::string_view, 11> handoff_names = {
+    "write_cached",        "write_cached_nontemporal",
+    "read_dirty",          "ring",
+    "ring_nontemporal",    "ring_rep_movsb",
+    "ring_prefetch_write", "write_returned",
+    "write_taken",         "read_taking",
+    "ring_taken"};
 
 struct HandoffCurve {
   std::string level;

@@ -42,4 +42,19 @@ void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t
   }
 }
 
+void take_bytes(void* target, void* source, std::size_t n) {
+  auto* to = static_cast<std::byte*>(target);
+  auto* from = static_cast<std::byte*>(source);
+  // Volatile: a store that changes nothing is one that a compiler leaves out.
+  const auto store_again = [](volatile std::byte& byte) { byte = byte; };
+  std::size_t done = 0;
+  for (; done + line_bytes <= n; done += line_bytes) {
+    std::memcpy(to + done, from + done, line_bytes);
+    store_again(from[done]);
+  }
+  if (done == n) return;
+  std::memcpy(to + done, from + done, n - done);
+  store_again(from[n - 1]);
+}
+
 }  // namespace huddle::memory

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "memory/passing.h"
+#include "node/copy_out.h"
 #include "node/counters.h"
 #include "node/lines.h"
 #include "node/seats.h"
@@ -31,9 +33,9 @@ class PipelinedBcast {
   };
   // What may differ from call to call; equal on all ranks.
   struct Plan {
-    int shape = 0;           // of the notifications: the number of one of the shapes
-    int fragment_cells = 2;  // f
-    memory::CopyKernel copy_in = memory::CopyKernel::plain;
+    int shape = 0;                 // of the notifications: the number of one of the shapes
+    int fragment_cells = 2;        // f
+    memory::Passing passing = {};  // taken only between two ranks
   };
 
   // pre: shared memory holds `start` everywhere; set_cells and sets are powers of two, for counters
@@ -57,10 +59,11 @@ class PipelinedBcast {
       count_ = end + (set_ - end % set_) % set_;
     };
     if (w.rank() == root) {
-      each_fragment([&](const Fragment& fragment) { send(w, fragment, plan.copy_in); });
+      each_fragment([&](const Fragment& fragment) { send(w, fragment, plan.passing.in); });
     } else {
       const Roles::Role& role = roles_.of(plan.shape, root);
-      each_fragment([&](const Fragment& fragment) { receive(w, fragment, root, role); });
+      each_fragment(
+          [&](const Fragment& fragment) { receive(w, fragment, root, role, plan.passing); });
       // Nobody waits for a leaf: it keeps up for the day when it is a root.
       if (!role.has_children) have_.publish(w, count_);
       // What the root waited for before it filled the last set.
@@ -93,12 +96,13 @@ class PipelinedBcast {
   }
 
   template <world::World W>
-  void receive(W& w, const Fragment& fragment, int root, const Roles::Role& role) {
+  void receive(W& w, const Fragment& fragment, int root, const Roles::Role& role,
+               const memory::Passing& passing) {
     have_.wait_for(w, role.parent, fragment.end_cell);
     // Others first: they wait for it, and for nothing else of this rank.
     if (role.has_children) have_.publish(w, fragment.end_cell);
-    w.copy({Region::output, w.rank(), fragment.at}, buffer_of(root, fragment), fragment.bytes,
-           memory::CopyKernel::plain);
+    copy_out(w, {Region::output, w.rank(), fragment.at}, buffer_of(root, fragment), fragment.bytes,
+             passing);
     if (fragment.end_cell % set_ == 0) done_.publish(w, fragment.end_cell);
   }
 

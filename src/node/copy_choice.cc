@@ -6,11 +6,12 @@ namespace huddle::node {
 
 using machine::HandoffKind;
 using memory::CopyKernel;
+using memory::Passing;
 
-HandoffKind ring_kind(CopyKernel kernel) {
-  switch (kernel) {
+HandoffKind ring_kind(const Passing& passing) {
+  switch (passing.in) {
     case CopyKernel::plain:
-      return HandoffKind::ring;
+      return passing.taken ? HandoffKind::ring_taken : HandoffKind::ring;
     case CopyKernel::rep_movsb:
       return HandoffKind::ring_rep_movsb;
     case CopyKernel::nontemporal:
@@ -21,24 +22,26 @@ HandoffKind ring_kind(CopyKernel kernel) {
   return HandoffKind::ring;
 }
 
-double ring_ns(const machine::CostModel& model, CopyKernel kernel, double bytes, int from, int to) {
-  return model.handoff_ns(bytes, from, to, ring_kind(kernel));
+double ring_ns(const machine::CostModel& model, const Passing& passing, double bytes, int from,
+               int to) {
+  return model.handoff_ns(bytes, from, to, ring_kind(passing));
 }
 
-CopyKernel copy_kernel_for(const machine::CostModel& model, double bytes, int from, int to) {
-  CopyKernel best = CopyKernel::plain;
+bool is_possible(const Passing& passing, bool may_take) {
+  return memory::is_native(passing.in) && (may_take || !passing.taken);
+}
+
+Passing passing_for(const machine::CostModel& model, double bytes, int from, int to,
+                    bool may_take) {
+  Passing best;
   double best_ns = ring_ns(model, best, bytes, from, to);
-  for (const CopyKernel kernel : memory::copy_kernels) {
-    const double ns = ring_ns(model, kernel, bytes, from, to);
-    if (!memory::is_native(kernel) || ns >= best_ns) continue;
-    best = kernel;
+  for (const Passing& passing : memory::passings) {
+    const double ns = ring_ns(model, passing, bytes, from, to);
+    if (!is_possible(passing, may_take) || ns >= best_ns) continue;
+    best = passing;
     best_ns = ns;
   }
   return best;
-}
-
-double ring_ns(const machine::CostModel& model, double bytes, int from, int to) {
-  return ring_ns(model, copy_kernel_for(model, bytes, from, to), bytes, from, to);
 }
 
 }  // namespace huddle::node

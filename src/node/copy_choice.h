@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which copy kernel brings a block into shared memory that its reader has cached: the one whose
-// measured hand-off through a ring is predicted to take least, at that size and between those two.
+// How a block passes through shared memory to readers that have its lines cached: in the manner
+// whose measured hand-off through a ring is predicted to take least, at that size and between those
+// two.
 #pragma once
 
 #include "machine/cost.h"
-#include "memory/copy.h"
+#include "memory/passing.h"
 
 namespace huddle::node {
 
-// The hand-off that stands for this kernel.
-machine::HandoffKind ring_kind(memory::CopyKernel kernel);
+// The hand-off that stands for this manner.
+machine::HandoffKind ring_kind(const memory::Passing& passing);
 
-// `bytes` through a ring from one processor to another, written by this kernel.
+// `bytes` through a ring from one processor to another, passed in this manner.
 // Infinity where the machine has no such curve.
-double ring_ns(const machine::CostModel& model, memory::CopyKernel kernel, double bytes, int from,
-               int to);
+double ring_ns(const machine::CostModel& model, const memory::Passing& passing, double bytes,
+               int from, int to);
 
-// The cheapest kernel of those that this processor has; plain where nothing is known or all the
-// same.
-memory::CopyKernel copy_kernel_for(const machine::CostModel& model, double bytes, int from, int to);
+// Whether blocks may pass so on this processor, read by the one who may take them or by others.
+bool is_possible(const memory::Passing& passing, bool may_take);
 
-// By that kernel.
-double ring_ns(const machine::CostModel& model, double bytes, int from, int to);
+// The cheapest manner of those possible; plain where nothing is known or all the same.
+memory::Passing passing_for(const machine::CostModel& model, double bytes, int from, int to,
+                            bool may_take);
 
 }  // namespace huddle::node

@@ -29,7 +29,9 @@
 #include <utility>
 #include <vector>
 
+#include "memory/passing.h"
 #include "node/blocks.h"
+#include "node/copy_out.h"
 #include "node/departures.h"
 #include "node/lines.h"
 #include "node/own_block.h"
@@ -61,7 +63,7 @@ class PairExchange {
     // Whether the first tile for everybody is filled before any is drained: then nobody waits for a
     // turn where there is little to move.
     bool all_first = false;
-    memory::CopyKernel copy_in = memory::CopyKernel::plain;
+    memory::Passing passing = {};  // of what comes in tiles
     // The sender's: blocks of so many bytes are announced, for the receiver to read.
     std::size_t announced_from = never;
     std::size_t announced_up_to = never;
@@ -261,7 +263,7 @@ class PairExchange {
       w.expose(line + payload_offset, from);
       to_peer.is_announced = is_unsettled_ = true;
     } else {
-      w.copy(data_of(w.rank(), out.peer, to_peer.filled, bytes), from, bytes, plan.copy_in);
+      w.copy(data_of(w.rank(), out.peer, to_peer.filled, bytes), from, bytes, plan.passing.in);
     }
     if (out.moved == 0) w.store(line + size_offset, size_word(out.block.bytes));
     w.store(line, flag(to_peer.filled += one, out.is_announced));
@@ -299,8 +301,7 @@ class PairExchange {
     const Place to{Region::output, w.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
     if (!in.is_announced) {
-      w.copy(to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes,
-             memory::CopyKernel::plain);
+      copy_out(w, to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes, plan.passing);
       return true;
     }
     const Place flag = drained(w.rank(), in.peer);

@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/passing.h"
 #include "node/blocks.h"
+#include "node/copy_out.h"
 #include "node/lines.h"
 #include "node/own_block.h"
 #include "world/world.h"
@@ -32,7 +34,7 @@ class SlotExchange {
   struct Plan {
     std::size_t round_bytes = most_in_line;  // of a slot; not over the capacity
     Order order = Order::ring;
-    memory::CopyKernel copy_in = memory::CopyKernel::plain;
+    memory::Passing passing = {};  // of an allgather; taken only between two ranks
   };
 
   // pre: shared memory holds `start` everywhere.
@@ -65,7 +67,7 @@ class SlotExchange {
   void alltoall(W& w, std::size_t bytes, bool in_place, const Plan& plan) {
     const std::size_t all = bytes * static_cast<std::size_t>(w.ranks());
     const Place mine = slot_of(w.rank(), ++first_);
-    w.copy(mine + payload_at(all), {Region::input, w.rank(), 0}, all, plan.copy_in);
+    w.copy(mine + payload_at(all), {Region::input, w.rank(), 0}, all, plan.passing.in);
     w.store(mine, first_);
     const Blocks blocks = Blocks::even(bytes);
     const Block own = blocks.of(w.rank());
@@ -111,7 +113,8 @@ class SlotExchange {
     const Place mine = slot_of(w.rank(), round.number);
     const std::size_t bytes = round.bytes_of(own);
     if (bytes > 0) {
-      w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes, plan.copy_in);
+      w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes,
+             plan.passing.in);
     }
     w.store(mine, round.number);
   }
@@ -125,8 +128,8 @@ class SlotExchange {
       const Block block = blocks.of(owner);
       const std::size_t bytes = round.bytes_of(block);
       if (bytes == 0) continue;
-      w.copy(output(w, block.offset) + round.from, slot + payload_at(bytes), bytes,
-             memory::CopyKernel::plain);
+      copy_out(w, output(w, block.offset) + round.from, slot + payload_at(bytes), bytes,
+               plan.passing);
     }
   }
 

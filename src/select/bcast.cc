@@ -18,6 +18,11 @@ constexpr int root = 0;
 // Looking at everybody's counter before buffers are used again.
 double reuse_ns(const Prices& prices) { return prices.flags_ns(prices.others_than(root), root, 1); }
 
+// Who is the only one to read may take what it reads.
+memory::Passing passing_for(const Prices& prices, std::size_t bytes) {
+  return prices.passing_for(bytes, root, prices.farthest_from(root), prices.ranks() == 2);
+}
+
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 const Request& request) {
   const std::size_t bytes = request.bytes;
@@ -35,15 +40,15 @@ void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Pro
   const auto& parameters = provision.pipelined_bcast;
   const std::size_t queue =
       static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
-  const auto kernel = prices.kernel_for(bytes, root, prices.farthest_from(root));
+  const memory::Passing passing = passing_for(prices, bytes);
   for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
     const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
     for (int cells = 1; cells <= parameters.set_cells; cells *= 2) {
       const std::size_t fragment = static_cast<std::size_t>(cells) * parameters.cell_bytes;
-      list.push_back({node::PipelinedBcast::Plan{static_cast<int>(shape), cells, kernel},
+      list.push_back({node::PipelinedBcast::Plan{static_cast<int>(shape), cells, passing},
                       fmt::format("{}, fragments of {}, {}", node::name(provision.shapes[shape]),
-                                  size_text(static_cast<double>(fragment)), memory::name(kernel)),
-                      pipelined_bcast_ns(prices, tree, queue, bytes, fragment, kernel)});
+                                  size_text(static_cast<double>(fragment)), memory::name(passing)),
+                      pipelined_bcast_ns(prices, tree, queue, bytes, fragment, passing)});
       if (fragment >= bytes) break;
     }
   }
@@ -53,15 +58,15 @@ void add_segmented(std::vector<Candidate>& list, const Prices& prices, const Pro
                    const Request& request) {
   const std::size_t bytes = request.bytes;
   const auto& parameters = provision.segmented_bcast;
-  const auto kernel = prices.kernel_for(bytes, root, prices.farthest_from(root));
+  const memory::Passing passing = passing_for(prices, bytes);
   const node::SegmentedBcast layout(parameters, prices.seats(), root, 0);
   const int readers = std::min(parameters.readers_at_once, prices.ranks() - 1);
   for (std::size_t segment = node::page_bytes; segment <= parameters.segment_bytes; segment *= 2) {
-    const node::SegmentedBcast::Plan plan{segment, kernel};
+    const node::SegmentedBcast::Plan plan{segment, passing};
     list.push_back({plan,
                     fmt::format("{} of {}, {} at a time, {}", counted(layout.segments(), "segment"),
                                 size_text(static_cast<double>(segment)), counted(readers, "reader"),
-                                memory::name(kernel)),
+                                memory::name(passing)),
                     segmented_bcast_ns(prices, layout, parameters.readers_at_once, bytes, plan)});
     if (segment * static_cast<std::size_t>(layout.segments()) >= bytes) break;
   }
@@ -79,13 +84,13 @@ double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, 
 // the others follow at the pace of a stream, and each costs its flag besides.
 double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
                           std::size_t bytes, std::size_t fragment_bytes,
-                          memory::CopyKernel kernel) {
+                          const memory::Passing& passing) {
   const int far = prices.farthest_from(root);
   const int others = prices.ranks() - 2;
   const std::size_t fragment = std::min(fragment_bytes, bytes);
-  const double first_ns = prices.write_ns(fragment, queue_bytes, root, far, kernel);
-  const double last_ns = prices.read_ns(fragment, root, far, others);
-  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, kernel),
+  const double first_ns = prices.write_ns(fragment, queue_bytes, root, far, passing);
+  const double last_ns = prices.read_ns(fragment, root, far, others, passing);
+  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, passing),
                                   prices.read_ns(bytes, root, far, others));
   const double fragments = ceil_div(bytes, fragment_bytes);
   const double flag_ns = prices.line_to_ns(root, tree.children(root));
@@ -103,9 +108,9 @@ double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layo
   const std::size_t segment = std::min(plan.segment_bytes, bytes);
   const std::size_t buffers = 2 * in_turn * plan.segment_bytes;
   const int others = std::min(prices.ranks() - 2, readers_at_once - 1);
-  const double fill_ns = prices.write_ns(segment, buffers, root, far, plan.copy_in);
-  const double drain_ns = prices.read_ns(segment, root, far, others);
-  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, plan.copy_in),
+  const double fill_ns = prices.write_ns(segment, buffers, root, far, plan.passing);
+  const double drain_ns = prices.read_ns(segment, root, far, others, plan.passing);
+  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, plan.passing),
                                   prices.read_ns(bytes, root, far, others));
   const double flag_ns = prices.line_to_ns(root, prices.others_than(root));
   const double segments = ceil_div(bytes, segment);

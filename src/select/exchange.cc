@@ -26,12 +26,12 @@ struct Moved {
   double read_ns = 0;
 };
 Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes, int readers_at_once,
-            memory::CopyKernel kernel) {
+            const memory::Passing& passing) {
   if (node::fits_behind_flag(bytes)) return {};
   const int far = prices.farthest_from(0);
-  return {prices.write_ns(bytes, buffers_bytes, 0, far, kernel),
+  return {prices.write_ns(bytes, buffers_bytes, 0, far, passing),
           std::max(prices.rest_ns(bytes, far, 0),
-                   prices.read_ns(bytes, far, 0, readers_at_once - 1, kernel))};
+                   prices.read_ns(bytes, far, 0, readers_at_once - 1, passing))};
 }
 
 // A block in tiles.
@@ -48,7 +48,7 @@ Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const PairExc
       std::min(static_cast<std::size_t>(cells) * tile, std::max<std::size_t>(bytes, 1)) *
       static_cast<std::size_t>(prices.ranks() - 1);
   return {ceil_div(std::max<std::size_t>(bytes, 1), tile),
-          moved(prices, tile, buffers, prices.ranks() - 1, plan.copy_in)};
+          moved(prices, tile, buffers, prices.ranks() - 1, plan.passing)};
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -91,13 +91,13 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provisi
   const int far = prices.farthest_from(0);
   for (const std::size_t tile : piece_sizes(bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
-    const auto kernel = prices.block_kernel_for(tile, buffers, 0, far);
+    const auto passing = prices.block_passing_for(tile, buffers, 0, far, true);
     for (const auto& [order, all_first] : turns) {
-      const PairExchange::Plan plan{tile, order, all_first, kernel};
+      const PairExchange::Plan plan{tile, order, all_first, passing};
       list.push_back(
           {plan,
            fmt::format("tiles of {}, {}{}, {}", size_text(static_cast<double>(tile)), name(order),
-                       all_first ? ", first ones first" : "", memory::name(kernel)),
+                       all_first ? ", first ones first" : "", memory::name(passing)),
            price(plan)});
     }
   }
@@ -108,12 +108,13 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
   const int far = prices.farthest_from(0);
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
-    const auto kernel = prices.block_kernel_for(round, SlotExchange::slots * round, 0, far);
+    const auto passing =
+        prices.block_passing_for(round, SlotExchange::slots * round, 0, far, prices.ranks() == 2);
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
-      const SlotExchange::Plan plan{round, order, kernel};
+      const SlotExchange::Plan plan{round, order, passing};
       list.push_back({plan,
                       fmt::format("rounds of {}, {}, {}", size_text(static_cast<double>(round)),
-                                  name(order), memory::name(kernel)),
+                                  name(order), memory::name(passing)),
                       slots_allgather_ns(prices, request.bytes, plan)});
     }
   }
@@ -124,7 +125,7 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   if (request.bytes > capacity / ranks) return;
-  const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring, memory::CopyKernel::plain};
+  const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring, {}};
   list.push_back({plan, "a slot for all", slots_alltoall_ns(prices, request.bytes, plan)});
 }
 
@@ -157,7 +158,7 @@ double slots_allgather_ns(const Prices& prices, std::size_t bytes, const SlotExc
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round = std::min(plan.round_bytes, least);
   const int others = prices.ranks() - 1;
-  const Moved one = moved(prices, round, SlotExchange::slots * round, others, plan.copy_in);
+  const Moved one = moved(prices, round, SlotExchange::slots * round, others, plan.passing);
   return prices.own_ns(bytes) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
@@ -166,7 +167,7 @@ double slots_alltoall_ns(const Prices& prices, std::size_t bytes, const SlotExch
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const std::size_t all = ranks * least;
-  const Moved shown = moved(prices, all, SlotExchange::slots * all, 1, plan.copy_in);
+  const Moved shown = moved(prices, all, SlotExchange::slots * all, 1, plan.passing);
   const int far = prices.farthest_from(0);
   // Where they do not lie in the flag's line, a block's lines are fetched after it.
   const double read_ns =

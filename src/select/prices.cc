@@ -14,10 +14,16 @@ namespace huddle::select {
 namespace {
 
 using machine::HandoffKind;
+using memory::CopyKernel;
+using memory::Passing;
 
 // Kernels other than the non-temporal one write into the caches.
-bool past_the_caches(memory::CopyKernel kernel) {
-  return kernel == memory::CopyKernel::nontemporal;
+bool past_the_caches(const Passing& passing) { return passing.in == CopyKernel::nontemporal; }
+
+HandoffKind write_kind(const Passing& passing) {
+  if (passing.taken) return HandoffKind::write_taken;
+  return past_the_caches(passing) ? HandoffKind::write_cached_nontemporal
+                                  : HandoffKind::write_cached;
 }
 
 }  // namespace
@@ -75,10 +81,14 @@ double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
 
 // No reader of a ring waits for anything but its data.
 double Prices::read_ns(std::size_t bytes, int from, int to, int others,
-                       memory::CopyKernel kernel) const {
+                       const Passing& passing) const {
   const double cached_ns = read_ns(bytes, from, to, others);
-  if (!past_the_caches(kernel)) return cached_ns;
-  const double ring_ns = stream_ns(bytes, from, to, kernel);
+  if (passing.taken) {
+    return std::max(cached_ns, model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to),
+                                                 HandoffKind::read_taking));
+  }
+  if (!past_the_caches(passing)) return cached_ns;
+  const double ring_ns = stream_ns(bytes, from, to, passing);
   return std::isfinite(ring_ns) ? std::max(cached_ns, ring_ns) : cached_ns;
 }
 
@@ -91,31 +101,29 @@ double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers
 }
 
 double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                        memory::CopyKernel kernel) const {
-  return share_ns(
-      past_the_caches(kernel) ? HandoffKind::write_cached_nontemporal : HandoffKind::write_cached,
-      bytes, buffers_bytes, rank, reader);
+                        const Passing& passing) const {
+  return share_ns(write_kind(passing), bytes, buffers_bytes, rank, reader);
 }
 
 double Prices::return_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int peer) const {
   const double ns = share_ns(HandoffKind::write_returned, bytes, buffers_bytes, rank, peer);
   // The peer has the lines cached, too: so much at the most.
-  const double most_ns = write_ns(bytes, buffers_bytes, rank, peer, memory::CopyKernel::plain);
+  const double most_ns = write_ns(bytes, buffers_bytes, rank, peer, CopyKernel::plain);
   return std::min(ns, most_ns);
 }
 
-double Prices::stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const {
-  return node::ring_ns(model_, kernel, static_cast<double>(bytes), pu(from), pu(to));
+double Prices::stream_ns(std::size_t bytes, int from, int to, const Passing& passing) const {
+  return node::ring_ns(model_, passing, static_cast<double>(bytes), pu(from), pu(to));
 }
 
-memory::CopyKernel Prices::kernel_for(std::size_t bytes, int from, int to) const {
-  return node::copy_kernel_for(model_, static_cast<double>(bytes), pu(from), pu(to));
+Passing Prices::passing_for(std::size_t bytes, int from, int to, bool may_take) const {
+  return node::passing_for(model_, static_cast<double>(bytes), pu(from), pu(to), may_take);
 }
 
 double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
   const int far = farthest_from(0);
   const double dearer_ns =
-      write_ns(bytes, bytes, 0, far, memory::CopyKernel::plain) - read_ns(bytes, far, 0, 0);
+      write_ns(bytes, bytes, 0, far, CopyKernel::plain) - read_ns(bytes, far, 0, 0);
   return fetch_ns(bytes, others, mapped) + std::max(0.0, dearer_ns);
 }
 
@@ -143,16 +151,19 @@ std::vector<int> Prices::others_than(int rank) const {
   return others;
 }
 
-memory::CopyKernel Prices::block_kernel_for(std::size_t bytes, std::size_t buffers_bytes, int from,
-                                            int to) const {
-  using memory::CopyKernel;
-  const auto ns = [&](CopyKernel kernel) {
-    return write_ns(bytes, buffers_bytes, from, to, kernel);
+Passing Prices::block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
+                                  bool may_take) const {
+  const auto ns = [&](const Passing& passing) {
+    return write_ns(bytes, buffers_bytes, from, to, passing) + read_ns(bytes, from, to, 0, passing);
   };
-  if (ns(CopyKernel::nontemporal) < ns(CopyKernel::plain)) return CopyKernel::nontemporal;
-  // Those that write into the caches were measured as rings only.
-  const CopyKernel streaming = kernel_for(bytes, from, to);
-  return past_the_caches(streaming) ? CopyKernel::plain : streaming;
+  Passing best;
+  for (const Passing& passing : {Passing(CopyKernel::nontemporal), memory::by_taking}) {
+    if (node::is_possible(passing, may_take) && ns(passing) < ns(best)) best = passing;
+  }
+  if (best != Passing()) return best;
+  // The others that write into the caches were measured as rings only.
+  const Passing streaming = passing_for(bytes, from, to, may_take);
+  return past_the_caches(streaming) || streaming.taken ? best : streaming;
 }
 
 std::vector<double> times_down(const Prices& prices, const node::Tree& tree) {

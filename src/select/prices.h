@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "machine/cost.h"
-#include "memory/copy.h"
+#include "memory/passing.h"
 #include "node/seats.h"
 #include "node/shape.h"
 #include "path/cma.h"
@@ -40,16 +40,17 @@ class Prices {
   double rest_ns(std::size_t bytes, int from, int to) const;
   // A block that `from` has just written, read while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const;
-  // The same written by this kernel: what went past the caches has to be had from there.
-  double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyKernel kernel) const;
+  // The same passed in this manner: what went past the caches has to be had from there.
+  double read_ns(std::size_t bytes, int from, int to, int others,
+                 const memory::Passing& passing) const;
   // A block written where others have read before, into buffers of so much memory in all: the more
   // there are, the longer ago its lines were last used.
   double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                  memory::CopyKernel kernel) const;
+                  const memory::Passing& passing) const;
   // A block written where this rank has just read what a peer wrote there.
   double return_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int peer) const;
   // A block that goes through memory shared with `to` while it is still being written.
-  double stream_ns(std::size_t bytes, int from, int to, memory::CopyKernel kernel) const;
+  double stream_ns(std::size_t bytes, int from, int to, const memory::Passing& passing) const;
   // A block of one's own data joined to another, the data being so many bytes in all: they come
   // from the cache that holds them all.
   double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
@@ -73,11 +74,12 @@ class Prices {
   // work of fetching one, but that lines are taken from the peer as they are written.
   double push_ns(std::size_t bytes, int others, bool mapped) const;
 
-  // Which kernel brings so much into memory that `to` has cached and reads meanwhile.
-  memory::CopyKernel kernel_for(std::size_t bytes, int from, int to) const;
-  // The same for blocks that are read when they are whole, into buffers of so much memory in all.
-  memory::CopyKernel block_kernel_for(std::size_t bytes, std::size_t buffers_bytes, int from,
-                                      int to) const;
+  // In which manner so much passes through memory that readers have cached, `to` being one of them
+  // or the only one, who may take it, and read meanwhile.
+  memory::Passing passing_for(std::size_t bytes, int from, int to, bool may_take) const;
+  // The same for blocks that are read when they are whole, in buffers of so much memory in all.
+  memory::Passing block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
+                                    bool may_take) const;
 
   // The rank that is farthest from this one.
   int farthest_from(int rank) const;

@@ -44,6 +44,11 @@ double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
                   prices.write_ns(bytes, slots * bytes, 0, far, kernel) - prices.line_ns(0, far));
 }
 
+// Contributions are joined where they lie: whoever reads them takes nothing.
+memory::CopyKernel brought_in_by(const Prices& prices, std::size_t bytes, std::size_t buffers) {
+  return prices.block_passing_for(bytes, buffers, 0, prices.farthest_from(0), false).in;
+}
+
 // `reader` joins what these show to its own.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
                    const Block& block) {
@@ -160,10 +165,9 @@ void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Prov
   const std::size_t joined_bytes = reduces_to_blocks(request.operation)
                                        ? request.bytes / static_cast<std::size_t>(prices.ranks())
                                        : request.bytes;
-  const int far = prices.farthest_from(0);
   for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
     const std::size_t buffers = node::ExchangeReduce::slots * round;
-    const node::ExchangeReduce::Plan plan{round, prices.block_kernel_for(round, buffers, 0, far)};
+    const node::ExchangeReduce::Plan plan{round, brought_in_by(prices, round, buffers)};
     list.push_back({plan,
                     fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
                                 memory::name(plan.copy_in)),
@@ -197,14 +201,13 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provis
                 const Request& request, Results results) {
   const auto& parameters = provision.sliced_reduce;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
-  const int far = prices.farthest_from(0);
   for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
     // Lines that come and go with data are at hand when they are written.
     const memory::CopyKernel kernel = results == Results::returned
                                           ? memory::CopyKernel::plain
-                                          : prices.block_kernel_for(slice, buffers, 0, far);
+                                          : brought_in_by(prices, slice, buffers);
     const SlicedReduce::Plan plan{slice, kernel, results};
     list.push_back({plan,
                     fmt::format("slices of {}, {}, {}", size_text(static_cast<double>(slice)),

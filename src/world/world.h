@@ -31,6 +31,7 @@ namespace huddle::world {
 //   wait_any        returns the index of one that holds; wait_all returns when all do
 //   prefetch_write  these bytes are written next
 //   copy            by this kernel, between two places of this rank's reach that do not overlap
+//   take            copies, and what it copies from is this rank's alone then (take_bytes)
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
 template <class W>
 concept World = requires(W& w, const W& view, Place place, Sequence value, Until until,
@@ -48,6 +49,7 @@ concept World = requires(W& w, const W& view, Place place, Sequence value, Until
   { w.wait_all(places, until) } -> std::same_as<void>;
   { w.prefetch_write(place, n) } -> std::same_as<void>;
   { w.copy(place, place, n, kernel) } -> std::same_as<void>;
+  { w.take(place, place, n) } -> std::same_as<void>;
   { w.reduce(place, place, place, n, reduction) } -> std::same_as<void>;
 };
 

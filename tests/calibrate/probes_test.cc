@@ -93,12 +93,13 @@ TEST(HandoffProbe, HandsBlocksOverWhole) {
   HandoffProbe probe(crew, pus[0], pus[1], 1 << 18);
   // It throws when a block does not arrive whole.
   for (const std::size_t bytes : {64, 100, 1024, 16 << 10, (16 << 10) + 1, 1 << 18}) {
-    for (const CopyKernel kernel : memory::copy_kernels) {
-      const Samples written = probe.time_write_cached(bytes, kernel, few, ample());
+    for (const memory::Passing& passing : memory::passings) {
+      const Samples written = probe.time_write_cached(bytes, passing, few, ample());
       EXPECT_EQ(written.ns.size(), few.least - 1) << bytes;  // the first round warms up
-      EXPECT_EQ(probe.time_ring(bytes, kernel, few, ample()).ns.size(), few.least - 1) << bytes;
+      const Samples read = probe.time_read_dirty(bytes, passing, few, ample());
+      EXPECT_EQ(read.ns.size(), few.least - 1) << bytes;
+      EXPECT_EQ(probe.time_ring(bytes, passing, few, ample()).ns.size(), few.least - 1) << bytes;
     }
-    EXPECT_EQ(probe.time_read_dirty(bytes, few, ample()).ns.size(), few.least - 1) << bytes;
     EXPECT_EQ(probe.time_write_returned(bytes, few, ample()).ns.size(), few.least - 1) << bytes;
   }
 }

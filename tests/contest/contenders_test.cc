@@ -46,9 +46,9 @@ TEST(Contenders, YieldingBarriersOfMany) {
 }
 
 TEST(Contenders, RingsOfEveryKernelAndManySizes) {
-  for (const memory::CopyKernel kernel : memory::copy_kernels) {
+  for (const memory::Passing& passing : memory::passings) {
     for (const std::size_t bytes : {8U, 16384U, 16392U, 600000U}) {
-      EXPECT_EQ(hold_one(std::make_unique<BareRing>(kernel), 2, bytes, 1).rounds, 2);
+      EXPECT_EQ(hold_one(std::make_unique<BareRing>(passing), 2, bytes, 1).rounds, 2);
     }
   }
 }

@@ -57,6 +57,21 @@ RC_GTEST_PROP(CopyBytes, MovesThatManyBytesAndNoOther, ()) {
   RC_ASSERT(copies_exactly(kernel, n, target_offset, source_offset));
 }
 
+// What it stores is what was there.
+RC_GTEST_PROP(TakeBytes, MovesThatManyBytesAndLeavesTheSourceAsItWas, ()) {
+  const auto n = *rc::gen::inRange<std::size_t>(0, 1000);
+  const auto offset = *rc::gen::inRange<std::size_t>(0, 64);
+  auto source = pattern(n + offset + guard_bytes, 3);
+  const auto before = source;
+  std::vector<std::byte> target(n + guard_bytes, guard);
+  take_bytes(target.data(), source.data() + offset, n);
+  RC_ASSERT(source == before);
+  RC_ASSERT(std::equal(target.begin(), target.end() - guard_bytes,
+                       source.begin() + static_cast<std::ptrdiff_t>(offset)));
+  RC_ASSERT(std::all_of(target.end() - guard_bytes, target.end(),
+                        [](std::byte b) { return b == guard; }));
+}
+
 TEST(CopyBytes, TakesNullForNothing) {
   for (const CopyKernel kernel : copy_kernels) copy_bytes(kernel, nullptr, nullptr, 0);
 }

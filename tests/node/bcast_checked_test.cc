@@ -58,31 +58,39 @@ Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, i
       });
 }
 
-// Cells of four bytes, two in a set.
+// In which manner pieces of so many bytes pass.
+struct Pieces {
+  std::size_t bytes = 4;
+  memory::Passing passing = memory::CopyKernel::nontemporal;
+};
+constexpr Pieces taken_pieces{64, memory::by_taking};
+
+// Two cells in a set.
 Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, int sets,
-                  memory::CopyKernel kernel = memory::CopyKernel::nontemporal) {
+                  const Pieces& cells = {}) {
   return bcast_job(
       ranks, calls,
       [=](int rank) {
-        return PipelinedBcast({{shape}, 4, 2, sets}, flat_seats(ranks), rank, just_below_wrap);
+        return PipelinedBcast({{shape}, cells.bytes, 2, sets}, flat_seats(ranks), rank,
+                              just_below_wrap);
       },
-      [kernel](PipelinedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, {0, 1, kernel});
+      [=](PipelinedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+        protocol.run(w, bytes, root, {0, 1, cells.passing});
       });
 }
 
-// Segments of four bytes at most, memories dealt to the ranks in turn.
-Job segmented_job(int ranks, const std::vector<Bcast>& calls) {
+// Memories dealt to the ranks in turn.
+Job segmented_job(int ranks, const std::vector<Bcast>& calls, const Pieces& segments = {}) {
   Seats seats = flat_seats(ranks);
   for (int rank = 0; rank < ranks; ++rank)
     seats.memory_of[static_cast<std::size_t>(rank)] = rank % 2;
   return bcast_job(
       ranks, calls,
       [=](int rank) {
-        return SegmentedBcast({1, 4}, seats, rank, just_below_wrap);
+        return SegmentedBcast({1, segments.bytes}, seats, rank, just_below_wrap);
       },
-      [](SegmentedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, {4, memory::CopyKernel::nontemporal});
+      [=](SegmentedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+        protocol.run(w, bytes, root, {segments.bytes, segments.passing});
       });
 }
 
@@ -103,6 +111,22 @@ TEST(BcastChecked, PipelinedInEveryOrder) {
 TEST(BcastChecked, SegmentedInEveryOrder) {
   EXPECT_TRUE(passes(segmented_job(2, {{22, 0}, {3, 1}, {4, 0}})));
   EXPECT_TRUE(passes(segmented_job(3, {{17, 0}, {5, 2}})));
+}
+
+TEST(BcastChecked, TakenInEveryOrder) {
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{350, 0}, {60, 1}, {64, 0}}, 2, taken_pieces)));
+  EXPECT_TRUE(passes(segmented_job(2, {{350, 0}, {60, 1}, {64, 0}}, taken_pieces)));
+}
+
+// A reader that takes what others read as well is seen.
+TEST(BcastChecked, WhatTwoReadNobodyMayTake) {
+  EXPECT_FALSE(passes(pipelined_job(3, flat, {{128, 0}}, 2, taken_pieces)));
+  EXPECT_FALSE(passes(segmented_job(3, {{128, 0}}, taken_pieces)));
+}
+
+TEST(BcastChecked, EveryErrorPlantedWhereLinesAreTakenIsFound) {
+  EXPECT_TRUE(bites({pipelined_job(2, flat, {{450, 0}, {60, 1}, {64, 0}}, 2, taken_pieces),
+                     segmented_job(2, {{450, 0}, {350, 1}}, taken_pieces)}));
 }
 
 TEST(BcastChecked, EveryPlantedErrorIsFound) {

@@ -204,7 +204,7 @@ PairExchange::Plan announcing(int rank, PairExchange::Order order, bool all_firs
   return {.tile_bytes = 2,
           .order = order,
           .all_first = all_first,
-          .copy_in = memory::CopyKernel::nontemporal,
+          .passing = memory::CopyKernel::nontemporal,
           .announced_from = is_even ? std::size_t{3} : std::size_t{4},
           .written_from = is_even ? PairExchange::never : 5};
 }

@@ -79,7 +79,8 @@ constexpr PairExchange::Parameters in_lines{4, 2, 2};
 constexpr PairExchange::Parameters in_cells{50, 2, 4};
 
 Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool all_first = false,
-              const PairExchange::Parameters& parameters = in_lines) {
+              const PairExchange::Parameters& parameters = in_lines,
+              const memory::Passing& passing = memory::CopyKernel::nontemporal) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
       ranks, alltoall_script(calls),
@@ -89,7 +90,7 @@ Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool 
         const auto outgoing = packed(calls[call][rank]);
         const auto incoming = packed(column(calls[call], rank));
         protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-                     {parameters.tile_bytes, order, all_first, memory::CopyKernel::nontemporal});
+                     {parameters.tile_bytes, order, all_first, passing});
       });
 }
 
@@ -126,6 +127,15 @@ TEST(ExchangeChecked, PairsInEveryOrder) {
   }
 }
 
+TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
+  for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, false, in_cells,
+                                 memory::by_taking)));
+    EXPECT_TRUE(
+        passes(pairs_job({even(3, 110), even(3, 51)}, order, true, in_cells, memory::by_taking)));
+  }
+}
+
 // A block is replaced by what comes for it.
 TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
   constexpr std::size_t bytes = 9;
@@ -155,7 +165,9 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
              pairs_job({even(3, 9), even(3, 13)}, PairExchange::Order::staggered),
              pairs_job({even(2, 9), even(2, 3)}, PairExchange::Order::paired, true),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
-                       false, in_cells)},
+                       false, in_cells),
+             pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
+                       false, in_cells, memory::by_taking)},
             {too_early_by_half("until_reached(wanted)"),
              too_early_by_half("until_reached(from_peer.drained + one)"),
              {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
@@ -185,17 +197,17 @@ Script allgather_script(const std::vector<std::vector<std::size_t>>& calls) {
 constexpr SlotExchange::Order slot_orders[] = {SlotExchange::Order::ring,
                                                SlotExchange::Order::neighbor_exchange};
 
-// Rounds of four bytes at most.
-Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchange::Order order) {
+Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchange::Order order,
+                  std::size_t round_bytes = 4,
+                  const memory::Passing& passing = memory::CopyKernel::nontemporal) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
       ranks, allgather_script(calls),
-      [=](int rank) { return SlotExchange({4}, rank, ranks, just_below_wrap); },
+      [=](int rank) { return SlotExchange({round_bytes}, rank, ranks, just_below_wrap); },
       [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
         const auto blocks = packed(calls[call]);
         const Blocks listed = Blocks::listed(blocks);
-        protocol.allgather(w, listed, listed.largest(ranks), false,
-                           {4, order, memory::CopyKernel::nontemporal});
+        protocol.allgather(w, listed, listed.largest(ranks), false, {round_bytes, order, passing});
       });
 }
 
@@ -223,11 +235,20 @@ TEST(ExchangeChecked, SlotsInEveryOrder) {
   EXPECT_TRUE(passes(slots_alltoall_job(3, {4, 2, 1})));
 }
 
+// By the only reader; a reader that takes what others read as well is seen.
+TEST(ExchangeChecked, SlotsThatAreTakenInEveryOrder) {
+  const auto order = SlotExchange::Order::ring;
+  EXPECT_TRUE(passes(allgather_job({{150, 150}, {70, 64}, {61, 0}}, order, 64, memory::by_taking)));
+  EXPECT_FALSE(passes(allgather_job({{64, 64, 64}}, order, 64, memory::by_taking)));
+}
+
 TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
-  EXPECT_TRUE(bites({allgather_job({{9, 9}, {22, 22}}, SlotExchange::Order::ring),
-                     allgather_job({{9, 4, 1}, {9, 9, 9}}, SlotExchange::Order::neighbor_exchange),
-                     slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2})},
-                    {flag_too_high}));
+  EXPECT_TRUE(bites(
+      {allgather_job({{9, 9}, {22, 22}}, SlotExchange::Order::ring),
+       allgather_job({{9, 4, 1}, {9, 9, 9}}, SlotExchange::Order::neighbor_exchange),
+       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_taking),
+       slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2})},
+      {flag_too_high}));
 }
 
 // Whom a rank visits: everybody else, once.

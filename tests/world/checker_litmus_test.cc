@@ -47,6 +47,25 @@ TEST(MessagePassing, IsRightByReleaseAndAcquire) {
   EXPECT_TRUE(passes(explore(message_passing(), on_x86())));
 }
 
+// A rank that takes what another one reads meanwhile is seen, and one that takes what is its own is
+// not held to anything more.
+TEST(MessagePassing, RacesWhereTwoTakeAtTheSameTime) {
+  const auto passing = [](int takers) {
+    return litmus(1 + takers, [](CheckerWorld& w) {
+      if (w.rank() == 0) {
+        w.copy(line(0, 1), input_of(0), 8, plain);
+        w.store(line(0, 0), 1);
+      } else {
+        w.wait(line(0, 0), until_reached(1));
+        w.take(output_of(w.rank()), line(0, 1), 8);
+      }
+    });
+  };
+  EXPECT_TRUE(passes(explore(passing(1))));
+  EXPECT_TRUE(passes(explore(passing(1), on_x86())));
+  EXPECT_TRUE(fails_with(explore(passing(2)), "a race at"));
+}
+
 TEST(MessagePassing, RacesWithoutRelease) {
   const Job job = message_passing();
   EXPECT_TRUE(fails_with(explore(job, with(job, Operation::store, Fault::relaxed)), "a race at"));

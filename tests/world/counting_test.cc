@@ -122,6 +122,25 @@ TEST(Counting, CountsBytesAndHasThemRight) {
   }
 }
 
+// Whoever writes again to lines that were taken has them from one place: a transfer each.
+TEST(Counting, SeesLinesThatAreTaken) {
+  const Counts counts = count(job_of(2, [](CountingWorld& w) {
+    if (w.rank() == 0) {
+      w.copy(line(0, 1), {Region::input, 0, 0}, 256, plain);
+      w.store(line(0, 0), round_at(0));
+      w.wait(line(1, 0), until_reached(round_at(0)));
+      w.copy(line(0, 1), {Region::input, 0, 0}, 256, plain);
+    } else {
+      w.wait(line(0, 0), until_reached(round_at(0)));
+      w.take({Region::output, 1, 0}, line(0, 1), 256);
+      w.store(line(1, 0), round_at(0));
+    }
+  }));
+  EXPECT_EQ(counts.of[1].copied_bytes[static_cast<std::size_t>(plain)], 256U);
+  EXPECT_EQ(counts.transfers(0, 1), 1U + 256 / 64);
+  EXPECT_EQ(counts.transfers(1, 0), 1U + 256 / 64);
+}
+
 TEST(Counting, TakesUpdatesAndSleepersToo) {
   const Bell bell{line(0, 0), line(0, 1)};
   const Counts counts = count(job_of(3, [&bell](CountingWorld& w) {

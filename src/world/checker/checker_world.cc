@@ -157,6 +157,19 @@ void CheckerWorld::copy(Place to, Place from, std::size_t n, memory::CopyKernel 
   execution_.copy(call, placed(to), placed(from), n, fault == Fault::unfenced);
 }
 
+void CheckerWorld::take(Place to, Place from, std::size_t n, Where where) {
+  const Call call{rank_, {Operation::take, where}};
+  FaultSet faults{};
+  faults.add(Fault::dropped, n > 0);
+  faults.add(Fault::fewer, n > 0);
+  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region == Region::shared);
+  const auto fault = execution_.fault_at(call.site, faults);
+  if (fault == Fault::dropped) return;
+  if (fault == Fault::fewer) --n;
+  if (fault == Fault::wrong_source) from = next_owners(from);
+  execution_.take(call, placed(to), placed(from), n);
+}
+
 void CheckerWorld::reduce(Place to, Place left, Place right, std::size_t count,
                           const memory::Reduction& reduction, Where where) {
   const Call call{rank_, {Operation::reduce, where}};

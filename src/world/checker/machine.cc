@@ -118,6 +118,11 @@ void Machine::copy(int rank, Place to, Place from, std::size_t n, bool unfenced)
   write(rank, to, read(rank, from, n), unfenced);
 }
 
+void Machine::take(int rank, Place to, Place from, std::size_t n) {
+  copy(rank, to, from, n, false);
+  write(rank, from, read(rank, from, n), false);
+}
+
 void Machine::reduce(int rank, Place to, Place left, Place right, std::size_t count,
                      const memory::Reduction& reduction) {
   const std::size_t n = count * reduction.element_bytes;

@@ -140,6 +140,15 @@ void Execution::copy(const Call& call, Place to, Place from, std::size_t n, bool
   machine_.copy(call.rank, to, from, n, unfenced);
 }
 
+void Execution::take(const Call& call, Place to, Place from, std::size_t n) {
+  if (!enter(call)) return;
+  if (trace_.on()) {
+    trace_.note(call, fmt::format("takes {} to {}", text_of(from, n), text_of(to, n)),
+                {touched(to, n), touched(from, n)});
+  }
+  machine_.take(call.rank, to, from, n);
+}
+
 void Execution::reduce(const Call& call, Place to, Place left, Place right, std::size_t count,
                        const memory::Reduction& reduction) {
   if (!enter(call)) return;

@@ -22,6 +22,7 @@ enum class Operation : std::uint8_t {
   wait_all,
   prefetch_write,
   copy,
+  take,
   reduce,
   sleep,
   wake,

@@ -63,6 +63,12 @@ void CountingWorld::copy(Place to, Place from, std::size_t n, memory::CopyKernel
   round_.write(rank_, to, std::vector<std::byte>(source.begin(), source.end()));
 }
 
+void CountingWorld::take(Place to, Place from, std::size_t n) {
+  copy(to, from, n, memory::CopyKernel::plain);
+  const auto source = round_.read(rank_, from, n);
+  round_.write(rank_, from, std::vector<std::byte>(source.begin(), source.end()));
+}
+
 void CountingWorld::reduce(Place to, Place left, Place right, std::size_t count,
                            const memory::Reduction& reduction) {
   const std::size_t n = count * reduction.element_bytes;

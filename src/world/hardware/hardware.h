@@ -82,6 +82,9 @@ class Hardware {
       memory::copy_bytes(kernel, address(to), address(from), bytes);
     }
   }
+  void take(Place to, Place from, std::size_t bytes) {
+    memory::take_bytes(address(to), address(from), bytes);
+  }
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction) {
     reduction(address(to), address(left), address(right), count);
