@@ -42,11 +42,16 @@ void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t
   }
 }
 
+namespace {
+
+// Volatile: a store that changes nothing is one that a compiler leaves out.
+void store_again(volatile std::byte& byte) { byte = byte; }
+
+}  // namespace
+
 void take_bytes(void* target, void* source, std::size_t n) {
   auto* to = static_cast<std::byte*>(target);
   auto* from = static_cast<std::byte*>(source);
-  // Volatile: a store that changes nothing is one that a compiler leaves out.
-  const auto store_again = [](volatile std::byte& byte) { byte = byte; };
   std::size_t done = 0;
   for (; done + line_bytes <= n; done += line_bytes) {
     std::memcpy(to + done, from + done, line_bytes);
@@ -55,6 +60,12 @@ void take_bytes(void* target, void* source, std::size_t n) {
   if (done == n) return;
   std::memcpy(to + done, from + done, n - done);
   store_again(from[n - 1]);
+}
+
+void keep_bytes(void* bytes, std::size_t n) {
+  auto* all = static_cast<std::byte*>(bytes);
+  for (std::size_t at = 0; at < n; at += line_bytes) store_again(all[at]);
+  if (n > 0) store_again(all[n - 1]);
 }
 
 }  // namespace huddle::memory

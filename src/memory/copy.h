@@ -52,5 +52,7 @@ void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t
 // lines has to be told first that they are about to change, that costs the next writer more.
 // pre: as copy_bytes; nobody else uses the source meanwhile.
 void take_bytes(void* target, void* source, std::size_t n);
+// The same for bytes that were read without being copied. pre: nobody else uses them meanwhile.
+void keep_bytes(void* bytes, std::size_t n);
 
 }  // namespace huddle::memory

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "memory/passing.h"
 #include "node/association.h"
 #include "node/counters.h"
 #include "node/fold.h"
@@ -41,7 +42,8 @@ class SlicedReduce {
   // What may differ from call to call; equal on all ranks.
   struct Plan {
     std::size_t slice_bytes = 16384;  // not over that of the parameters
-    memory::CopyKernel copy_in = memory::CopyKernel::plain;
+    // Of contributions: whoever joins them may take those that no result returns to.
+    memory::Passing passing = {};
     Results results = Results::returned;
   };
 
@@ -117,7 +119,7 @@ class SlicedReduce {
     // Fetched first: what is brought in next takes the place of what was returned.
     for (std::size_t step = 0; step < chunks + sets_; ++step) {
       if (step >= sets_) fetch(w, part(step - sets_), job);
-      if (step < chunks) bring_in(w, part(step), job.plan.copy_in);
+      if (step < chunks) bring_in(w, part(step), job.plan.passing.in);
       if (step >= 1 && step <= chunks) join(w, part(step - 1), job);
     }
     count_ += static_cast<world::Sequence>(chunks);
@@ -173,6 +175,19 @@ class SlicedReduce {
         w, block, spare, association_, [&](int rank) { return contribution(w, rank, part, at); },
         how);
     hand_out(w, block, part, at, how.bytes(), job);
+    if (job.plan.passing.taken) keep_contributions(w, part, at, how.bytes(), job);
+  }
+
+  // What has no result in its place.
+  template <world::World W>
+  void keep_contributions(W& w, const Part& part, std::size_t at, std::size_t bytes,
+                          const Job& job) {
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int owner = (w.rank() + step) % w.ranks();
+      const bool has_result =
+          job.plan.results == Results::returned && job.aim.wants(owner, w.rank());
+      if (!has_result) w.keep(shown(owner, w.rank(), part) + at, bytes);
+    }
   }
 
   // A result that returns is joined where its first reader's contribution lies, in lines that have
@@ -196,7 +211,7 @@ class SlicedReduce {
     for (int step = 1; step < w.ranks(); ++step) {
       const int reader = (mine + step) % w.ranks();
       if (!job.aim.wants(reader, mine)) continue;
-      also(result(mine, reader, part, job.plan) + at, job.plan.copy_in);
+      also(result(mine, reader, part, job.plan) + at, job.plan.passing.in);
       if (job.plan.results == Results::in_one_place) break;
     }
     if (!job.aim.wants(mine, mine)) return;

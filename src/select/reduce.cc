@@ -197,23 +197,45 @@ std::string_view name(Results results) {
   return {};
 }
 
+// Whether a result returns to everybody, in the lines of its contribution.
+bool comes_back_to_all(Results results, Aim::Kind aim) {
+  if (results == Results::in_one_place) return false;
+  switch (aim) {
+    case Aim::Kind::to_all:
+    case Aim::Kind::inclusive:
+    case Aim::Kind::exclusive:
+      return true;
+    case Aim::Kind::to_one:
+    case Aim::Kind::to_each:
+      return false;
+  }
+  return false;
+}
+
+// Lines that come and go with data are at hand when they are written. Any other contribution has
+// one reader, who may take it; nothing goes past the caches where some of it returns.
+memory::Passing passing_of_slices(const Prices& prices, std::size_t slice, std::size_t buffers,
+                                  Results results, Aim::Kind aim) {
+  if (comes_back_to_all(results, aim)) return {};
+  const memory::Passing passing =
+      prices.block_passing_for(slice, buffers, 0, prices.farthest_from(0), true);
+  return results == Results::returned && !passing.taken ? memory::Passing() : passing;
+}
+
 void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 const Request& request, Results results) {
   const auto& parameters = provision.sliced_reduce;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
+  const Aim::Kind aim = aim_of(request.operation);
   for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
-    // Lines that come and go with data are at hand when they are written.
-    const memory::CopyKernel kernel = results == Results::returned
-                                          ? memory::CopyKernel::plain
-                                          : brought_in_by(prices, slice, buffers);
-    const SlicedReduce::Plan plan{slice, kernel, results};
+    const SlicedReduce::Plan plan{slice, passing_of_slices(prices, slice, buffers, results, aim),
+                                  results};
     list.push_back({plan,
                     fmt::format("slices of {}, {}, {}", size_text(static_cast<double>(slice)),
-                                name(results), memory::name(plan.copy_in)),
-                    sliced_reduce_ns(prices, parameters.sets, request.bytes, plan,
-                                     aim_of(request.operation))});
+                                name(results), memory::name(plan.passing)),
+                    sliced_reduce_ns(prices, parameters.sets, request.bytes, plan, aim)});
     if (slice * ranks >= request.bytes) break;
   }
 }
@@ -264,28 +286,32 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
   const std::size_t places = chunk / ranks * (returned ? ranks - 1 : ranks);
   const std::size_t buffers = static_cast<std::size_t>(sets) * places;
-  const auto write_ns = [&](std::size_t written) {
-    return returned ? prices.return_ns(written, buffers, 0, far)
-                    : prices.write_ns(written, buffers, 0, far, plan.copy_in);
+  const double shown_ns = comes_back_to_all(plan.results, aim)
+                              ? prices.return_ns(theirs, buffers, 0, far)
+                              : prices.write_ns(theirs, buffers, 0, far, plan.passing);
+  const double join_ns = prices.read_ns(theirs, far, 0, others, plan.passing);
+  const auto fetched_ns = [&](int at_once) {
+    return prices.read_ns(theirs, far, 0, at_once, plan.passing.in);
   };
-  const double join_ns = prices.read_ns(theirs, far, 0, others, plan.copy_in);
   const auto [fetch_ns, result_bytes] = [&]() -> std::pair<double, std::size_t> {
     switch (aim) {
       case Aim::Kind::to_all:
       case Aim::Kind::inclusive:
       case Aim::Kind::exclusive:
-        return {join_ns, returned ? theirs : mine};
+        return {fetched_ns(others), returned ? theirs : mine};
       case Aim::Kind::to_one:
-        return {prices.read_ns(theirs, far, 0, 0, plan.copy_in), mine};
+        return {fetched_ns(0), mine};
       case Aim::Kind::to_each:
         return {0, 0};
     }
     return {};
   }();
-  const double result_ns = result_bytes == 0 ? 0 : write_ns(result_bytes);
+  const double result_ns = returned
+                               ? prices.return_ns(result_bytes, buffers, 0, far)
+                               : prices.write_ns(result_bytes, buffers, 0, far, plan.passing.in);
   const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
   const double waits = (returned ? 2 : 3) * (ceil_div(bytes, chunk) + 1);
-  return write_ns(theirs) + join_ns + result_ns + fetch_ns + waits * flags_ns;
+  return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
 }
 
 std::vector<Algorithm> reduce_algorithms(Operation operation) {

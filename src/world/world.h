@@ -32,6 +32,7 @@ namespace huddle::world {
 //   prefetch_write  these bytes are written next
 //   copy            by this kernel, between two places of this rank's reach that do not overlap
 //   take            copies, and what it copies from is this rank's alone then (take_bytes)
+//   keep            what was read there is this rank's alone then (keep_bytes)
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
 template <class W>
 concept World = requires(W& w, const W& view, Place place, Sequence value, Until until,
@@ -50,6 +51,7 @@ concept World = requires(W& w, const W& view, Place place, Sequence value, Until
   { w.prefetch_write(place, n) } -> std::same_as<void>;
   { w.copy(place, place, n, kernel) } -> std::same_as<void>;
   { w.take(place, place, n) } -> std::same_as<void>;
+  { w.keep(place, n) } -> std::same_as<void>;
   { w.reduce(place, place, place, n, reduction) } -> std::same_as<void>;
 };
 

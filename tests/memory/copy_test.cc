@@ -72,6 +72,15 @@ RC_GTEST_PROP(TakeBytes, MovesThatManyBytesAndLeavesTheSourceAsItWas, ()) {
                         [](std::byte b) { return b == guard; }));
 }
 
+TEST(KeepBytes, LeavesThemAsTheyWere) {
+  for (const std::size_t n : {0U, 1U, 63U, 64U, 65U, 1000U}) {
+    auto bytes = pattern(n + 1, 3);
+    const auto before = bytes;
+    keep_bytes(bytes.data() + 1, n);
+    EXPECT_EQ(bytes, before);
+  }
+}
+
 TEST(CopyBytes, TakesNullForNothing) {
   for (const CopyKernel kernel : copy_kernels) copy_bytes(kernel, nullptr, nullptr, 0);
 }

@@ -89,6 +89,9 @@ class LeavingWorld {
   void take(Place to, Place from, std::size_t n, Where where = Where::current()) {
     w_.take(to, from, n, where);
   }
+  void keep(Place place, std::size_t n, Where where = Where::current()) {
+    w_.keep(place, n, where);
+  }
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction, Where where = Where::current()) {
     w_.reduce(to, left, right, count, reduction, where);

@@ -235,8 +235,11 @@ TEST_P(OnThreads, SlicedReduce) {
       return SlicedReduce({128, sets}, Association(seats()), ranks(), first_sequence);
     };
     for (const Results results : {Results::returned, Results::in_one_place}) {
-      expect_reductions<SlicedReduce>(seats(), {1, 8, 0, 900, 133, 3}, make,
-                                      {64, memory::CopyKernel::nontemporal, results});
+      for (const memory::Passing& passing :
+           {memory::Passing(memory::CopyKernel::nontemporal), memory::by_taking}) {
+        expect_reductions<SlicedReduce>(seats(), {1, 8, 0, 900, 133, 3}, make,
+                                        {64, passing, results});
+      }
     }
   }
 }

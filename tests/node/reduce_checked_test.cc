@@ -98,14 +98,15 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<Reduce>& calls) {
       });
 }
 
-Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduce>& calls) {
+Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduce>& calls,
+               const memory::Passing& passing = memory::CopyKernel::nontemporal) {
   return reduce_job(
       ranks, calls,
       [=](int) {
         return SlicedReduce({8, 2}, Association(flat_seats(ranks)), ranks, just_below_wrap);
       },
-      [results](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
-        run_either(protocol, w, call, {8, memory::CopyKernel::nontemporal, results});
+      [=](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
+        run_either(protocol, w, call, {8, passing, results});
       });
 }
 
@@ -216,6 +217,8 @@ TEST(ReduceChecked, SlicesInEveryOrder) {
   for (const Results results : either_results) {
     EXPECT_TRUE(passes(slices_job(2, results, {{5}, {3, 1}, {1}})));
     EXPECT_TRUE(passes(slices_job(3, results, {{7}, {3, 2}})));
+    EXPECT_TRUE(passes(slices_job(2, results, {{5}, {3, 1}, {1}}, memory::by_taking)));
+    EXPECT_TRUE(passes(slices_job(3, results, {{7}, {3, 2}}, memory::by_taking)));
   }
 }
 
@@ -263,10 +266,12 @@ TEST(ReduceChecked, EveryPlantedErrorIsFound) {
       {flag_too_high, done_too_low}));
   EXPECT_TRUE(bites({slices_job(2, Results::in_one_place, {{9}, {5, 0}, {5, 1}}),
                      slices_job(3, Results::in_one_place, {{9}, {7, 1}}),
-                     slices_job(4, Results::in_one_place, {{5}})}));
+                     slices_job(4, Results::in_one_place, {{5}}),
+                     slices_job(3, Results::in_one_place, {{9}, {7, 1}}, memory::by_taking)}));
   std::vector<Job> jobs = {slices_job(2, Results::returned, {{9}, {5, 0}, {5, 1}}),
                            slices_job(3, Results::returned, {{9}, {7, 1}}),
                            slices_job(4, Results::returned, {{5}}),
+                           slices_job(3, Results::returned, {{9, 1}, {7, 0}}, memory::by_taking),
                            scatter_job({{4, 9}, {5, 4}}, slices_of, returned_plan)};
   for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
     jobs.push_back(prefix_job(2, {9, 3}, prefix, slices_of, returned_plan));

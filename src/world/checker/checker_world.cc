@@ -170,6 +170,14 @@ void CheckerWorld::take(Place to, Place from, std::size_t n, Where where) {
   execution_.take(call, placed(to), placed(from), n);
 }
 
+void CheckerWorld::keep(Place place, std::size_t n, Where where) {
+  const Call call{rank_, {Operation::keep, where}};
+  FaultSet faults{};
+  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && place.region == Region::shared);
+  if (execution_.fault_at(call.site, faults) == Fault::wrong_owner) place = next_owners(place);
+  execution_.keep(call, placed(place), n);
+}
+
 void CheckerWorld::reduce(Place to, Place left, Place right, std::size_t count,
                           const memory::Reduction& reduction, Where where) {
   const Call call{rank_, {Operation::reduce, where}};

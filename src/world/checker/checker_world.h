@@ -68,6 +68,7 @@ class CheckerWorld {
   void copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel,
             Where where = Where::current());
   void take(Place to, Place from, std::size_t n, Where where = Where::current());
+  void keep(Place place, std::size_t n, Where where = Where::current());
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction, Where where = Where::current());
   // Nothing but a wake() ends a sleep here: one that is lost is found.

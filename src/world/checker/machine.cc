@@ -120,7 +120,12 @@ void Machine::copy(int rank, Place to, Place from, std::size_t n, bool unfenced)
 
 void Machine::take(int rank, Place to, Place from, std::size_t n) {
   copy(rank, to, from, n, false);
-  write(rank, from, read(rank, from, n), false);
+  keep(rank, from, n);
+}
+
+void Machine::keep(int rank, Place place, std::size_t n) {
+  check_reach(rank, place, n);
+  write(rank, place, read(rank, place, n), false);
 }
 
 void Machine::reduce(int rank, Place to, Place left, Place right, std::size_t count,

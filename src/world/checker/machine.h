@@ -49,6 +49,7 @@ class Machine {
   // Unfenced: non-temporal stores that nothing has ordered yet.
   void copy(int rank, Place to, Place from, std::size_t n, bool unfenced);
   void take(int rank, Place to, Place from, std::size_t n);
+  void keep(int rank, Place place, std::size_t n);
   void reduce(int rank, Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction);
   // From then on whoever touches what is of that region and rank is noted, like in shared memory.

@@ -149,6 +149,14 @@ void Execution::take(const Call& call, Place to, Place from, std::size_t n) {
   machine_.take(call.rank, to, from, n);
 }
 
+void Execution::keep(const Call& call, Place place, std::size_t n) {
+  if (!enter(call)) return;
+  if (trace_.on()) {
+    trace_.note(call, fmt::format("keeps {}", text_of(place, n)), {touched(place, n)});
+  }
+  machine_.keep(call.rank, place, n);
+}
+
 void Execution::reduce(const Call& call, Place to, Place left, Place right, std::size_t count,
                        const memory::Reduction& reduction) {
   if (!enter(call)) return;

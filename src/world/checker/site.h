@@ -23,6 +23,7 @@ enum class Operation : std::uint8_t {
   prefetch_write,
   copy,
   take,
+  keep,
   reduce,
   sleep,
   wake,

@@ -65,8 +65,12 @@ void CountingWorld::copy(Place to, Place from, std::size_t n, memory::CopyKernel
 
 void CountingWorld::take(Place to, Place from, std::size_t n) {
   copy(to, from, n, memory::CopyKernel::plain);
-  const auto source = round_.read(rank_, from, n);
-  round_.write(rank_, from, std::vector<std::byte>(source.begin(), source.end()));
+  keep(from, n);
+}
+
+void CountingWorld::keep(Place place, std::size_t n) {
+  const auto bytes = round_.read(rank_, place, n);
+  round_.write(rank_, place, std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
 void CountingWorld::reduce(Place to, Place left, Place right, std::size_t count,

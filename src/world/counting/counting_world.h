@@ -42,6 +42,7 @@ class CountingWorld {
   void prefetch_write(Place, std::size_t) {}
   void copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel);
   void take(Place to, Place from, std::size_t n);
+  void keep(Place place, std::size_t n);
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction);
   // Until the flag moves on: what that takes is somebody's store, woken or not.

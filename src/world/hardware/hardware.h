@@ -85,6 +85,7 @@ class Hardware {
   void take(Place to, Place from, std::size_t bytes) {
     memory::take_bytes(address(to), address(from), bytes);
   }
+  void keep(Place place, std::size_t bytes) { memory::keep_bytes(address(place), bytes); }
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction) {
     reduction(address(to), address(left), address(right), count);
