@@ -25,7 +25,7 @@ def machine_section(results):
                   "</figure>")
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in machine.doubts)
     return (f"<p>{escape(_title(results))}</p>\n"
-            f'<div class="machine"><div>{_boxes(machine)}</div>{matrix}{_lines(machine)}</div>'
+            f'<div class="machine"><div>{_boxes(machine)}{_lines(machine)}</div>{matrix}</div>'
             + (f'<ul class="doubts note">{doubts}</ul>' if doubts else ""))
 
 

@@ -102,7 +102,6 @@ def _operation(results, operation):
 
 
 def _table(results, points):
-    choices = any(point.choice for point in points)
     floors = any(point.floor_ns for point in points)
     heads = [("size", "")]
     if results.has_peers:
@@ -110,13 +109,14 @@ def _table(results, points):
     else:
         heads += [("MPI", "")]
     heads += [("huddle", "")] + ([("floor", "")] if floors else [])
-    heads += [("ratio", ""), ("interval", "")] + ([("chosen, and why", "words")] if choices else [])
+    heads += [("ratio", ""), ("interval", "")]
     head = "".join(f'<th scope="col"{_class(name)}>{escape(text)}</th>' for text, name in heads)
-    rows = "\n".join(_row(results, point, floors, choices) for point in points)
+    rows = "\n".join(_row(results, point, floors) + _choice(point.choice, len(heads))
+                     for point in points)
     return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
 
 
-def _row(results, point, floors, choices):
+def _row(results, point, floors):
     step = step_of(point.ratio.middle)
     cells = [("", size_text(point.size_bytes) if point.size_bytes else "–")]
     cells += [("", time_text(results.native_ns(point)))] if results.has_peers else []
@@ -129,14 +129,16 @@ def _row(results, point, floors, choices):
                f'var(--step-inks-{step})">{ratio_text(point.ratio.middle)}</span>'
                f'<b class="marks">{point.marks}</b>'),
               ("", f"{ratio_text(point.ratio.low)}–{ratio_text(point.ratio.high)}")]
-    cells += [("why", _choice(point.choice))] if choices else []
-    return "<tr>" + "".join(f"<td{_class(name)}>{text}</td>" for name, text in cells) + "</tr>"
+    kind = ' class="chosen"' if point.choice else ""
+    return f"<tr{kind}>" + "".join(f"<td{_class(name)}>{text}</td>" for name, text in cells) + "</tr>"
 
 
-def _choice(choice):
+def _choice(choice, columns):
+    """A line of its own below the figures: words are longer than these."""
     if choice is None:
-        return "–"
-    return f"{escape(candidate_text(choice.chosen))}<small>{escape(why(choice))}</small>"
+        return ""
+    return (f'<tr class="why"><td></td><td colspan="{columns - 1}">'
+            f"{escape(candidate_text(choice.chosen))} <small>{escape(why(choice))}</small></td></tr>")
 
 
 def _class(name):

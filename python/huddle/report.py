@@ -43,8 +43,8 @@ def _arguments(words):
         description="Writes one HTML file about what 'huddle bench --json FILE' measured. It needs no "
                     "network and holds everything that it shows.")
     parser.add_argument("results", metavar="RESULTS.json", help="what huddle bench --json wrote")
-    parser.add_argument("--output", metavar="FILE", help="the file to write; else RESULTS.html, or - for "
-                                                         "standard output")
+    parser.add_argument("--output", metavar="FILE",
+                        help="the file to write, or - for standard output; else RESULTS.html")
     return parser.parse_args(words)
 
 

@@ -22,8 +22,8 @@ def summary(results):
     ranks = f"{counted(results.ranks, 'rank')}{' that share cores' if results.crowded else ''}"
     counts = [f"{verb} at {counted(count, 'point')}" for verb, count in (
         ("faster", faster), ("slower", slower), ("undecided", len(points) - faster - slower)) if count]
-    return (f"With {ranks} on {results.machine_name}, huddle is {ratio_text(mean)} times as fast as "
-            f"{rivals_text(results)} in the geometric mean: {joined(counts)}, with "
+    return (f"With {ranks} on {results.machine_name}, huddle is {ratio_text(mean)} times as fast, in "
+            f"the geometric mean, as {rivals_text(results)}: {joined(counts)}, with "
             f"{results.settings.confidence * 100:g} % confidence each.")
 
 
@@ -93,12 +93,14 @@ def setting_rows(results):
     """Name and value of everything that the figures depend on."""
     settings = results.settings
     under = next(mpi for mpi in results.mpis if mpi.name == results.under)
-    yield "machine", results.machine_name + (f" ({results.machine.cpu_model})" if results.machine else "")
+    model = f" ({results.machine.cpu_model})" if results.machine else ""
+    yield "machine", results.machine_name + model
     yield "machine file", "calibrated" if results.calibrated else "none: generic figures"
     yield "huddle", results.huddle
     for mpi in results.mpis:
         role = "MPI, huddle runs in its processes" if mpi is under else "MPI"
-        yield role, f"{mpi.name}: {mpi.short_version}" if mpi.name not in mpi.version else mpi.short_version
+        is_said = mpi.name in mpi.version
+        yield role, mpi.short_version if is_said else f"{mpi.name}: {mpi.short_version}"
     yield "ranks", f"{results.ranks}{', sharing cores' if results.crowded else ''}"
     yield "buffers", "in the shared heap" if settings.heap else "ordinary memory"
     yield "operations", settings.ops or "all"

@@ -34,9 +34,9 @@ LIGHT = Palette(
     ink="#1d2125", quiet="#59636e", grid="#e3e6e9", paper="#ffffff",
     native="#6b7580", peer="#c4540a", huddle="#0b65a8", floor="#8a7bb0",
     steps=("#8a3f04", "#bf660f", "#e59a4c", "#f5c692", "#fbe5cd", "#f1f2f3",
-           "#dceaf6", "#b3d2ec", "#7cb2de", "#3d88c4", "#125a93"),
+           "#dceaf6", "#b3d2ec", "#7cb2de", "#2f7ab6", "#125a93"),
     step_inks=("#ffffff", "#ffffff") + ("#1d2125",) * 7 + ("#ffffff", "#ffffff"),
-    ramp=("#eef3ee", "#d3e4d8", "#a9cdb9", "#78b199", "#45907a", "#1f6d5b"),
+    ramp=("#eef3ee", "#d3e4d8", "#a9cdb9", "#78b199", "#3a806b", "#1f6d5b"),
     ramp_inks=("#1d2125",) * 4 + ("#ffffff",) * 2)
 
 DARK = Palette(
