@@ -41,10 +41,10 @@ class ReportCommand : public Command {
            "Python with matplotlib; where these are not there, huddle says how to get them.";
   }
   std::string examples() const override {
-    return "  huddle bench --json bench.json\n"
-           "  huddle report bench.json                    writes bench.html, and prints that name\n"
+    return "  huddle report bench.json                 writes bench.html, and says so\n"
            "  huddle report bench.json --output node.html\n"
            "  huddle report bench.json --output - | ssh desk 'cat > node.html'\n\n"
+           "The results are what 'huddle bench --json bench.json' has written. "
            "In a notebook, after 'pip install ./python' in huddle's sources: import huddle; "
            "huddle.load(\"bench.json\").\n\n"
            "Exit status: 0 fine, 1 it cannot be drawn or written here, 3 these are no results that "
