@@ -26,7 +26,8 @@ def machine_section(results):
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in machine.doubts)
     return (f"<p>{escape(_title(results))}</p>\n"
             f'<div class="machine"><div>{_boxes(machine)}{_lines(machine)}</div>{matrix}</div>'
-            + (f'<ul class="doubts note">{doubts}</ul>' if doubts else ""))
+            + (f'<p class="note">Doubts of the calibration:</p><ul class="doubts note">{doubts}</ul>'
+               if doubts else ""))
 
 
 def _title(results):

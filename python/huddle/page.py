@@ -105,10 +105,10 @@ def _table(results, points):
     floors = any(point.floor_ns for point in points)
     heads = [("size", "")]
     if results.has_peers:
-        heads += [(results.under, ""), ("best MPI", ""), ("best is", "words")]
+        heads += [(results.under, "aside"), ("best MPI", ""), ("best is", "words aside")]
     else:
         heads += [("MPI", "")]
-    heads += [("huddle", "")] + ([("floor", "")] if floors else [])
+    heads += [("huddle", "")] + ([("floor", "aside")] if floors else [])
     heads += [("ratio", ""), ("interval", "")]
     head = "".join(f'<th scope="col"{_class(name)}>{escape(text)}</th>' for text, name in heads)
     rows = "\n".join(_row(results, point, floors) + _choice(point.choice, len(heads))
@@ -119,12 +119,12 @@ def _table(results, points):
 def _row(results, point, floors):
     step = step_of(point.ratio.middle)
     cells = [("", size_text(point.size_bytes) if point.size_bytes else "–")]
-    cells += [("", time_text(results.native_ns(point)))] if results.has_peers else []
+    cells += [("aside", time_text(results.native_ns(point)))] if results.has_peers else []
     cells += [("", time_text(point.native_ns.middle))]
-    cells += [("words", escape(point.rival))] if results.has_peers else []
+    cells += [("words aside", escape(point.rival))] if results.has_peers else []
     cells += [("", time_text(point.huddle_ns.middle))]
     if floors:
-        cells += [("", time_text(point.floor_ns) if point.floor_ns else "–")]
+        cells += [("aside", time_text(point.floor_ns) if point.floor_ns else "–")]
     cells += [("ratio", f'<span style="background: var(--steps-{step}); color: '
                f'var(--step-inks-{step})">{ratio_text(point.ratio.middle)}</span>'
                f'<b class="marks">{point.marks}</b>'),

@@ -92,6 +92,12 @@ def test_all_plots_are_seen(browser, pages):
     assert all(width > 100 and height > 100 for width, height in sizes)
 
 
+def test_ratios_are_in_sight_on_a_narrow_screen(browser, pages):
+    browser.open(pages / "peers.html", NARROW, "light")
+    assert browser.ask("Math.max(...[...document.querySelectorAll('td.ratio')].map("
+                       "(e) => e.getBoundingClientRect().right))") < NARROW
+
+
 def test_letters_stay_legible_on_a_narrow_screen(browser, pages):
     browser.open(pages / "peers.html", NARROW, "light")
     least = browser.ask("Math.min(...[...document.querySelectorAll('svg.plot text')].map("
