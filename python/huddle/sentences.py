@@ -98,7 +98,7 @@ def setting_rows(results):
     yield "machine file", "calibrated" if results.calibrated else "none: generic figures"
     yield "huddle", results.huddle
     for mpi in results.mpis:
-        role = "MPI, huddle runs in its processes" if mpi is under else "MPI"
+        role = "MPI that huddle ran in" if mpi is under else "MPI"
         is_said = mpi.name in mpi.version
         yield role, mpi.short_version if is_said else f"{mpi.name}: {mpi.short_version}"
     yield "ranks", f"{results.ranks}{', sharing cores' if results.crowded else ''}"
