@@ -5,7 +5,7 @@ import pytest
 from huddle.plots.canvas import svg_element
 from huddle.plots.palette import DARK, LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
 from huddle.results import from_text
-from sample import document, of_one_mpi, text
+from sample import document, machine_model, of_one_mpi, text
 
 
 @pytest.fixture(name="results")
@@ -80,6 +80,16 @@ def test_an_operation_of_one_size_has_a_figure(results):
 def test_lines_are_the_pairs_that_were_measured(results):
     assert texts_of(results.lines()) == {"30", "60", "140"}
     assert from_text(text(of_one_mpi())).lines() is None
+
+
+def test_lines_of_a_large_machine_take_few_shapes():
+    data = document()
+    data["machine_model"] = machine_model(cores=128)
+    axes = from_text(text(data)).lines().axes[0]
+    assert texts_of(axes.figure) == set()
+    drawn = sum(patch.get_width() * patch.get_height() for patch in axes.patches)
+    assert drawn == 128 * 127  # all but a core to itself
+    assert len(axes.patches) < 1000
 
 
 def test_the_callers_style_stays_as_it_was(results):

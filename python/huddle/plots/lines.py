@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 """The time of a cache line from core to core."""
 import bisect
+import itertools
 
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
@@ -28,11 +29,11 @@ def lines_figure(machine, palette=LIGHT):
     axes.set_xlim(0, count)
     axes.set_ylim(count, 0)
     known = sorted({time for row in times for time in row if time > 0})
-    for row in range(count):
-        for column in range(count):
-            if times[row][column] > 0:
-                _cell(axes, column, row, times[row][column], _step(times[row][column], known, palette),
-                      count, palette)
+    for row, of_row in enumerate(times):
+        if count <= MOST_WITH_NUMBERS:
+            _draw_cells(axes, row, of_row, known, palette)
+        else:
+            _draw_runs(axes, row, of_row, known, palette)
     _name(axes, processors, palette)
     return figure
 
@@ -47,13 +48,27 @@ def _step(time, known, palette):
     return bisect.bisect_right(edges, time)
 
 
-def _cell(axes, x, y, time, step, count, palette):
-    gap = 0.03 if count <= MOST_WITH_NUMBERS else 0
-    axes.add_patch(Rectangle((x + gap, y + gap), 1 - 2 * gap, 1 - 2 * gap,
-                             facecolor=palette.ramp[step], edgecolor="none"))
-    if count <= MOST_WITH_NUMBERS:
-        axes.text(x + 0.5, y + 0.52, short_number(round(time)), ha="center", va="center", fontsize=8,
-                  color=palette.ramp_inks[step])
+def _draw_cells(axes, row, times, known, palette):
+    for column, time in enumerate(times):
+        if time <= 0:
+            continue
+        step = _step(time, known, palette)
+        axes.add_patch(Rectangle((column + 0.03, row + 0.03), 0.94, 0.94,
+                                 facecolor=palette.ramp[step], edgecolor="none"))
+        axes.text(column + 0.5, row + 0.52, short_number(round(time)), ha="center", va="center",
+                  fontsize=8, color=palette.ramp_inks[step])
+
+
+def _draw_runs(axes, row, times, known, palette):
+    """Neighbours of one colour are one rectangle: a large machine has ten thousands of cells."""
+    steps = [None if time <= 0 else _step(time, known, palette) for time in times]
+    column = 0
+    for step, run in itertools.groupby(steps):
+        width = len(list(run))
+        if step is not None:
+            axes.add_patch(Rectangle((column, row), width, 1, facecolor=palette.ramp[step],
+                                     edgecolor="none", antialiased=False))  # no seams
+        column += width
 
 
 def _name(axes, processors, palette):
