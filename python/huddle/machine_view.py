@@ -7,7 +7,7 @@ from .plots.canvas import svg_element
 from .plots.lines import lines_figure
 from .plots.palette import STAND_INS
 from .sentences import level_title
-from .words import size_text, time_text
+from .words import short_number, size_text, time_text
 
 escape = html.escape
 
@@ -21,13 +21,18 @@ def machine_section(results):
     figure = lines_figure(machine, STAND_INS)
     if figure is not None:
         svg = svg_element(figure, "lines", "Time of a cache line from core to core, in nanoseconds")
-        matrix = (f"<figure>{svg}<figcaption>A cache line one way, ns, by processor</figcaption>"
-                  "</figure>")
+        matrix = (f"<figure>{svg}<figcaption>A cache line one way, ns, by processor: "
+                  f"{_range(machine.pairs)}</figcaption></figure>")
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in machine.doubts)
     return (f"<p>{escape(_title(results))}</p>\n"
             f'<div class="machine"><div>{_boxes(machine)}{_lines(machine)}</div>{matrix}</div>'
             + (f'<p class="note">Doubts of the calibration:</p><ul class="doubts note">{doubts}</ul>'
                if doubts else ""))
+
+
+def _range(pairs):
+    known = [time for row in pairs.one_way_ns for time in row if time > 0]
+    return f"{short_number(min(known))} to {short_number(max(known))}"
 
 
 def _title(results):

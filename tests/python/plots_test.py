@@ -87,8 +87,7 @@ def test_lines_of_a_large_machine_take_few_shapes():
     data["machine_model"] = machine_model(cores=128)
     axes = from_text(text(data)).lines().axes[0]
     assert texts_of(axes.figure) == set()
-    drawn = sum(patch.get_width() * patch.get_height() for patch in axes.patches)
-    assert drawn == 128 * 127  # all but a core to itself
+    assert sum(patch.get_width() for patch in axes.patches) == 128 * 127  # all but a core to itself
     assert len(axes.patches) < 1000
 
 

@@ -13,6 +13,7 @@ from .palette import LIGHT
 
 MOST_WITH_NUMBERS = 16
 NUMBERED_CELL_INCHES = 0.36
+OVERLAP = 0.2  # of a row with the next, which covers it: no seam is left between them
 SMALLEST_INCHES, LARGEST_INCHES = 1.5, 5.2
 
 
@@ -66,8 +67,8 @@ def _draw_runs(axes, row, times, known, palette):
     for step, run in itertools.groupby(steps):
         width = len(list(run))
         if step is not None:
-            axes.add_patch(Rectangle((column, row), width, 1, facecolor=palette.ramp[step],
-                                     edgecolor="none", antialiased=False))  # no seams
+            axes.add_patch(Rectangle((column, row), width, 1 + OVERLAP,
+                                     facecolor=palette.ramp[step], edgecolor="none"))
         column += width
 
 
