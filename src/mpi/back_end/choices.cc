@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "mpi/back_end/exports/export.h"
@@ -63,8 +62,7 @@ HUDDLE_EXPORT std::size_t huddle_choices(const void* communicator, int operation
     const std::string lines =
         mpi::choices(*known->team, {select::operations.at(number), bytes, element_bytes});
     if (lines.size() > room) return 0;
-    std::memcpy(text, lines.data(), lines.size());
-    return lines.size();
+    return lines.copy(text, room);
   } catch (...) {
     return 0;
   }
