@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Installs what the build needs and builds the program, without the tests, which need more packages.
+# Installs what the build needs and builds these targets, or all that `make install` installs; without
+# the tests, which need more packages: scripts/build-huddle.sh [TARGET...]
 # A folder that was set up with them keeps them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,4 +11,4 @@ cd "$(dirname "$0")/.."
 scripts/install-packages.sh build
 options=()
 [ -f build/release/build.ninja ] || options=(-DHUDDLE_TESTS=OFF)
-scripts/build.sh release "${options[@]}" huddle
+scripts/build.sh release "${options[@]}" "${@:-src/all}"

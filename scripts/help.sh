@@ -7,7 +7,7 @@ cat <<'TEXT'
 huddle makes the cores of a machine talk faster.
 
 Start here
-  make demo        install what is missing, build, measure this machine quickly, draw it
+  make demo        install what is missing, build, measure this machine quickly, draw it, report
   make test        the same set-up, then every test that a change has to pass
 Use it
   make build       build/release/bin/huddle

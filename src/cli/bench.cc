@@ -2,9 +2,11 @@
 // Copyright the huddle contributors
 //
 // huddle bench: what huddle does, against what is done without it, side by side.
+#include <algorithm>
 #include <array>
 
 #include "base/file.h"
+#include "cli/bench_compare.h"
 #include "cli/bench_options.h"
 
 namespace huddle::cli {
@@ -32,6 +34,10 @@ class BenchCommand : public Command {
            "  huddle bench -n 16 --ops bcast,allreduce --sizes 8:4M\n"
            "  huddle bench --mpi /opt/mpi/bin/mpiexec --json bench.json\n"
            "  huddle bench --peers DIR        the best of all that bench/peers DIR set up\n"
+           "  huddle bench --json now.json && huddle report now.json\n"
+           "                                  every sample to a file, and that as a page\n"
+           "  huddle bench --compare then.json now.json\n"
+           "                                  what has become faster or slower since then\n"
            "  huddle bench --engine           every bar of the engine (a minute, 2 cores)\n"
            "  huddle bench --engine --variants -n 16\n"
            "                                  the papers' variants as well, with 16 ranks\n"
@@ -40,7 +46,9 @@ class BenchCommand : public Command {
            "                                  as predicted, for a machine elsewhere\n\n"
            "Exit status: 0 fine, 1 a bar is missed: with --engine one of those that it prints, "
            "with "
-           "--peers an interval that lies below 0.9, six times in a row.";
+           "--peers an interval that lies below 0.9, six times in a row, with --compare a change "
+           "that "
+           "does.";
   }
   void declare(Options& options) override {
     options.text("--ops", given_.ops, "OP,...", "the collectives to time; all");
@@ -69,22 +77,40 @@ class BenchCommand : public Command {
                    "with --engine: rounds in place of 10, or 3");
     options.flag("--as-is", given_.as_is,
                  "with --engine: choose by the machine file that is found; do not measure first");
+    options.pair("--compare", given_.compare, "A.json B.json",
+                 "measure nothing: what has become faster or slower from one result to another");
     options.setting("heap");
     options.setting("machine");
     for (const char* const name : {"--ops", "--sizes", "--mpi", "--peers", "--seconds"}) {
       options.exclude("--engine", name);
+    }
+    for (const char* const name : {"--engine", "--ops", "--sizes", "--ranks", "--quick",
+                                   "--seconds", "--json", "--mpi", "--peers"}) {
+      options.exclude("--compare", name);
     }
     options.exclude("--table", "--variants");
     options.exclude("--peers", "--mpi");
     options.exclude("--peers", "--mpi-library");
   }
   ExitCode run(const Context& context) override {
+    if (!given_.compare.empty()) return compare(context.console);
     check_options();
     if (!given_.engine) return bench_mpi(context, given_);
     return given_.table ? bench_table(context, given_) : bench_engine(context, given_);
   }
 
  private:
+  ExitCode compare(const Console& console) const {
+    const MeasuredRun before = read_measured_run(given_.compare.front());
+    const MeasuredRun after = read_measured_run(given_.compare.back());
+    console.print(bench_compare_text(before, after, console.columns));
+    const std::vector<Change> all = changes(before, after);
+    if (all.empty()) throw InputError("the two have no point in common");
+    const bool is_fine = std::none_of(
+        all.begin(), all.end(), [](const Change& change) { return change.is_slower_than_bar(); });
+    return is_fine ? ExitCode::fine : ExitCode::failure;
+  }
+
   void check_options() const {
     if (given_.engine && given_.ranks > 0 && !given_.variants && !given_.table) {
       throw UsageError(

@@ -21,6 +21,8 @@
 #include "cli/progress.h"
 #include "launch/preload.h"
 #include "machine/discover.h"
+#include "node/seats.h"
+#include "select/floor.h"
 #include "settings/settings.h"
 #include "versus/bench.h"
 
@@ -129,6 +131,24 @@ versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
   return plan;
 }
 
+// Of each result; none where nobody has measured the machine, or where ranks share its cores. Ranks
+// are taken to sit on cores in their order, as launchers place them where nobody says otherwise.
+std::vector<double> floors(const MpiBenchReport& report) {
+  const machine::Machine& machine = report.machine;
+  std::vector<int> processors = first_pu_of_cores(machine.topology);
+  const auto ranks = static_cast<std::size_t>(report.ranks);
+  if (!machine::calibrated(machine) || ranks > processors.size()) return {};
+  processors.resize(ranks);
+  const node::Seats seats = node::seats(machine.topology, processors);
+  const machine::CostModel model(machine);
+  std::vector<double> all;
+  for (const versus::PointResult& one : report.measured.results) {
+    all.push_back(select::floor_ns(
+        versus::request_of(one.point.operation, one.point.bytes, report.ranks), seats, model));
+  }
+  return all;
+}
+
 void print(const Console& console, const BenchOptions& options, const MpiBenchReport& report) {
   for (const std::string& note : report.measured.notes) console.note("note: " + note);
   if (report.measured.results.empty()) return;
@@ -153,16 +173,17 @@ ExitCode bench_mpi(const Context& context, const BenchOptions& options) {
   const Interrupt interrupt;
   PointWatcher watcher(console, plan.points.size());
   MpiBenchReport report{.measured = versus::bench(plan, watcher, interrupt.requested()),
-                        .machine_name = machine.loaded.machine.name,
-                        .fingerprint = machine::fingerprint(discovery.topology),
+                        .machine = machine.loaded.machine,
                         .machine_file = machine.loaded.path,
-                        .calibrated = machine::calibrated(machine.loaded.machine),
+                        .floor_ns = {},
                         .ranks = plan.crew.ranks,
                         .in_heap = with_heap,
                         .quick = options.quick,
                         .effort = plan.effort,
                         .ops = options.ops,
-                        .sizes = sizes};
+                        .sizes = sizes,
+                        .seconds = options.seconds};
+  report.floor_ns = floors(report);
   watcher.finish();
   print(console, options, report);
   if (report.measured.interrupted) {

@@ -27,6 +27,21 @@ ordered_json mpis_json(const versus::Report& measured) {
   return all;
 }
 
+ordered_json candidate_json(const versus::Choice& choice) {
+  return {{"algorithm", choice.algorithm},
+          {"parameters", choice.parameters},
+          {"predicted_ns", choice.predicted_ns}};
+}
+
+ordered_json choice_json(const std::vector<versus::Choice>& choices) {
+  ordered_json json = candidate_json(choices.front());
+  json["others"] = ordered_json::array();
+  for (std::size_t i = 1; i < choices.size(); ++i) {
+    json["others"].push_back(candidate_json(choices[i]));
+  }
+  return json;
+}
+
 ordered_json point_json(const versus::PointResult& one) {
   ordered_json json = {{"operation", name(one.point.operation)},
                        {"bytes", one.point.bytes},
@@ -40,6 +55,7 @@ ordered_json point_json(const versus::PointResult& one) {
                        {"below_bar", one.below_bar()},
                        {"again", ordered_json::array()}};
   for (const auto& again : one.again) json["again"].push_back(estimate_json(again));
+  if (!one.choices.empty()) json["choice"] = choice_json(one.choices);
   if (!one.selection_ns.empty()) json["selection_ns"] = one.selection_ns;
   json["native_batches_ns"] = one.tally.native_ns;
   json["huddle_batches_ns"] = one.tally.huddle_ns;
@@ -54,10 +70,10 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
                        {"command", "bench"},
                        {"what", "mpi"},
                        {"huddle", huddle_version()},
-                       {"machine", report.machine_name},
-                       {"fingerprint", report.fingerprint},
+                       {"machine", report.machine.name},
+                       {"fingerprint", fingerprint(report.machine.topology)},
                        {"machine_file", report.machine_file},
-                       {"calibrated", report.calibrated},
+                       {"calibrated", calibrated(report.machine)},
                        {"mpis", mpis_json(measured)},
                        {"under", measured.mpis[measured.under].name},
                        {"ranks", report.ranks},
@@ -74,7 +90,13 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
                        {"interrupted", measured.interrupted},
                        {"notes", measured.notes},
                        {"points", ordered_json::array()}};
-  for (const auto& one : measured.results) root["points"].push_back(point_json(one));
+  for (std::size_t i = 0; i < measured.results.size(); ++i) {
+    ordered_json point = point_json(measured.results[i]);
+    if (i < report.floor_ns.size()) point["floor_ns"] = report.floor_ns[i];
+    root["points"].push_back(point);
+  }
+  if (report.seconds > 0) root["settings"]["seconds"] = report.seconds;
+  add_machine(root["machine_model"], report.machine);
   return json_text(root);
 }
 

@@ -82,8 +82,8 @@ std::string heading(const MpiBenchReport& report, int columns) {
   const versus::Report& measured = report.measured;
   std::string text =
       wrap("",
-           fmt::format("{}, {}", report.machine_name,
-                       report.calibrated
+           fmt::format("{}, {}", report.machine.name,
+                       calibrated(report.machine)
                            ? "calibrated"
                            : "uncalibrated: choices rest on generic figures (huddle calibrate)"),
            0, columns);

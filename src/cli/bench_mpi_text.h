@@ -5,23 +5,25 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "machine/machine.h"
 #include "versus/bench.h"
 
 namespace huddle::cli {
 
 struct MpiBenchReport {
   versus::Report measured;
-  std::string machine_name;
-  std::string fingerprint;
-  std::string machine_file;  // empty: generic figures
-  bool calibrated = false;
+  machine::Machine machine;
+  std::string machine_file;      // empty: generic figures
+  std::vector<double> floor_ns;  // of each result, what it cannot be faster than; none: not known
   int ranks = 2;
   bool in_heap = false;  // where the buffers lie
   bool quick = false;
   versus::Effort effort;
   std::string ops;
   std::string sizes;
+  int seconds = 0;  // for all points together; 0: that was not asked for
 
   bool has_peers() const { return measured.mpis.size() > 1; }
   // A point below the bar, in each of its tries.

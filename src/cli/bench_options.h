@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 
@@ -33,6 +34,8 @@ struct BenchOptions {
   std::string peers;
   std::string under;
   int seconds = 0;  // 0: not given
+  // in place of a run: two files of such
+  std::vector<std::string> compare;
 };
 
 ExitCode bench_engine(const Context& context, const BenchOptions& options);

@@ -27,6 +27,9 @@ class Options {
   virtual void optional_text(const std::string& names, std::string& target,
                              const std::string& fallback, const std::string& placeholder,
                              const std::string& help) = 0;
+  // Two values, both of them needed.
+  virtual void pair(const std::string& names, std::vector<std::string>& target,
+                    const std::string& placeholder, const std::string& help) = 0;
   virtual void number(const std::string& names, int& target, int least, int most,
                       const std::string& placeholder, const std::string& help) = 0;
   // The flag of a setting, such as --machine for "machine": given, it wins over environment and
@@ -68,6 +71,7 @@ std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_command();
 std::unique_ptr<Command> make_bench_command();
+std::unique_ptr<Command> make_report_command();
 
 // Every command, in the order in which help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();

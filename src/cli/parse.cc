@@ -93,6 +93,13 @@ class ParserOptions : public Options {
         ->expected(0, 1)
         ->type_name(placeholder);
   }
+  void pair(const std::string& names, std::vector<std::string>& target,
+            const std::string& placeholder, const std::string& help) override {
+    app_.add_option(names, target, help)
+        ->expected(2)
+        ->check(refuse_nothing)
+        ->type_name(placeholder);
+  }
   void number(const std::string& names, int& target, int least, int most,
               const std::string& placeholder, const std::string& help) override {
     app_.add_option(names, target, fmt::format("{} ({} to {})", help, least, most))
@@ -252,7 +259,7 @@ class Parser {
     } catch (const CLI::ExtrasError&) {
       throw UsageError(extras_text() + hint());
     } catch (const CLI::ArgumentMismatch& error) {
-      throw UsageError(first_word(error) + " needs one value" + hint());
+      throw UsageError(first_word(error) + needs_text(first_word(error)) + hint());
     } catch (const CLI::ExcludesError& error) {
       throw UsageError(exclusion_text(error) + hint());
     } catch (const CLI::ParseError& error) {
@@ -295,6 +302,14 @@ class Parser {
   const CLI::App* parsed_command() const {
     const auto parsed = app_.get_subcommands();
     return parsed.empty() ? nullptr : parsed.front();
+  }
+
+  std::string needs_text(const std::string& name) const {
+    const CLI::App* const command = parsed_command();
+    const CLI::Option* const option =
+        command == nullptr ? nullptr : command->get_option_no_throw(name);
+    return option != nullptr && option->get_items_expected_min() == 2 ? " needs two values"
+                                                                      : " needs one value";
   }
 
   std::string hint() const {
@@ -360,6 +375,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_explain_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_bench_command());
+  commands.push_back(make_report_command());
   commands.push_back(make_config_command());
   return commands;
 }

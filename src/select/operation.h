@@ -81,6 +81,32 @@ constexpr Operation regular_form(Operation operation) {
   return operation;
 }
 
+// Whether elements are put together, and not only moved.
+constexpr bool reduces(Operation operation) {
+  switch (operation) {
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+    case Operation::scan:
+    case Operation::exscan:
+      return true;
+    case Operation::barrier:
+    case Operation::bcast:
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::alltoall:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+      return false;
+  }
+  return false;
+}
+
 constexpr bool reduces_to_blocks(Operation operation) {
   return operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
 }

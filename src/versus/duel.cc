@@ -73,13 +73,17 @@ void measure(Job& rival, Job& host, Order order, PointResult& result) {
   if (!order.huddle_first) add(host.carry_out(huddle), order.calls, result);
 }
 
-// Buffers are touched, and both sides have made what they keep.
-void warm_up(Job& rival, Job& host, Order order) {
+// Buffers are touched, and both sides have made what they keep. Returns what huddle ran.
+std::vector<Choice> warm_up(Job& rival, Job& host, Order order) {
   order.stretches = 1;
-  host.carry_out(order);
-  if (&rival == &host) return;
-  order.huddle = false;
-  rival.carry_out(order);
+  order.explain = true;
+  Answer answer = host.carry_out(order);
+  if (&rival != &host) {
+    order.huddle = false;
+    order.explain = false;
+    rival.carry_out(order);
+  }
+  return std::move(answer.choices);
 }
 
 }  // namespace
@@ -93,7 +97,7 @@ PointResult duel(Job& rival, Job& host, const Point& point, const Effort& effort
   const auto end = Clock::now() + std::chrono::duration<double>(effort.point_seconds);
   const Order order = order_of(point, host.crowded());
   PointResult result{.point = point, .calls = order.calls, .rival = rival.mpi().name};
-  warm_up(rival, host, order);
+  result.choices = warm_up(rival, host, order);
   do {
     measure(rival, host, order, result);
     result.estimate = estimate(result.tally.ratios());

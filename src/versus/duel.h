@@ -36,6 +36,8 @@ struct PointResult {
   bool stable = false;       // the interval is as narrow as asked for
   // Of several MPIs: each one's own median while the rival was chosen, in their order.
   std::vector<double> selection_ns = {};
+  // What huddle ran, then the best of each other algorithm; none where that is not known.
+  std::vector<Choice> choices = {};
   // Where the interval lay wholly below the bar: the same point measured again.
   std::vector<Estimate> again = {};
 

@@ -197,6 +197,13 @@ Answer Job::carry_out(const Order& order) {
       answer.passed += passed;
       continue;
     }
+    if (word == word_choice) {
+      Choice choice;
+      words >> choice.predicted_ns >> choice.algorithm;
+      std::getline(words >> std::ws, choice.parameters);
+      answer.choices.push_back(std::move(choice));
+      continue;
+    }
     std::string side;
     words >> side;
     if (word == word_wrong) {

@@ -28,6 +28,13 @@ struct Crew {
   std::vector<std::string> environment = {};  // NAME=VALUE, before those that there are
 };
 
+// A way in which huddle could have carried out a call.
+struct Choice {
+  double predicted_ns = 0;
+  std::string algorithm;
+  std::string parameters;  // in words
+};
+
 struct Answer {
   struct Batch {
     Side side = Side::native;
@@ -35,6 +42,8 @@ struct Answer {
   };
   std::vector<Batch> batches;
   unsigned long passed = 0;  // calls that huddle left to the MPI
+  // Where the order asked for it: what ran, then the best of each other algorithm.
+  std::vector<Choice> choices;
 };
 
 class Job {

@@ -24,6 +24,15 @@ constexpr std::string_view name(Side side) { return side_names[static_cast<std::
 using select::Operation;
 using select::operations;
 
+// What such a call is to whoever chooses an algorithm: the elements of reductions are doubles, and
+// what is reduced to blocks of so many bytes is a block for each rank.
+constexpr select::Request request_of(Operation operation, std::size_t bytes, int ranks) {
+  const bool in_blocks = select::reduces_to_blocks(operation);
+  return {.operation = operation,
+          .bytes = in_blocks ? bytes * static_cast<std::size_t>(ranks) : bytes,
+          .element_bytes = select::reduces(operation) ? sizeof(double) : 1};
+}
+
 // Launchers and MPIs print what they like: only lines that begin so are ours.
 inline constexpr std::string_view mark = "huddle-bench: ";
 
@@ -39,13 +48,14 @@ struct Order {
   bool native = true;         // the sides to measure
   bool huddle = true;
   bool huddle_first = false;  // in the first round; it alternates
+  bool explain = false;       // say what huddle ran, and what else it could have
 };
 
 inline std::string text(const Order& order) {
   std::ostringstream out;
   out << static_cast<int>(order.operation) << ' ' << order.bytes << ' ' << order.calls << ' '
       << order.stretches << ' ' << order.rounds << ' ' << order.limit_ns << ' ' << order.native
-      << ' ' << order.huddle << ' ' << order.huddle_first;
+      << ' ' << order.huddle << ' ' << order.huddle_first << ' ' << order.explain;
   return out.str();
 }
 
@@ -54,7 +64,7 @@ inline bool read(const std::string& line, Order& order) {
   std::istringstream in(line);
   std::size_t operation = 0;
   in >> operation >> order.bytes >> order.calls >> order.stretches >> order.rounds >>
-      order.limit_ns >> order.native >> order.huddle >> order.huddle_first;
+      order.limit_ns >> order.native >> order.huddle >> order.huddle_first >> order.explain;
   if (!in || operation >= operations.size()) return false;
   order.operation = operations[operation];
   return true;
@@ -64,6 +74,7 @@ inline bool read(const std::string& line, Order& order) {
 inline constexpr std::string_view word_ready = "ready";    // ranks, crowded, the MPI's version
 inline constexpr std::string_view word_batch = "batch";    // side, nanoseconds of each stretch
 inline constexpr std::string_view word_passed = "passed";  // calls that huddle left to the MPI
+inline constexpr std::string_view word_choice = "choice";  // nanoseconds, algorithm, parameters
 inline constexpr std::string_view word_wrong = "wrong";    // side: data were not what they must be
 inline constexpr std::string_view word_done = "done";      // the order is carried out
 inline constexpr std::string_view word_failed = "failed";  // a sentence: no order can be

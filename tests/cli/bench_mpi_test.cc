@@ -7,6 +7,8 @@
 
 #include "cli/bench_mpi_json.h"
 #include "cli/bench_mpi_text.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
 
 namespace huddle::cli {
 namespace {
@@ -34,8 +36,9 @@ MpiBenchReport report() {
   report.measured.versions = {"MPICH 5.0.2, made on a Monday"};
   report.measured.results = {result({Operation::bcast, 8}, 200, 100),
                              result({Operation::bcast, 65536}, 800, 1600)};
-  report.machine_name = "a machine";
-  report.calibrated = true;
+  report.machine = machine::generic_machine(
+      machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
+  report.machine.name = "a machine";
   return report;
 }
 
@@ -95,6 +98,30 @@ TEST(BenchMpi, TellsEverySampleAsJson) {
   EXPECT_EQ(point["bytes"], 65536);
   EXPECT_EQ(point["native_batches_ns"], json::parse("[[800.0, 800.0]]"));
   EXPECT_EQ(point["below_bar"], true);
+}
+
+TEST(BenchMpi, TheJsonDescribesTheMachineAndEachChoice) {
+  MpiBenchReport explained = report();
+  explained.measured.results[0].choices = {{120, "inline", "flat"}, {300.5, "pipelined", "chain"}};
+  explained.floor_ns = {50, 400};
+  explained.seconds = 60;
+  const json all = json::parse(bench_mpi_json(explained));
+  EXPECT_EQ(all["machine_model"]["topology"]["cores"], 2);
+  EXPECT_EQ(all["settings"]["seconds"], 60);
+  const json& choice = all["points"][0]["choice"];
+  EXPECT_EQ(choice["algorithm"], "inline");
+  EXPECT_EQ(choice["predicted_ns"], 120);
+  ASSERT_EQ(choice["others"].size(), 1U);
+  EXPECT_EQ(choice["others"][0]["parameters"], "chain");
+  EXPECT_EQ(all["points"][0]["floor_ns"], 50);
+  EXPECT_EQ(all["points"][1]["floor_ns"], 400);
+  EXPECT_FALSE(all["points"][1].contains("choice"));
+}
+
+TEST(BenchMpi, TheJsonSaysNothingOfWhatIsNotKnown) {
+  const json all = json::parse(bench_mpi_json(report()));
+  EXPECT_FALSE(all["points"][0].contains("floor_ns"));
+  EXPECT_FALSE(all["settings"].contains("seconds"));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 # Copyright the huddle contributors
 """Runs the commands that a document shows and holds their output against what it shows.
 
-A fenced block whose info string is `console run` is executed, in a scratch folder where `machines`
-and `examples` are the repository's and pkg-config knows an installed huddle; `console shown` is only
+A fenced block whose info string is `console run` is executed, in a scratch folder where `machines`,
+`examples` and `bench` are the repository's and pkg-config knows an installed huddle; `console shown` is only
 for looking (it needs root, an MPI, minutes). A plain `console` block is an error: somebody has to say
 which it is. A block `c PATH` shows that file of the repository, all but its two lines of licence.
 
@@ -136,7 +136,7 @@ def main():
     huddle, root, document = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        for name in ("machines", "examples"):
+        for name in ("machines", "examples", "bench"):
             (scratch / name).symlink_to(root / name)
         environment = clean_environment(huddle, scratch)
         if "pkg-config" in document.read_text(encoding="utf-8"):

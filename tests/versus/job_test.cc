@@ -43,6 +43,20 @@ TEST_F(JobTest, HandsOverOrdersAndReadsAnswers) {
   EXPECT_EQ(job.carry_out({}).passed, 3U);
 }
 
+TEST_F(JobTest, ReadsWhatHuddleRanAndWhatElseItCouldHave) {
+  Job job(stand_in_.job("mpi",
+                        "echo 'huddle-bench: choice 120.5 slices slices of 128K, plain'\n"
+                        "echo 'huddle-bench: choice 300 tree'"),
+          crew_, stop_);
+  const Answer answer = job.carry_out({.explain = true});
+  ASSERT_EQ(answer.choices.size(), 2U);
+  EXPECT_EQ(answer.choices[0].predicted_ns, 120.5);
+  EXPECT_EQ(answer.choices[0].algorithm, "slices");
+  EXPECT_EQ(answer.choices[0].parameters, "slices of 128K, plain");
+  EXPECT_EQ(answer.choices[1].algorithm, "tree");
+  EXPECT_EQ(answer.choices[1].parameters, "");
+}
+
 TEST_F(JobTest, WrongDataIsAFailureThatSaysWhose) {
   Job job(stand_in_.job("mpi", "echo 'huddle-bench: wrong huddle'"), crew_, stop_);
   EXPECT_THAT(([&] { job.carry_out({.operation = Operation::bcast, .bytes = 8}); }),

@@ -35,6 +35,7 @@ def figures_come_and_data_are_right(launcher, ranks):
     assert report["schema"] == 1 and report["ranks"] == ranks and not report["interrupted"], report
     assert len(report["mpis"]) == 1 and report["mpis"][0]["version"], report
     assert {point["operation"] for point in report["points"]} == OPERATIONS
+    assert report["machine_model"]["topology"]["cores"] > 0, report["machine_model"]
     assert len(report["points"]) == 1 + 3 * (len(OPERATIONS) - 1)
     for point in report["points"]:
         assert point["passed_calls"] == 0, f"left to the MPI: {point}"
@@ -42,6 +43,9 @@ def figures_come_and_data_are_right(launcher, ranks):
             batches = point[f"{side}_batches_ns"]
             assert len(batches) == point["estimate"]["batches"] and all(map(len, batches)), point
             assert all(ns > 0 for batch in batches for ns in batch), point
+        choice = point["choice"]
+        assert choice["algorithm"] and choice["predicted_ns"] > 0, f"what ran is not known: {point}"
+        assert choice["algorithm"] not in [one["algorithm"] for one in choice["others"]], point
         low, ratio, high = (point["estimate"][key] for key in ("low", "ratio", "high"))
         assert low <= ratio <= high, point
 

@@ -16,13 +16,23 @@ TEST(Order, ArrivesAsItWasSent) {
                    .limit_ns = 5'000'000'000,
                    .native = false,
                    .huddle = true,
-                   .huddle_first = true};
+                   .huddle_first = true,
+                   .explain = true};
   Order got;
   ASSERT_TRUE(read(text(sent), got));
   EXPECT_EQ(text(got), text(sent));
   EXPECT_EQ(got.operation, Operation::reduce);
   EXPECT_EQ(got.limit_ns, 5'000'000'000);
   EXPECT_FALSE(got.native);
+  EXPECT_TRUE(got.explain);
+}
+
+TEST(Order, IsARequestWithAllThatIsReduced) {
+  EXPECT_EQ(request_of(Operation::allreduce, 64, 4).bytes, 64U);
+  EXPECT_EQ(request_of(Operation::allreduce, 64, 4).element_bytes, sizeof(double));
+  EXPECT_EQ(request_of(Operation::alltoall, 64, 4).bytes, 64U);
+  EXPECT_EQ(request_of(Operation::alltoall, 64, 4).element_bytes, 1U);
+  EXPECT_EQ(request_of(Operation::reduce_scatter_block, 64, 4).bytes, 256U);
 }
 
 TEST(Order, IsNotReadFromOtherLines) {

@@ -28,4 +28,11 @@ struct huddle_door {
 #define HUDDLE_ENTER_NAME "huddle_enter"
 typedef int huddle_enter_function(const struct huddle_door* door);
 
+/* For huddle bench: what the latest call on a communicator of the MPI's own type ran, and what else
+ * such a call could have run. Lines of "predicted nanoseconds, algorithm, parameters", the one that
+ * ran first, into `text`; returns their length, 0 where there is nothing to say or no room. */
+#define HUDDLE_CHOICES_NAME "huddle_choices"
+typedef size_t huddle_choices_function(const void* communicator, int operation, size_t bytes,
+                                       size_t element_bytes, char* text, size_t room);
+
 #endif

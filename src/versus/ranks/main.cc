@@ -13,7 +13,9 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "versus/ranks/ground.h"
 #include "versus/ranks/measure.h"
@@ -71,12 +73,24 @@ void answer(const Ground& ground, const std::vector<Batch>& batches) {
   say(word_done, "");
 }
 
-void lead(Ground& ground, Meter& meter) {
+void explain(const Sides& sides, const Order& order, int ranks) {
+  std::array<char, 65536> text{};
+  const select::Request request = request_of(order.operation, order.bytes, ranks);
+  const std::size_t length =
+      sides.choices(&sides.world, static_cast<int>(request.operation), request.bytes,
+                    request.element_bytes, text.data(), text.size());
+  std::istringstream lines(std::string(text.data(), length));
+  for (std::string line; std::getline(lines, line);) say(word_choice, line);
+}
+
+void lead(const Sides& sides, Ground& ground, Meter& meter) {
   for (std::string line; std::getline(std::cin, line);) {
     Order order;
     if (!read(line, order)) break;
     ground.give(order);
-    answer(ground, meter.carry_out(order));
+    const std::vector<Batch> batches = meter.carry_out(order);
+    if (order.explain) explain(sides, order, ground.ranks());
+    answer(ground, batches);
   }
   ground.end();
 }
@@ -96,7 +110,7 @@ void measure(Sides& sides) {
   if (ground.rank() != 0) return follow(ground, meter);
   say(word_ready,
       std::to_string(ground.ranks()) + ' ' + (ground.crowded() ? "1 " : "0 ") + version_of(sides));
-  lead(ground, meter);
+  lead(sides, ground, meter);
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ Sides open_sides(const std::string& mpi_path, const std::string& back_end_path) 
   sides.of[static_cast<std::size_t>(Side::native)] = native;
   look_up_all(back_end, "MPI_", sides.of[static_cast<std::size_t>(Side::huddle)]);
   sides.service = open_service(back_end);
+  look_up(back_end, HUDDLE_CHOICES_NAME, sides.choices);
   sides.world = mpi::handle<mpi::Comm>(mpi::comm_world, find_in_mpi);
   sides.byte = named<mpi::Datatype>(mpi::datatypes, "MPI_BYTE");
   sides.number = named<mpi::Datatype>(mpi::datatypes, "MPI_DOUBLE");

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "abi.h"
+#include "mpi/stub/door.h"
 #include "versus/order.h"
 
 namespace huddle::versus::ranks {
@@ -73,9 +74,12 @@ struct Service {
   int (*get_library_version)(char*, int*);
 };
 
+using Choices = huddle_choices_function;
+
 struct Sides {
   std::array<Functions, 2> of;  // by Side
   Service service;              // init and finalize are huddle's, which do the MPI's
+  Choices* choices;             // huddle's
   mpi::Comm world;
   mpi::Datatype byte;
   mpi::Datatype number;  // double

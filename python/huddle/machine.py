@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The machine that was measured, as `huddle topo --json` describes it."""
+from dataclasses import dataclass
+from typing import List, Optional, Tuple
+
+from .fields import BadResults
+
+
+@dataclass(frozen=True)
+class Level:
+    """A kind of place, such as l3, and its places: processors, and bytes of each where it is a
+    cache."""
+    name: str
+    groups: List[Tuple[int, ...]]
+    bytes: List[int]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a cache line costs between places that a level joins."""
+    level: str
+    one_way_ns: float
+    shared_ns: float
+    spread: float
+    origin: str
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The time of a line between any two cores, by their processors."""
+    processors: List[int]
+    one_way_ns: List[List[float]]
+
+
+@dataclass(frozen=True)
+class Memory:
+    number: int
+    processors: Tuple[int, ...]
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    cpu_model: str
+    processors: List[int]
+    cores: int
+    levels: List[Level]  # from the inside out
+    memories: List[Memory]
+    lines: List[Line]
+    pairs: Optional[Pairs]
+    doubts: List[str]
+
+
+def machine_from(given):
+    topology = given.object("topology")
+    return Machine(cpu_model=given.text("cpu_model"),
+                   processors=_numbers(topology, "pus"),
+                   cores=topology.whole("cores"),
+                   levels=[_level(one) for one in topology.objects("levels")],
+                   memories=[Memory(one.whole("number"), tuple(_numbers(one, "cpus")),
+                                    one.whole("bytes")) for one in topology.objects("numa")],
+                   lines=[_line(one) for one in given.objects("line")],
+                   pairs=_pairs(given.object("pairs")) if given.has("pairs") else None,
+                   doubts=[f"{one.text('what')}: {one.text('why')}"
+                           for one in given.objects("doubts")])
+
+
+def _level(given):
+    groups = [tuple(_whole_numbers(group, given.path("groups"))) for group in given.raw("groups")]
+    sizes = _numbers(given, "bytes") if given.has("bytes") else [0] * len(groups)
+    if len(sizes) != len(groups):
+        raise BadResults(f"'{given.path('bytes')}' has not one number for each group")
+    return Level(given.text("name"), groups, sizes)
+
+
+def _line(given):
+    return Line(given.text("level"), given.positive("one_way_ns"), given.positive("shared_ns"),
+                given.raw("spread"), given.text("origin"))
+
+
+def _pairs(given):
+    processors = _numbers(given, "pus")
+    rows = given.raw("one_way_ns")
+    square = isinstance(rows, list) and len(rows) == len(processors) and all(
+        isinstance(row, list) and len(row) == len(processors)
+        and all(isinstance(one, (int, float)) for one in row) for row in rows)
+    if not square:
+        raise BadResults(f"'{given.path('one_way_ns')}' has not one number for each pair")
+    return Pairs(processors, rows)
+
+
+def _numbers(given, key):
+    return _whole_numbers(given.raw(key), given.path(key))
+
+
+def _whole_numbers(values, where):
+    if not isinstance(values, list) or not all(
+            isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in values):
+        raise BadResults(f"'{where}' is not a list of whole numbers")
+    return values

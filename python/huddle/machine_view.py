@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The machine as boxes, and what a cache line costs in it: a part of the page."""
+import html
+
+from .plots.canvas import svg_element
+from .plots.lines import lines_figure
+from .plots.palette import STAND_INS
+from .sentences import level_title
+from .words import short_number, size_text, time_text
+
+escape = html.escape
+
+
+def machine_section(results):
+    machine = results.machine
+    if machine is None:
+        return (f"<p>{escape(results.machine_name)}. This file does not describe it further: an early "
+                "huddle wrote it. Measured again, it will.</p>")
+    matrix = ""
+    figure = lines_figure(machine, STAND_INS)
+    if figure is not None:
+        svg = svg_element(figure, "lines", "Time of a cache line from core to core, in nanoseconds")
+        matrix = (f"<figure>{svg}<figcaption>A cache line one way, ns, by processor: "
+                  f"{_range(machine.pairs)}</figcaption></figure>")
+    doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in machine.doubts)
+    return (f"<p>{escape(_title(results))}</p>\n"
+            f'<div class="machine"><div>{_boxes(machine)}{_lines(machine)}</div>{matrix}</div>'
+            + (f'<p class="note">Doubts of the calibration:</p><ul class="doubts note">{doubts}</ul>'
+               if doubts else ""))
+
+
+def _range(pairs):
+    known = [time for row in pairs.one_way_ns for time in row if time > 0]
+    return f"{short_number(min(known))} to {short_number(max(known))}"
+
+
+def _title(results):
+    machine = results.machine
+    ground = "calibrated" if results.calibrated else "uncalibrated, figures are generic"
+    memory = size_text(sum(one.bytes for one in machine.memories))
+    return (f"{machine.cpu_model}: {machine.cores} cores, {len(machine.processors)} hardware threads, "
+            f"{memory} of memory on {len(machine.memories)} "
+            f"NUMA node{'' if len(machine.memories) == 1 else 's'}; {ground}.")
+
+
+def _boxes(machine):
+    cores = next((level.groups for level in machine.levels if level.name == "core"),
+                 [(processor,) for processor in machine.processors])
+    outer = [level for level in reversed(machine.levels) if any(
+        len([core for core in cores if set(core) <= set(group)]) > 1 for group in level.groups)]
+    return _inside(outer, cores, set(machine.processors))
+
+
+def _inside(levels, cores, place):
+    """The boxes of the outermost level in that place; levels that say the same share a box."""
+    if not levels:
+        return "".join(f'<span class="core">{"·".join(map(str, core))}</span>'
+                       for core in cores if set(core) <= place)
+    outermost, inner = levels[0], levels[1:]
+    parts = []
+    for number, group in enumerate(outermost.groups):
+        if not set(group) <= place:
+            continue
+        titles, rest = [level_title(outermost, number)], list(inner)
+        while rest and group in rest[0].groups:
+            titles.append(level_title(rest[0], rest[0].groups.index(group)))
+            rest.pop(0)
+        parts.append(f'<div class="box"><span class="title">{escape(" + ".join(titles))}</span>'
+                     f'<div class="inside">{_inside(rest, cores, set(group))}</div></div>')
+    return "".join(parts)
+
+
+def _lines(machine):
+    if not machine.lines:
+        return ""
+    rows = "".join(f'<tr><td class="words">{escape(line.level)}</td>'
+                   f"<td>{escape(time_text(line.one_way_ns))}</td>"
+                   f"<td>{escape(time_text(line.shared_ns))}</td>"
+                   f'<td class="words">{escape(line.origin)}</td></tr>' for line in machine.lines)
+    return ('<table><caption>A cache line</caption><thead><tr><th class="words">within one</th>'
+            '<th>one way</th><th>both write</th><th class="words">origin</th></tr></thead>'
+            f"<tbody>{rows}</tbody></table>")

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The report: one HTML document that needs nothing besides itself, and runs nothing."""
+import html
+from importlib import resources
+
+from .machine_view import machine_section
+from .plots.canvas import svg_element
+from .plots.heat_map import heat_map_figure
+from .plots.latency import latency_figure
+from .plots.palette import DARK, LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
+from .sentences import (candidate_text, command, doubts, rivals_text, setting_rows, summary, why)
+from .words import ratio_text, size_text, time_text
+
+escape = html.escape
+
+
+def page(results):
+    """The whole document."""
+    title = f"huddle bench: {results.machine_name}"
+    body = "\n".join([_head(results), _ratios(results), _machine(results), _operations(results),
+                      _reproduce(results), _foot(results)])
+    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<meta name="color-scheme" content="light dark">\n'
+            # Whatever is in the results, nothing may be fetched.
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "style-src 'unsafe-inline'; img-src data:\">\n"
+            f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n'
+            f"<style>\n{_style()}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n")
+
+
+def notebook_view(results):
+    """The summary and the heat map, with colours of their own: a notebook has its own style."""
+    svg = svg_element(heat_map_figure(results), f"heat-{id(results):x}", "ratio by operation and size")
+    for name, color in variables(LIGHT):
+        svg = svg.replace(f"var(--{name})", color)
+    return (f'<div style="background:{LIGHT.paper};color:{LIGHT.ink};padding:1em">'
+            f"<p>{escape(summary(results))}</p>{svg}</div>")
+
+
+def _style():
+    def block(palette):
+        return "".join(f"--{name}: {color}; " for name, color in variables(palette))
+    css = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    return (f":root {{ color-scheme: light dark; {block(LIGHT)}}}\n"
+            f"@media (prefers-color-scheme: dark) {{ :root {{ {block(DARK)}}} }}\n{css}")
+
+
+def _head(results):
+    items = "".join(f"<li>{escape(doubt)}</li>" for doubt in doubts(results))
+    return (f"<header><h1>huddle against {escape(rivals_text(results))}</h1>\n"
+            f'<p class="summary">{escape(summary(results))}</p>\n'
+            + (f'<ul class="doubts note">{items}</ul>' if items else "") + "</header>")
+
+
+def _ratios(results):
+    svg = svg_element(heat_map_figure(results, STAND_INS), "heat",
+                      "Ratio by operation and size; the tables below have the same figures")
+    links = "".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in results.operations)
+    return ('<section id="ratios"><h2>How many times faster, by operation and size</h2>\n'
+            f'<figure class="heat">{svg}</figure>\n{_legend()}\n'
+            f"<nav>{links}</nav></section>")
+
+
+def _legend():
+    runs = "".join(f'<i style="background: var(--steps-{step})"></i>' for step in range(STEPS))
+    marks = "".join(f'<li><b class="marks">{mark}</b> {escape(text)}</li>' for mark, text in (
+        ("~", "unsteady"), ("=", "calls left to the MPI"), ("!", "slower in every try")))
+    return (f'<ul class="steps"><li>slower, {ratio_text(RATIO_EDGES[0])} or less</li>'
+            f'<li class="run">{runs}</li><li>faster, {ratio_text(RATIO_EDGES[-1])} or more; '
+            f"the middle is within 5 % of equal</li>{marks}</ul>")
+
+
+def _machine(results):
+    return f'<section id="machine"><h2>The machine</h2>\n{machine_section(results)}</section>'
+
+
+def _operations(results):
+    confidence = f"{results.settings.confidence * 100:g} %"
+    floors = any(point.floor_ns for point in results.points)
+    note = (f"Time from the last rank in to the last rank out; bands and brackets hold the true "
+            f"median with {confidence} confidence. Hollow marks are unsteady points.")
+    if results.has_peers:
+        note += (f" The dashed line is {results.under}'s own, from the few samples by which the best "
+                 "MPI was chosen.")
+    if floors:
+        note += (" The floor is what the calibrated figures allow at best: a line's way to the "
+                 "farthest rank, or the bytes that one rank has to take in.")
+    parts = "\n".join(_operation(results, operation) for operation in results.operations)
+    return (f'<section id="operations"><h2>Operation by operation</h2>\n'
+            f'<p class="note">{escape(note)}</p>\n{parts}</section>')
+
+
+def _operation(results, operation):
+    svg = svg_element(latency_figure(results, operation, STAND_INS), operation,
+                      f"{operation}: times and ratio by size; the table beside it has the figures")
+    return (f'<article class="operation" id="{escape(operation)}"><div><h3>{escape(operation)}</h3>'
+            f'<p class="sub">{ratio_text(results.mean_ratio(operation))} times as fast in the mean</p>'
+            f"<figure>{svg}</figure></div>\n"
+            f'<div class="scroll">{_table(results, results.of(operation))}</div></article>')
+
+
+def _table(results, points):
+    floors = any(point.floor_ns for point in points)
+    heads = [("size", "")]
+    if results.has_peers:
+        heads += [(results.under, "aside"), ("best MPI", ""), ("best is", "words aside")]
+    else:
+        heads += [("MPI", "")]
+    heads += [("huddle", "")] + ([("floor", "aside")] if floors else [])
+    heads += [("ratio", ""), ("interval", "")]
+    head = "".join(f'<th scope="col"{_class(name)}>{escape(text)}</th>' for text, name in heads)
+    rows = "\n".join(_row(results, point, floors) + _choice(point.choice, len(heads))
+                     for point in points)
+    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
+
+
+def _row(results, point, floors):
+    step = step_of(point.ratio.middle)
+    cells = [("", size_text(point.size_bytes) if point.size_bytes else "–")]
+    cells += [("aside", time_text(results.native_ns(point)))] if results.has_peers else []
+    cells += [("", time_text(point.native_ns.middle))]
+    cells += [("words aside", escape(point.rival))] if results.has_peers else []
+    cells += [("", time_text(point.huddle_ns.middle))]
+    if floors:
+        cells += [("aside", time_text(point.floor_ns) if point.floor_ns else "–")]
+    cells += [("ratio", f'<span style="background: var(--steps-{step}); color: '
+               f'var(--step-inks-{step})">{ratio_text(point.ratio.middle)}</span>'
+               f'<b class="marks">{point.marks}</b>'),
+              ("", f"{ratio_text(point.ratio.low)}–{ratio_text(point.ratio.high)}")]
+    kind = ' class="chosen"' if point.choice else ""
+    return f"<tr{kind}>" + "".join(f"<td{_class(name)}>{text}</td>" for name, text in cells) + "</tr>"
+
+
+def _choice(choice, columns):
+    """A line of its own below the figures: words are longer than these."""
+    if choice is None:
+        return ""
+    return (f'<tr class="why"><td></td><td colspan="{columns - 1}">'
+            f"{escape(candidate_text(choice.chosen))} <small>{escape(why(choice))}</small></td></tr>")
+
+
+def _class(name):
+    return f' class="{name}"' if name else ""
+
+
+def _reproduce(results):
+    rows = "\n".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
+                     for name, value in setting_rows(results))
+    hints = ["Both sides run in the same job, with the same buffers, in turns; data change from call to "
+             "call and are checked on every rank. Roots take turns."]
+    if results.has_peers:
+        hints.append("DIR is where bench/peers DIR has set up the MPIs.")
+    hints.append(f"{command(results).rsplit(' ', 1)[-1]} then has every sample; huddle report draws it.")
+    return ('<section id="reproduce"><h2>How to measure it again</h2>\n'
+            f"<pre>{escape(command(results))}</pre>\n"
+            f'<p class="note">{escape(" ".join(hints))}</p>\n'
+            f'<table class="plain"><tbody>{rows}</tbody></table></section>')
+
+
+def _foot(results):
+    return f"<footer>Measured by huddle {escape(results.huddle)}; drawn by huddle report.</footer>"

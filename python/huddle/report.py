@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""`huddle report`: what `huddle bench --json FILE` measured, as one HTML file."""
+import argparse
+import os
+import sys
+import tempfile
+
+from .results import BadResults, load
+
+FINE, FAILURE, BAD_INPUT = 0, 1, 3
+
+
+def default_output(path):
+    """Beside the results: bench.json becomes bench.html."""
+    stem = path[:-5] if path.endswith(".json") else path
+    return stem + ".html"
+
+
+def write_whole(text, path):
+    """The whole file or none: a reader never finds half of it."""
+    folder = os.path.dirname(os.path.abspath(path))
+    descriptor, scratch = tempfile.mkstemp(dir=folder, prefix=".huddle-report-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(scratch, 0o666 & ~_umask())
+        os.replace(scratch, path)
+    except BaseException:
+        os.unlink(scratch)
+        raise
+
+
+def _umask():
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
+
+
+def _arguments(words):
+    parser = argparse.ArgumentParser(
+        prog="huddle report",
+        description="Writes one HTML file about what 'huddle bench --json FILE' measured. It needs no "
+                    "network and holds everything that it shows.")
+    parser.add_argument("results", metavar="RESULTS.json", help="what huddle bench --json wrote")
+    parser.add_argument("--output", metavar="FILE",
+                        help="the file to write, or - for standard output; else RESULTS.html")
+    return parser.parse_args(words)
+
+
+def _say(sentence):
+    print(f"huddle: {sentence}", file=sys.stderr)
+
+
+def main(words=None):
+    arguments = _arguments(words)
+    output = arguments.output or default_output(arguments.results)
+    try:
+        text = load(arguments.results).html()
+    except BadResults as error:
+        _say(error)
+        return BAD_INPUT
+    except OSError as error:
+        _say(f"{arguments.results}: {error.strerror}")
+        return BAD_INPUT
+    if output == "-":
+        sys.stdout.write(text)
+        return FINE
+    try:
+        write_whole(text, output)
+    except OSError as error:
+        _say(f"{output}: {error.strerror}")
+        return FAILURE
+    print(output)
+    return FINE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The results of `huddle bench --json FILE`: read, looked at, and put in order."""
+import json
+from dataclasses import dataclass
+from typing import Dict, List, Optional
+
+from .fields import BadResults, Fields
+from .machine import Machine, machine_from
+from .statistics import Interval, batches_interval, geometric_mean
+
+SCHEMA = 1
+UNSTEADY, PASSED, BELOW_BAR = "~", "=", "!"  # the marks of huddle's own tables
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way to do an operation, and what the machine model says that it costs."""
+    algorithm: str
+    parameters: str
+    predicted_ns: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What huddle chose for a point, and the best of each other algorithm, cheapest first."""
+    chosen: Candidate
+    others: List[Candidate]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One operation with one size: an MPI's own against huddle's."""
+    operation: str
+    size_bytes: int
+    rival: str  # whose own operation it was
+    native_ns: Interval
+    huddle_ns: Interval
+    ratio: Interval  # above 1: huddle is faster
+    batches: int
+    stable: bool
+    passed_calls: int
+    below_bar: bool
+    mpis_ns: Dict[str, float]  # of several MPIs, what each took while the rival was chosen
+    choice: Optional[Choice]
+    floor_ns: Optional[float]
+
+    @property
+    def marks(self):
+        return (UNSTEADY * (not self.stable) + PASSED * (self.passed_calls > 0)
+                + BELOW_BAR * self.below_bar)
+
+    @property
+    def is_faster(self):
+        return self.ratio.low > 1
+
+    @property
+    def is_slower(self):
+        return self.ratio.high < 1
+
+
+@dataclass(frozen=True)
+class Mpi:
+    name: str
+    version: str
+
+    @property
+    def short_version(self):
+        """Behind a comma some go on about how they were built."""
+        return self.version.split(",")[0]
+
+
+@dataclass(frozen=True)
+class Settings:
+    sizes: str
+    ops: str  # empty: all
+    quick: bool
+    heap: bool  # the ranks' buffers were in the shared heap
+    point_seconds: float
+    seconds: Optional[int]  # for all points together, where that was asked for
+    half_width: float
+    confidence: float
+    bar: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that a run of `huddle bench` with an MPI has found out."""
+    huddle: str  # its version
+    machine_name: str
+    machine_file: str  # empty: none, generic figures
+    calibrated: bool
+    machine: Optional[Machine]  # files of early versions do not describe it
+    mpis: List[Mpi]
+    under: str  # the MPI that huddle ran in
+    ranks: int
+    crowded: bool
+    interrupted: bool
+    settings: Settings
+    notes: List[str]
+    points: List[Point]
+
+    @property
+    def has_peers(self):
+        return len(self.mpis) > 1
+
+    @property
+    def operations(self):
+        """In the order in which they were measured."""
+        return list(dict.fromkeys(point.operation for point in self.points))
+
+    @property
+    def sizes(self):
+        """Of all operations that move anything, in bytes."""
+        return sorted({point.size_bytes for point in self.points if point.size_bytes > 0})
+
+    def of(self, operation):
+        points = sorted((point for point in self.points if point.operation == operation),
+                        key=lambda point: point.size_bytes)
+        if not points:
+            raise KeyError(f"{operation} was not measured; there are {', '.join(self.operations)}")
+        return points
+
+    def mean_ratio(self, operation=None):
+        """The geometric mean of the ratios."""
+        points = self.points if operation is None else self.of(operation)
+        return geometric_mean([point.ratio.middle for point in points])
+
+    def native_ns(self, point):
+        """What the MPI that huddle ran in took by itself: beside the best of several, a rough
+        figure from the few samples by which that one was chosen."""
+        return point.mpis_ns.get(self.under, point.native_ns.middle)
+
+    def rows(self):
+        """A dictionary for each point, as pandas.DataFrame takes them."""
+        return [{"operation": point.operation, "bytes": point.size_bytes, "rival": point.rival,
+                 "native_ns": self.native_ns(point), "rival_ns": point.native_ns.middle,
+                 "huddle_ns": point.huddle_ns.middle, "ratio": point.ratio.middle,
+                 "ratio_low": point.ratio.low, "ratio_high": point.ratio.high,
+                 "stable": point.stable, "passed_calls": point.passed_calls,
+                 "below_bar": point.below_bar, "floor_ns": point.floor_ns,
+                 "algorithm": point.choice.chosen.algorithm if point.choice else None}
+                for point in self.points]
+
+    def heat_map(self):
+        """Ratio by operation and size: a matplotlib figure."""
+        from .plots.heat_map import heat_map_figure  # matplotlib takes a second to be there
+        return heat_map_figure(self)
+
+    def latency(self, operation):
+        """Times and ratios of one operation by size: a matplotlib figure."""
+        from .plots.latency import latency_figure
+        return latency_figure(self, operation)
+
+    def lines(self):
+        """What a cache line costs from core to core: a matplotlib figure, or nothing."""
+        from .plots.lines import lines_figure
+        return lines_figure(self.machine)
+
+    def html(self):
+        """The report, one whole document."""
+        from .page import page
+        return page(self)
+
+    def _repr_html_(self):
+        from .page import notebook_view
+        return notebook_view(self)
+
+
+def load(path):
+    """Reads a file. Raises BadResults, or OSError."""
+    with open(path, "rb") as file:
+        try:
+            return from_text(file.read().decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise BadResults(f"{path}: this is not text: {error}") from error
+        except BadResults as error:
+            raise BadResults(f"{path}: {error}") from error
+
+
+def from_text(text):
+    """The same from what such a file holds."""
+    try:
+        data = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise BadResults(f"this is not whole JSON: {error}") from error
+    return _results(Fields(data))
+
+
+def _no_number(word):
+    raise ValueError(f"{word} is no number")
+
+
+def _refuse_others(document):
+    if not document.has("schema") or not document.has("command"):
+        raise BadResults("these are no results of huddle: 'schema' or 'command' is missing")
+    if document.raw("schema") != SCHEMA:
+        raise BadResults(f"schema {document.raw('schema')} is not known here, only {SCHEMA}: "
+                         "a newer huddle may have written it")
+    if document.text("command") != "bench":
+        raise BadResults(f"this is what 'huddle {document.text('command')}' says; a report is made "
+                         "of what 'huddle bench --json FILE' writes")
+    if document.text("what") != "mpi":
+        raise BadResults("this is a benchmark of the engine; a report is made of what "
+                         "'huddle bench --json FILE' writes without --engine")
+
+
+def _results(document):
+    _refuse_others(document)
+    settings = _settings(document.object("settings"))
+    mpis = [Mpi(one.text("name"), one.text("version")) for one in document.objects("mpis")]
+    points = [_point(one, [mpi.name for mpi in mpis], settings.confidence)
+              for one in document.objects("points")]
+    if not mpis or not points:
+        raise BadResults("there is nothing in it: no point was measured")
+    return Results(huddle=document.text("huddle"),
+                   machine_name=document.text("machine"),
+                   machine_file=document.text("machine_file"),
+                   calibrated=document.flag("calibrated"),
+                   machine=_machine(document),
+                   mpis=mpis,
+                   under=document.text("under"),
+                   ranks=document.whole("ranks"),
+                   crowded=document.flag("crowded"),
+                   interrupted=document.flag("interrupted"),
+                   settings=settings,
+                   notes=document.texts("notes"),
+                   points=points)
+
+
+def _machine(document):
+    return machine_from(document.object("machine_model")) if document.has("machine_model") else None
+
+
+def _settings(given):
+    return Settings(sizes=given.text("sizes"),
+                    ops=given.text("ops"),
+                    quick=given.flag("quick"),
+                    heap=given.flag("heap") if given.has("heap") else False,
+                    point_seconds=given.positive("point_seconds"),
+                    seconds=given.whole("seconds") if given.has("seconds") else None,
+                    half_width=given.positive("half_width"),
+                    confidence=given.positive("confidence"),
+                    bar=given.positive("bar"))
+
+
+def _point(given, mpi_names, confidence):
+    estimate = given.object("estimate")
+    selection = given.positives("selection_ns") if given.has("selection_ns") else []
+    return Point(operation=given.text("operation"),
+                 size_bytes=given.whole("bytes"),
+                 rival=given.text("rival"),
+                 native_ns=batches_interval(given.batches("native_batches_ns"), confidence),
+                 huddle_ns=batches_interval(given.batches("huddle_batches_ns"), confidence),
+                 ratio=Interval(estimate.positive("low"), estimate.positive("ratio"),
+                                estimate.positive("high")),
+                 batches=estimate.whole("batches"),
+                 stable=given.flag("stable"),
+                 passed_calls=given.whole("passed_calls"),
+                 below_bar=given.flag("below_bar"),
+                 mpis_ns=dict(zip(mpi_names, selection)),
+                 choice=_choice(given.object("choice")) if given.has("choice") else None,
+                 floor_ns=given.positive("floor_ns") if given.has("floor_ns") else None)
+
+
+def _choice(given):
+    return Choice(_candidate(given), [_candidate(one) for one in given.objects("others")])
+
+
+def _candidate(given):
+    return Candidate(given.text("algorithm"), given.text("parameters"), given.positive("predicted_ns"))

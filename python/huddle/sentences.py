@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What results say, in words: the summary, why something was chosen, how to measure it again."""
+import shlex
+
+from .words import counted, joined, number_word, ratio_text, size_text, time_text
+
+
+def rivals_text(results):
+    """Whom huddle was held against."""
+    if results.has_peers:
+        return f"the best of {number_word(len(results.mpis))} MPIs at each point"
+    return f"{results.mpis[0].short_version}'s own collectives"
+
+
+def summary(results):
+    """One sentence."""
+    points = results.points
+    faster = sum(point.is_faster for point in points)
+    slower = sum(point.is_slower for point in points)
+    mean = results.mean_ratio()
+    ranks = f"{counted(results.ranks, 'rank')}{' that share cores' if results.crowded else ''}"
+    counts = [f"{verb} at {counted(count, 'point')}" for verb, count in (
+        ("faster", faster), ("slower", slower), ("undecided", len(points) - faster - slower)) if count]
+    return (f"With {ranks} on {results.machine_name}, huddle is {ratio_text(mean)} times as fast, in "
+            f"the geometric mean, as {rivals_text(results)}: {joined(counts)}, with "
+            f"{results.settings.confidence * 100:g} % confidence each.")
+
+
+def doubts(results):
+    """What is to be known before one believes the figures: sentences."""
+    if results.interrupted:
+        yield "The run was interrupted: not every point was measured."
+    unstable = [point for point in results.points if not point.stable]
+    if unstable:
+        share = results.settings.half_width * 100
+        one = len(unstable) == 1
+        yield (f"{counted(len(unstable), 'point')} {'is' if one else 'are'} unsteady (~): the interval "
+               f"was still wider than {share:g} % to each side when the time for it was over.")
+    if any(point.passed_calls for point in results.points):
+        yield "At points marked = huddle left calls to the MPI."
+    below = sum(point.below_bar for point in results.points)
+    if below:
+        yield (f"{counted(below, 'point')} marked !: slower than {results.settings.bar:g} of the "
+               "MPI's speed in every try.")
+    if not results.calibrated:
+        yield "The machine was not calibrated: huddle chose by generic figures (huddle calibrate)."
+    yield from results.notes
+
+
+def candidate_text(candidate):
+    if not candidate.parameters:
+        return candidate.algorithm
+    return f"{candidate.algorithm}: {candidate.parameters}"
+
+
+def why(choice):
+    """Why this one: what it was predicted to take, and what the next best was."""
+    reason = f"predicted {time_text(choice.chosen.predicted_ns)}"
+    if not choice.others:
+        return f"{reason}; nothing else could serve"
+    following = choice.others[0]
+    times = following.predicted_ns / choice.chosen.predicted_ns
+    return (f"{reason}; next {following.algorithm}, {time_text(following.predicted_ns)} "
+            f"({ratio_text(times)} ×)")
+
+
+def level_title(level, number):
+    """L3 32M, package 0, core 3."""
+    if level.bytes[number]:
+        return f"{level.name.upper()} {size_text(level.bytes[number])}"
+    return f"{level.name} {number}"
+
+
+def command(results):
+    """What measures the same again. Folders and launchers are the reader's own."""
+    settings = results.settings
+    words = ["huddle", "bench", "-n", str(results.ranks)]
+    if settings.ops:
+        words += ["--ops", settings.ops]
+    words += ["--sizes", settings.sizes]
+    if settings.quick:
+        words.append("--quick")
+    if settings.seconds:
+        words += ["--seconds", str(settings.seconds)]
+    words += ["--heap", "on" if settings.heap else "off"]
+    if results.has_peers:
+        words += ["--peers", "DIR", "--under", results.under]
+    return shlex.join([*words, "--json", "results.json"])
+
+
+def setting_rows(results):
+    """Name and value of everything that the figures depend on."""
+    settings = results.settings
+    under = next(mpi for mpi in results.mpis if mpi.name == results.under)
+    model = f" ({results.machine.cpu_model})" if results.machine else ""
+    yield "machine", results.machine_name + model
+    yield "machine file", "calibrated" if results.calibrated else "none: generic figures"
+    yield "huddle", results.huddle
+    for mpi in results.mpis:
+        role = "MPI that huddle ran in" if mpi is under else "MPI"
+        is_said = mpi.name in mpi.version
+        yield role, mpi.short_version if is_said else f"{mpi.name}: {mpi.short_version}"
+    yield "ranks", f"{results.ranks}{', sharing cores' if results.crowded else ''}"
+    yield "buffers", "in the shared heap" if settings.heap else "ordinary memory"
+    yield "operations", settings.ops or "all"
+    yield "sizes", settings.sizes
+    yield "a point lasts", (f"until its interval is within {settings.half_width * 100:g} %, "
+                            f"or {settings.point_seconds:.3g} s")
+    yield "confidence", f"{settings.confidence * 100:g} %"

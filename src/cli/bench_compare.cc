@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/bench_compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+#include "cli/table.h"
+#include "cli/wrap.h"
+#include "versus/duel.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr TableLook look = {.indent = 2, .name_columns = 12};
+
+std::optional<MeasuredPoint> same_point(const MeasuredRun& run, const MeasuredPoint& wanted) {
+  const auto found =
+      std::find_if(run.points.begin(), run.points.end(), [&wanted](const MeasuredPoint& one) {
+        return one.operation == wanted.operation && one.bytes == wanted.bytes;
+      });
+  if (found == run.points.end()) return std::nullopt;
+  return *found;
+}
+
+std::string run_text(char letter, const MeasuredRun& run, int columns) {
+  return wrap(
+      "",
+      fmt::format("{}: {}: huddle {}, {} ranks under {}, {}", letter, printable(run.path),
+                  printable(run.huddle), run.ranks, printable(run.under), printable(run.machine)),
+      3, columns);
+}
+
+// What the reader has to know before comparing.
+std::string differences(const MeasuredRun& before, const MeasuredRun& after,
+                        const std::vector<Change>& all, int columns) {
+  std::string text;
+  const auto say = [&text, columns](const std::string& sentence) {
+    text += wrap("", "note: " + sentence, 2, columns);
+  };
+  if (before.machine != after.machine) say("the machines are not the same");
+  if (before.ranks != after.ranks) say("the ranks are not as many");
+  if (before.mpis != after.mpis) say("the MPIs that huddle was held against are not the same");
+  const std::size_t alone = before.points.size() + after.points.size() - 2 * all.size();
+  if (alone > 0)
+    say(fmt::format("{} in one of the two only", counted(static_cast<long long>(alone), "point")));
+  return text;
+}
+
+std::string_view verdict(const versus::Estimate& estimate) {
+  if (estimate.low > 1) return "faster";
+  return estimate.high < 1 ? "slower" : "";
+}
+
+std::string table_of(const std::vector<Change>& all, const std::string& operation, int columns) {
+  Table table({operation, "huddle a", "huddle b", "ratio a", "ratio b", "change", "interval", ""},
+              look);
+  for (const Change& change : all) {
+    if (change.before.operation != operation) continue;
+    const versus::Estimate estimate = change.estimate();
+    const std::string size =
+        change.before.bytes == 0 ? "-" : size_text(static_cast<double>(change.before.bytes));
+    table.add({size, time_text(change.before.huddle_ns), time_text(change.after.huddle_ns),
+               fmt::format("{:.2f}", change.before.estimate.ratio),
+               fmt::format("{:.2f}", change.after.estimate.ratio),
+               fmt::format("{:.2f}", estimate.ratio),
+               fmt::format("{:.2f}-{:.2f}", estimate.low, estimate.high),
+               std::string(verdict(estimate))});
+  }
+  return "\n" + table.text(columns);
+}
+
+}  // namespace
+
+versus::Estimate Change::estimate() const {
+  return {.ratio = after.estimate.ratio / before.estimate.ratio,
+          .low = after.estimate.low / before.estimate.high,
+          .high = after.estimate.high / before.estimate.low,
+          .batches = std::min(before.estimate.batches, after.estimate.batches)};
+}
+
+bool Change::is_slower_than_bar() const { return estimate().high < versus::bar; }
+
+std::vector<Change> changes(const MeasuredRun& before, const MeasuredRun& after) {
+  std::vector<Change> all;
+  for (const MeasuredPoint& point : before.points) {
+    const auto same = same_point(after, point);
+    if (same) all.push_back({point, *same});
+  }
+  return all;
+}
+
+std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& after, int columns) {
+  const std::vector<Change> all = changes(before, after);
+  std::string text = run_text('a', before, columns) + run_text('b', after, columns) +
+                     differences(before, after, all, columns);
+  std::vector<std::string> operations;
+  std::vector<double> ratios;
+  for (const Change& change : all) {
+    ratios.push_back(change.estimate().ratio);
+    const std::string& operation = change.before.operation;
+    if (std::find(operations.begin(), operations.end(), operation) == operations.end()) {
+      operations.push_back(operation);
+    }
+  }
+  for (const std::string& operation : operations) text += table_of(all, operation, columns);
+  if (ratios.empty()) return text;
+  return text + "\n" +
+         wrap("",
+              fmt::format(
+                  "From a to b huddle has become {:.2f} times as fast, held against what was "
+                  "measured beside it: geometric mean of {}.",
+                  versus::geometric_mean(ratios),
+                  counted(static_cast<long long>(ratios.size()), "point")),
+              0, columns);
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/bench_compare.h"
+#include "cli/bench_mpi_json.h"
+
+namespace huddle::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+Json parsed(const std::string& path) {
+  try {
+    return Json::parse(read_text(path));
+  } catch (const Json::parse_error& error) {
+    throw InputError(fmt::format("{}: this is not whole JSON, at byte {}", path, error.byte));
+  }
+}
+
+void refuse_others(const Json& document, const std::string& path) {
+  const auto is = [&document](const char* key, const Json& value) {
+    return document.is_object() && document.contains(key) && document[key] == value;
+  };
+  if (!is("command", "bench") || !is("what", "mpi")) {
+    throw InputError(path + ": this is not what 'huddle bench --json FILE' writes of an MPI");
+  }
+  if (!is("schema", bench_mpi_json_schema)) {
+    throw InputError(fmt::format("{}: its schema is not {}, the one that is known here", path,
+                                 bench_mpi_json_schema));
+  }
+}
+
+// What cannot be compared is none.
+versus::Estimate estimate_from(const Json& json) {
+  const versus::Estimate estimate{json.at("ratio").get<double>(), json.at("low").get<double>(),
+                                  json.at("high").get<double>(),
+                                  json.at("batches").get<std::size_t>()};
+  if (!(estimate.low > 0 && estimate.low <= estimate.ratio && estimate.ratio <= estimate.high)) {
+    throw InputError("an estimate has no ratio between low and high");
+  }
+  return estimate;
+}
+
+MeasuredPoint point_from(const Json& json) {
+  return {json.at("operation").get<std::string>(), json.at("bytes").get<std::size_t>(),
+          json.at("rival").get<std::string>(), json.at("huddle_ns").get<double>(),
+          estimate_from(json.at("estimate"))};
+}
+
+MeasuredRun run_from(const Json& document, const std::string& path) {
+  MeasuredRun run{path,
+                  document.at("machine").get<std::string>(),
+                  document.at("huddle").get<std::string>(),
+                  document.at("under").get<std::string>(),
+                  document.at("ranks").get<int>(),
+                  {},
+                  {}};
+  for (const Json& mpi : document.at("mpis")) run.mpis.push_back(mpi.at("name").get<std::string>());
+  for (const Json& point : document.at("points")) run.points.push_back(point_from(point));
+  return run;
+}
+
+}  // namespace
+
+MeasuredRun read_measured_run(const std::string& path) {
+  const Json document = parsed(path);
+  refuse_others(document, path);
+  try {
+    return run_from(document, path);
+  } catch (const Json::exception& error) {
+    throw InputError(
+        fmt::format("{}: something is missing or of another kind: {}", path, error.what()));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+}  // namespace huddle::cli

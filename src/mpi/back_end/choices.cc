@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "mpi/back_end/exports/export.h"
+#include "mpi/back_end/process.h"
+
+namespace huddle::mpi {
+namespace {
+
+using select::Candidate;
+
+std::vector<Candidate> best_of_each(const select::Explanation& explanation) {
+  std::vector<Candidate> best;
+  for (const Candidate& candidate : by_cost(explanation.candidates)) {
+    const auto same = [&candidate](const Candidate& one) {
+      return algorithm_name(one.plan) == algorithm_name(candidate.plan);
+    };
+    if (std::none_of(best.begin(), best.end(), same)) best.push_back(candidate);
+  }
+  return best;
+}
+
+bool ran_first_of(const team::Team& team, const std::vector<Candidate>& candidates) {
+  return !candidates.empty() && algorithm_name(candidates.front().plan) == team.latest_algorithm();
+}
+
+}  // namespace
+
+std::string choices(const team::Team& team, const select::Request& request) {
+  // Whether all ranks had mapped what the others handed in only the call itself could tell.
+  select::Request mapped = request;
+  mapped.mapped = true;
+  for (const select::Request& one : {request, mapped}) {
+    const std::vector<Candidate> candidates = best_of_each(team.explain(one));
+    if (!ran_first_of(team, candidates)) continue;
+    std::string lines;
+    for (const Candidate& candidate : candidates) {
+      lines += fmt::format("{:.1f} {} {}\n", candidate.ns, algorithm_name(candidate.plan),
+                           candidate.parameters);
+    }
+    return lines;
+  }
+  return {};
+}
+
+}  // namespace huddle::mpi
+
+HUDDLE_EXPORT std::size_t huddle_choices(const void* communicator, int operation, std::size_t bytes,
+                                         std::size_t element_bytes, char* text, std::size_t room) {
+  using namespace huddle;
+  try {
+    const mpi::Comm comm = *static_cast<const mpi::Comm*>(communicator);
+    const mpi::Communicator* const known = mpi::process().find(comm);
+    if (known == nullptr || known->team == nullptr) return 0;
+    const auto number = static_cast<std::size_t>(operation);
+    const std::string lines =
+        mpi::choices(*known->team, {select::operations.at(number), bytes, element_bytes});
+    if (lines.size() > room) return 0;
+    return lines.copy(text, room);
+  } catch (...) {
+    return 0;
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What no algorithm can be faster than, as far as a machine's figures say.
+#pragma once
+
+#include "machine/cost.h"
+#include "node/seats.h"
+#include "select/operation.h"
+
+namespace huddle::select {
+
+// The longer of two: a line's way from the best placed rank to the one farthest from it, since
+// somebody has to hear from everybody or to tell all; and reading the bytes that one rank has to
+// take in at least, from the nearest peer.
+double floor_ns(const Request& request, const node::Seats& seats, const machine::CostModel& model);
+
+}  // namespace huddle::select

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The document as text; how it looks: browser_view_test.py."""
+import re
+from html.parser import HTMLParser
+
+import pytest
+from huddle.results import from_text
+from sample import OPERATIONS, document, of_one_mpi, text
+
+
+
+class Tags(HTMLParser):
+    """Which tags are open; an error where they do not close as they opened."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag not in ("meta", "link", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def tags_of(page):
+    parser = Tags()
+    parser.feed(page)
+    assert parser.open == []
+    return parser.seen
+
+
+@pytest.fixture(name="page", scope="module")
+def made_up_page():
+    return from_text(text(document())).html()
+
+
+@pytest.mark.parametrize("data", [document(), of_one_mpi()], ids=["peers", "one"])
+def test_tags_close_as_they_open(data):
+    tags_of(from_text(text(data)).html())
+
+
+def test_ids_are_there_once(page):
+    ids = [attributes["id"] for _, attributes in tags_of(page) if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in tags_of(page):
+        if attributes.get("href", "").startswith("#"):
+            assert attributes["href"][1:] in ids
+
+
+def test_nothing_is_fetched_and_nothing_runs(page):
+    for tag, attributes in tags_of(page):
+        assert tag not in ("script", "iframe", "object", "img")
+        for name in ("src", "href", "xlink:href"):
+            assert attributes.get(name, "#").startswith(("#", "data:"))
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_what_results_say_is_text_and_no_html(page):
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_every_operation_has_its_section_plot_and_rows(page):
+    for operation in OPERATIONS:
+        section = page[page.index(f'<article class="operation" id="{operation}">'):]
+        section = section[:section.index("</article>")]
+        assert '<svg class="plot"' in section
+        sizes = 1 if operation == "barrier" else 7
+        assert section.count('<tr class="chosen">') == section.count('<tr class="why">') == sizes
+        assert "slices: slices of 128K" in section
+        assert "next exchange" in section
+
+
+def test_an_early_file_says_what_it_lacks():
+    page = from_text(text(of_one_mpi())).html()
+    assert "does not describe it further" in page
+    assert 'class="why"' not in page and ">floor<" not in page
+
+
+def test_the_machine_is_there(page):
+    assert page.count('class="core"') == 16
+    assert "package 1" in page and "L3 32M" in page
+    assert "copy on l3: spread 13 %" in page
+
+
+def test_a_notebook_sees_the_summary_and_the_heat_map():
+    view = from_text(text(document()))._repr_html_()
+    assert "With 16 ranks" in view and view.count("<svg") == 1
+    assert not re.search(r"var\(--(?!width)", view)
+
+
+def test_the_same_results_give_the_same_page():
+    assert from_text(text(document())).html() == from_text(text(document())).html()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""huddle report as a command, started by the program that was built."""
+import os
+import stat
+import subprocess
+
+import pytest
+from sample import document, text
+
+HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
+
+
+def report(folder, *words, **named):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HUDDLE_")}
+    return subprocess.run([HUDDLE, "report", *words], cwd=folder, text=True, capture_output=True,
+                          check=False, env=environment, **named)
+
+
+@pytest.fixture(name="folder")
+def folder_with_results(tmp_path):
+    (tmp_path / "bench.json").write_text(text(document()), encoding="utf-8")
+    return tmp_path
+
+
+def test_writes_the_page_beside_the_results_and_says_where(folder):
+    ran = report(folder, "bench.json")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "bench.html\n", "")
+    assert (folder / "bench.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_writes_where_it_is_told(folder):
+    assert report(folder, "bench.json", "--output", "-").stdout.startswith("<!DOCTYPE html>")
+    assert report(folder, "--output", "node.html", "bench.json").stdout == "node.html\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["bench.json", "node.html"]
+
+
+def test_what_it_writes_can_be_read_as_any_file(folder):
+    report(folder, "bench.json", preexec_fn=lambda: os.umask(0o027))
+    assert stat.S_IMODE((folder / "bench.html").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("given, said", [
+    (text({**document(), "schema": 9}), "schema 9 is not known here"),
+    (text(document())[:-100], "not whole JSON"),
+    ("\0\xff", "not"),
+], ids=["schema", "cut", "binary"])
+def test_refuses_what_it_does_not_know_in_one_line(folder, given, said):
+    (folder / "odd.json").write_text(given, encoding="latin-1")
+    ran = report(folder, "odd.json")
+    assert ran.returncode == 3
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("huddle: odd.json: ") and said in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    assert not (folder / "odd.html").exists()
+
+
+def test_says_what_cannot_be_read_or_written(folder):
+    absent = report(folder, "absent.json")
+    assert (absent.returncode, absent.stderr) == (3, "huddle: absent.json: No such file or directory\n")
+    nowhere = report(folder, "bench.json", "--output", "no/where.html")
+    assert (nowhere.returncode, nowhere.stderr) == (1, "huddle: no/where.html: "
+                                                       "No such file or directory\n")
+
+
+def test_a_folder_called_huddle_does_not_matter(folder):
+    (folder / "huddle").mkdir()
+    (folder / "huddle" / "__init__.py").write_text("raise SystemExit(77)\n", encoding="utf-8")
+    (folder / "json.py").write_text("raise SystemExit(77)\n", encoding="utf-8")
+    assert report(folder, "bench.json").returncode == 0
+
+
+def test_a_name_that_looks_like_an_option_is_a_name(folder):
+    (folder / "bench.json").rename(folder / "-b.json")
+    assert report(folder, "./-b.json").stdout == "./-b.html\n"

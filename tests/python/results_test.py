@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+import copy
+
+import huddle
+import pytest
+from huddle.results import from_text
+from sample import MEASURED, SIZES, document, of_one_mpi, text
+
+
+def test_reads_what_was_measured():
+    results = huddle.load(MEASURED)
+    assert results.operations == ["barrier", "bcast", "reduce", "allreduce"]
+    assert results.sizes[0] == 8 and results.sizes[-1] == 4 << 20
+    assert results.mean_ratio("barrier") == pytest.approx(1.89, abs=0.005)
+    assert len(results.rows()) == 34
+    assert results.machine is None
+
+
+def test_reads_everything_that_a_run_has():
+    results = from_text(text(document()))
+    point = results.of("allreduce")[0]
+    assert point.size_bytes == 8
+    assert point.choice.chosen.algorithm == "slices"
+    assert point.choice.others[0].algorithm == "exchange"
+    assert point.floor_ns == pytest.approx(30.16)
+    assert results.native_ns(point) == point.mpis_ns["openmpi-5"]
+    assert results.native_ns(point) > point.native_ns.middle
+    assert results.machine.cores == 16
+    assert results.sizes == SIZES
+
+
+def test_without_peers_native_is_the_mpi_itself():
+    results = from_text(text(of_one_mpi()))
+    point = results.points[0]
+    assert not results.has_peers
+    assert results.native_ns(point) == point.native_ns.middle
+
+
+def test_marks_are_those_of_the_tables():
+    data = document()
+    data["points"][0].update(stable=False, passed_calls=3, below_bar=True)
+    data["points"][1].update(stable=True, passed_calls=0, below_bar=False)
+    points = from_text(text(data)).points
+    assert points[0].marks == "~=!"
+    assert points[1].marks == ""
+
+
+def changed(path, value):
+    """The document with something else at that place; None: with nothing there."""
+    data = copy.deepcopy(document())
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    if value is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return text(data)
+
+
+@pytest.mark.parametrize("given, said", [
+    ("", "not whole JSON"),
+    ("{", "not whole JSON"),
+    (text(document())[:5000], "not whole JSON"),
+    ("[" * 100000, "not whole JSON"),
+    ("[]", "the document is not an object"),
+    ("{}", "no results of huddle"),
+    (changed(["schema"], 2), "schema 2 is not known here, only 1"),
+    (changed(["schema"], "1"), "schema 1 is not known"),
+    (changed(["command"], "topo"), "this is what 'huddle topo' says"),
+    (changed(["what"], "engine"), "a benchmark of the engine"),
+    (changed(["ranks"], None), "'ranks' is missing"),
+    (changed(["ranks"], -2), "'ranks' is not a whole number"),
+    (changed(["crowded"], 1), "'crowded' is not true or false"),
+    (changed(["notes"], [1]), "'notes' is not a list of texts"),
+    (changed(["points"], []), "no point was measured"),
+    (changed(["points", 3, "estimate", "low"], 0), "'points[3].estimate.low' is not a number above 0"),
+    (changed(["points", 3, "huddle_batches_ns"], [[]]), "points[3].huddle_batches_ns"),
+    (changed(["points", 3, "huddle_batches_ns", 0, 0], "5"), "points[3].huddle_batches_ns"),
+    (changed(["points", 3, "choice", "others"], None), "'points[3].choice.others' is missing"),
+    (changed(["machine_model", "pairs", "one_way_ns"], [[1]]), "not one number for each pair"),
+    (changed(["machine_model", "topology", "levels", 1, "bytes"], [1]), "not one number for each group"),
+    (text(document()).replace('"point_seconds": 2.5', '"point_seconds": NaN'), "NaN is no number"),
+], ids=lambda word: word[:30])
+def test_refuses_in_one_sentence_that_says_where(given, said):
+    with pytest.raises(huddle.BadResults) as refusal:
+        from_text(given)
+    assert said in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_an_unknown_operation_is_named():
+    with pytest.raises(KeyError, match="alltoallw was not measured; there are barrier, bcast"):
+        from_text(text(document())).of("alltoallw")

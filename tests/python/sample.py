@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Results as huddle bench writes them: those that the repository has, and some that are made up."""
+import copy
+import json
+import math
+import pathlib
+import random
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MEASURED = ROOT / "bench/results/amd-epyc-2c-1b1d3050-peers-2-ranks.json"
+SEED = 20261120
+SIZES = [8, 64, 512, 4096, 32768, 262144, 2097152]
+OPERATIONS = ["barrier", "bcast", "reduce", "allreduce", "alltoall", "reduce_scatter_block"]
+
+
+def machine_model(cores=16):
+    """Two packages of two caches; every pair of cores was measured."""
+    half, quarter = cores // 2, cores // 4
+    numbers = list(range(cores))
+    one_way = [[0.0 if a == b else 30.0 if a // quarter == b // quarter
+                else 60.0 if a // half == b // half else 140.0 for b in numbers] for a in numbers]
+    caches = [numbers[first:first + quarter] for first in range(0, cores, quarter)]
+    packages = [numbers[:half], numbers[half:]]
+    return {"name": "made-up", "cpu_model": "Made-up Processor", "fingerprint": "made-up",
+            "calibrated": True,
+            "topology": {"pus": numbers, "offline": [], "cores": cores, "levels": [
+                {"name": "core", "groups": [[one] for one in numbers]},
+                {"name": "l3", "groups": caches, "bytes": [1 << 25] * 4},
+                {"name": "package", "groups": packages}],
+                "numa": [{"number": number, "cpus": group, "bytes": 1 << 36, "memory_only": False,
+                          "kind": ""} for number, group in enumerate(packages)],
+                "numa_distances": [], "kinds": []},
+            "line": [{"level": level, "origin": "measured", "steps_origin": "estimated",
+                      "one_way_ns": ns, "shared_ns": ns * 0.7, "reader_step_ns": 1,
+                      "writer_step_ns": 1, "spread": 0.02}
+                     for level, ns in (("l3", 30), ("package", 60), ("machine", 140))],
+            "pairs": {"pus": numbers, "one_way_ns": one_way, "sampling": "every pair"},
+            "doubts": [{"what": "copy on l3", "why": "spread 13 %"}]}
+
+
+def _point(draw, operation, size_bytes, number):
+    huddle = 200 + size_bytes * 0.03
+    ratio = math.exp(draw.uniform(-0.4, 1.3))
+
+    def batches(middle):
+        return [[middle * draw.uniform(0.97, 1.05) for _ in range(10)] for _ in range(20)]
+    return {"operation": operation, "bytes": size_bytes, "calls_in_a_stretch": 16, "rival": "intel",
+            "native_ns": huddle * ratio, "huddle_ns": huddle,
+            "estimate": {"ratio": ratio, "low": ratio * 0.97, "high": ratio * 1.03, "batches": 20},
+            "stable": number % 9 != 4, "passed_calls": 0, "below_bar": ratio * 1.03 < 0.9,
+            "again": [],
+            "choice": {"algorithm": "slices", "parameters": "slices of 128K, results returned, plain",
+                       "predicted_ns": huddle * 0.9, "others": [
+                           {"algorithm": "exchange", "parameters": "", "predicted_ns": huddle * 1.4}]},
+            "selection_ns": [huddle * ratio * 1.5, huddle * ratio],
+            "native_batches_ns": batches(huddle * ratio), "huddle_batches_ns": batches(huddle),
+            "floor_ns": 30 + size_bytes * 0.02}
+
+
+def document(seed=SEED):
+    """All that a run with peers on a calibrated machine has."""
+    draw = random.Random(seed)
+    points = [_point(draw, operation, size_bytes, number)
+              for operation in OPERATIONS
+              for number, size_bytes in enumerate([0] if operation == "barrier" else SIZES)]
+    return {"schema": 1, "command": "bench", "what": "mpi", "huddle": "0.1.0", "machine": "made-up",
+            "fingerprint": "made-up", "machine_file": "node.toml", "calibrated": True,
+            "mpis": [{"name": "openmpi-5", "version": "Open MPI v5.0.11, package: <b>Open & Shut</b>"},
+                     {"name": "intel", "version": "Intel(R) MPI Library 2021.18"}],
+            "under": "openmpi-5", "ranks": 16, "crowded": False,
+            "settings": {"heap": True, "ops": "", "sizes": "8:4M", "quick": False, "seconds": 90,
+                         "point_seconds": 2.5, "half_width": 0.02, "confidence": 0.95, "bar": 0.9},
+            "interrupted": False, "notes": ["mpich-5 did not come up: <script>alert(1)</script>"],
+            "points": points, "machine_model": machine_model()}
+
+
+def of_one_mpi():
+    """A run without peers on a machine that nobody has calibrated, of an early huddle."""
+    plain = copy.deepcopy(document())
+    plain["mpis"] = plain["mpis"][:1]
+    plain.update(calibrated=False, machine_file="", notes=[])
+    for key in ("machine_model",):
+        del plain[key]
+    for point in plain["points"]:
+        for key in ("choice", "selection_ns", "floor_ns"):
+            del point[key]
+        point["rival"] = "openmpi-5"
+    return plain
+
+
+def text(data):
+    return json.dumps(data)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "select/floor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "select/candidate.h"
+
+namespace huddle::select {
+namespace {
+
+class FloorTest : public testing::Test {
+ protected:
+  double floor_of(Operation operation, std::size_t bytes) const {
+    return floor_ns({operation, bytes, reduces(operation) ? sizeof(double) : 1}, seats_, model_);
+  }
+
+  const machine::Machine machine_ = machine::generic_machine(
+      machine::discover_from_synthetic("pack:2 numa:1 l3:1 core:4 pu:1").topology);
+  const machine::CostModel model_{machine_};
+  const node::Seats seats_ =
+      node::seats(machine_.topology, machine::first_pu_of_cores(machine_.topology));
+};
+
+TEST_F(FloorTest, OfABarrierIsTheLineToTheFarthest) {
+  EXPECT_EQ(floor_of(Operation::barrier, 0),
+            std::min(model_.line_ns(0, 7), model_.shared_line_ns(0, 7)));
+}
+
+TEST_F(FloorTest, OfMuchDataIsReadingIt) {
+  const double read_ns = model_.handoff_ns(1 << 22, 0, 1, machine::HandoffKind::read_dirty);
+  EXPECT_EQ(floor_of(Operation::bcast, 1 << 22), read_ns);
+  EXPECT_GT(read_ns, model_.line_ns(0, 7));
+  EXPECT_GT(floor_of(Operation::alltoall, 1 << 22), 6 * read_ns);
+  EXPECT_LT(floor_of(Operation::reduce, 1 << 22), read_ns);
+}
+
+// What may be chosen is never predicted to be faster than it can be.
+TEST_F(FloorTest, LiesBelowEveryPrediction) {
+  const Provision provided = provision(seats_, model_, 1 << 20);
+  for (const Operation operation : operations) {
+    for (std::size_t bytes = 8; bytes <= 1 << 22; bytes *= 8) {
+      const Request request{operation, operation == Operation::barrier ? 0 : bytes,
+                            reduces(operation) ? sizeof(double) : 1};
+      for (const Candidate& candidate : candidates(request, seats_, model_, provided)) {
+        EXPECT_LE(floor_of(operation, request.bytes), candidate.ns)
+            << name(operation) << " of " << bytes << " by " << algorithm_name(candidate.plan);
+      }
+    }
+  }
+}
+
+TEST_F(FloorTest, IsNothingWhereAllShareAProcessor) {
+  const node::Seats one_core = node::seats(machine_.topology, {0, 0});
+  EXPECT_EQ(floor_ns({Operation::barrier, 0, 1}, one_core, model_), 0);
+}
+
+}  // namespace
+}  // namespace huddle::select
