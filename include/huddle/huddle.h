@@ -40,7 +40,8 @@ extern "C" {
 typedef enum huddle_status HUDDLE_AS_INT {
   HUDDLE_OK = 0,
   HUDDLE_FAILED = 1,    /**< the operation did not succeed: memory, a limit, the machine */
-  HUDDLE_MISUSED = 2,   /**< the call itself is wrong: an argument out of range, a null handle */
+  HUDDLE_MISUSED = 2,   /**< the call itself is wrong: an argument out of range, a null handle, a
+                             size that is not the one which another rank says */
   HUDDLE_BAD_INPUT = 3, /**< something read from outside is damaged: a file, a setting */
   HUDDLE_PEER_LOST = 4, /**< a rank of the team has died; the team cannot be used any more */
 } huddle_status;
@@ -212,7 +213,8 @@ typedef struct huddle_reduction {
 /** All collective. HUDDLE_FAILED, for want of memory at a call that is the first of its kind, is on
  *  all ranks alike, and the team stays usable. HUDDLE_PEER_LOST is not: a rank that had its part
  *  already has HUDDLE_OK, and learns from its next call. HUDDLE_MISUSED is seen before anybody is
- *  asked. Where there is nothing to move buffers may be null, and nobody waits for anybody. */
+ *  asked, but for blocks of which only two ranks know the size. Where there is nothing to move
+ *  buffers may be null, and nobody waits for anybody. */
 huddle_status huddle_barrier(huddle_team* team);
 /** The root's buffer is only read. */
 huddle_status huddle_bcast(huddle_team* team, void* buffer, size_t bytes, int root);
@@ -249,9 +251,14 @@ huddle_status huddle_allgatherv(huddle_team* team, const void* input, void* outp
 /** A block from each rank for each, in rank order. `input` may be `output`, on all ranks or on
  *  none. */
 huddle_status huddle_alltoall(huddle_team* team, const void* input, void* output, size_t bytes);
-/** With blocks of any sizes: the two of a pair have to agree. In place, that is where `input` is
- *  `output`, on all ranks or on none, what comes from a rank takes the place of what goes there:
- *  both have one size. */
+/** With blocks of any sizes: the two of a pair have to agree, here as in huddle_gatherv and
+ *  huddle_scatterv. In place, that is where `input` is `output`, on all ranks or on none, what
+ * comes from a rank takes the place of what goes there: both have one size.
+ *
+ *  Whoever gets a larger or a smaller block than it says has HUDDLE_MISUSED and nothing of that
+ *  block; all other blocks come, on all ranks, and the team stays usable. Not seen are sizes that
+ *  differ by a multiple of 4 GiB, and that only one of the two says that there is nothing to move:
+ *  then the other may wait for ever, or what it sent is taken for the block of a later call. */
 huddle_status huddle_alltoallv(huddle_team* team, const void* input, const huddle_block* outgoing,
                                void* output, const huddle_block* incoming);
 /** A block from each rank for the root, in rank order; only the root's output and blocks are looked

@@ -24,7 +24,6 @@ enum class Passed {
   no_kernel,        // the type with this operator, or an operation that huddle does not take
   for_judgement,    // arguments that the MPI will have something to say about
   no_memory,        // for this algorithm
-  vast_elements,    // with gaps, and more data than MPI_Pack counts
 };
 
 constexpr std::string_view words(Passed passed) {
@@ -57,8 +56,6 @@ constexpr std::string_view words(Passed passed) {
       return "arguments for the MPI to judge";
     case Passed::no_memory:
       return "no memory";
-    case Passed::vast_elements:
-      return "elements over 2 GiB with gaps";
   }
   return "";
 }

@@ -168,6 +168,34 @@ TEST(Exchanges, KeepTheOrderOfAnOperatorOfOnesOwn) {
   });
 }
 
+// The last rank sends rank 0 more than that expects, or less.
+TEST(Exchanges, SayToOneRankThatItExpectsAnotherSize) {
+  run_c_teams(ranks, [](const TeamHandle& team) {
+    const int me = huddle_team_rank(team.get());
+    for (const auto& [sent, expected] : {std::pair(20U, 10U), std::pair(10U, 20U)}) {
+      const bool is_surprised = me == 0;
+      const auto size = [&](int from, int to) -> std::size_t {
+        return from != ranks - 1 || to != 0 ? 30 : is_surprised ? expected : sent;
+      };
+      const auto out = blocks_by([&](int to) { return size(me, to); });
+      const auto in = blocks_by([&](int from) { return size(from, me); });
+      const Bytes input = filled(out, [&](int to, std::size_t i) { return letter(me, to, i); });
+      auto come = in;
+      if (is_surprised) come.back().bytes = 0;
+      const Bytes wanted =
+          filled(come, [&](int from, std::size_t i) { return letter(from, me, i); });
+      Bytes output(room * ranks, 0);
+      EXPECT_EQ(huddle_alltoallv(team.get(), input.data(), out.data(), output.data(), in.data()),
+                is_surprised ? HUDDLE_MISUSED : HUDDLE_OK);
+      EXPECT_EQ(output, wanted);
+      if (is_surprised) {
+        EXPECT_THAT(huddle_team_message(team.get()), testing::HasSubstr("which expects"));
+      }
+    }
+    must(huddle_barrier(team.get()), team);
+  });
+}
+
 TEST(Exchanges, SayWhatIsWrongBeforeAnybodyIsAsked) {
   run_c_teams(1, [](const TeamHandle& team) {
     huddle_team* const t = team.get();

@@ -5,11 +5,8 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <exception>
 
-#include "memory/reduction.h"
-#include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/verify.h"
 #include "world/peer_lost.h"
@@ -90,46 +87,9 @@ std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   return is_looked_at ? call.bytes(*communicator) : 0;
 }
 
-// Of this rank's data. A side that was not looked at has none.
-template <class Call>
-bool can_move(const Call& call) {
-  if constexpr (requires { call.facts; }) {
-    return can_be_moved(call.facts);
-  } else {
-    return can_be_moved(call.input.facts) && can_be_moved(call.output.facts);
-  }
-}
-
-// Calls in which all data of a rank are of one type, or of one on each side.
-template <class Call>
-concept Typed = requires(const Call& call) {
-  call.facts;
-}
-|| requires(const Call& call) {
-  call.input.facts;
-  call.output.facts;
-};
-
-// Whether every rank has its data in a form that huddle can move. Only where there is so much is it
-// in question, and only each rank by itself knows its type: so they ask each other, which is short
-// against moving it.
-template <class Call>
-bool can_all_move(Communicator& communicator, const Call& call) {
-  if constexpr (Typed<Call>) {
-    if (call.common_bytes(communicator).value_or(0) <= most_packed_bytes) return true;
-    std::int32_t mine = can_move(call) ? 1 : 0;
-    std::int32_t all = 0;
-    communicator.team->allreduce(&mine, &all, 1,
-                                 memory::reduction(memory::Type::int32, memory::Operator::min));
-    return all != 0;
-  }
-  return true;
-}
-
 // pre: all ranks make the call.
 template <class Call>
 Passed take(Process& process, Communicator& communicator, const Call& call) {
-  if (!can_all_move(communicator, call)) return Passed::vast_elements;
   return process.options().verify ? verified(process, communicator, call)
                                   : call.take(process, communicator);
 }

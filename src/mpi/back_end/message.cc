@@ -44,45 +44,36 @@ Dense::Dense(const Real& real, Comm comm, const Place& place, const TypeFacts& f
   if (!facts_.dense) copy_.resize(bytes());
 }
 
+// MPI counts elements in an int, and packed bytes.
 template <class Move>
 void Dense::in_parts(Move move) {
   if (facts_.bytes == 0 || facts_.dense || place_.count == 0) return;
-  // Where blocks differ in size the ranks cannot ask each other first.
-  if (!can_be_moved(facts_)) {
-    throw std::runtime_error("no MPI packs an element of more than 2 GiB with gaps");
-  }
-  if (!can_be_moved(facts_)) {
-    throw std::runtime_error("the MPI does not pack an element of more than 2 GiB with gaps");
-  }
-  const auto most_elements = static_cast<Count>(most_packed_bytes / facts_.bytes);
-  std::byte* packed = copy_.data();
+  const auto most_elements =
+      static_cast<Count>(std::max<std::size_t>(1, most_packed_bytes / facts_.bytes));
+  std::byte* row = copy_.data();
   const Packable from(real_, place_);
   std::byte* address = from.address();
   for (Count left = place_.count; left > 0;) {
-    const auto part = static_cast<int>(std::min(left, most_elements));
-    const auto bytes = static_cast<int>(static_cast<std::size_t>(part) * facts_.bytes);
-    int position = 0;
-    if (move(address, part, from.type(), packed, bytes, &position) != success ||
-        position != bytes) {
+    const Count part = std::min(left, most_elements);
+    const std::size_t bytes = static_cast<std::size_t>(part) * facts_.bytes;
+    if (!move(Place{address, part, from.type()}, row, bytes)) {
       throw std::runtime_error("the MPI does not pack a datatype into as many bytes as it holds");
     }
     address += part * facts_.extent;
-    packed += bytes;
+    row += bytes;
     left -= part;
   }
 }
 
 void Dense::fetch() {
-  in_parts([this](std::byte* address, int part, Datatype type, std::byte* packed, int bytes,
-                  int* position) {
-    return real_.pack(address, part, type, packed, bytes, position, comm_);
+  in_parts([this](const Place& from, std::byte* row, std::size_t bytes) {
+    return pack(real_, comm_, from, row, bytes);
   });
 }
 
 void Dense::store() {
-  in_parts([this](std::byte* address, int part, Datatype type, std::byte* packed, int bytes,
-                  int* position) {
-    return real_.unpack(packed, bytes, position, address, part, type, comm_);
+  in_parts([this](const Place& to, const std::byte* row, std::size_t bytes) {
+    return unpack(real_, comm_, row, bytes, to);
   });
 }
 

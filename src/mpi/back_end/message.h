@@ -6,22 +6,15 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "mpi/back_end/real.h"
+#include "mpi/back_end/repack.h"
 #include "mpi/back_end/types.h"
 
 namespace huddle::mpi {
 
-// As the program names them.
-struct Place {
-  void* address = nullptr;
-  Count count = 0;
-  Datatype type{};
-};
-
-// And what its type is.
+// What the program names, and what its type is.
 struct Part {
   Place place;
   TypeFacts facts;
@@ -30,12 +23,6 @@ struct Part {
     return place.count <= 0 ? 0 : static_cast<std::size_t>(place.count) * facts.bytes;
   }
 };
-
-// MPI counts packed bytes in an int, so that an element of more cannot be packed.
-inline constexpr std::size_t most_packed_bytes = std::numeric_limits<int>::max();
-inline bool can_be_moved(const TypeFacts& facts) {
-  return facts.dense || facts.bytes <= most_packed_bytes;
-}
 
 // A view of a place that has no gaps: the place itself, or a copy of its data. Throws
 // std::runtime_error where the MPI will not pack, which is this rank's trouble alone.

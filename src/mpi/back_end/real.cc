@@ -2,10 +2,20 @@
 // Copyright the huddle contributors
 #include "mpi/back_end/real.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "mpi/back_end/look_up.h"
 
 namespace huddle::mpi {
 namespace {
+
+Datatype byte_of(Find find) {
+  const auto* const found = std::find_if(
+      datatypes.begin(), datatypes.end(),
+      [](const Predefined& predefined) { return predefined.name == std::string_view("MPI_BYTE"); });
+  return handle<Datatype>(*found, find);
+}
 
 void look_up_process(Find find, Real& real) {
   look_up(find, "PMPI_Init", real.init);
@@ -31,8 +41,10 @@ void look_up_communicators(Find find, Real& real) {
   look_up(find, "PMPI_Comm_create_errhandler", real.comm_create_errhandler);
   look_up(find, "PMPI_Comm_set_errhandler", real.comm_set_errhandler);
   look_up(find, "PMPI_Errhandler_free", real.errhandler_free);
+  look_up(find, "PMPI_Comm_create_group", real.comm_create_group);
   look_up(find, "PMPI_Comm_group", real.comm_group);
   look_up(find, "PMPI_Group_size", real.group_size);
+  look_up(find, "PMPI_Group_incl", real.group_incl);
   look_up(find, "PMPI_Group_free", real.group_free);
   look_up(find, "PMPI_Group_from_session_pset", real.group_from_session_pset);
   look_up(find, "PMPI_Group_translate_ranks", real.group_translate_ranks);
@@ -70,6 +82,7 @@ Real::Real(Find find) : RealCollectives(find) {
   look_up_process(find, *this);
   look_up_communicators(find, *this);
   look_up_types(find, *this);
+  byte = byte_of(find);
 }
 
 }  // namespace huddle::mpi

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // What huddle asks of the MPI underneath: its functions, under their profiling names, looked up
-// once.
+// once; and what a byte is to it.
 #pragma once
 
 #include "abi.h"
@@ -30,8 +30,10 @@ struct Real : RealCollectives {
   int (*comm_create_errhandler)(ErrorFunction, Errhandler*);
   int (*comm_set_errhandler)(Comm, Errhandler);
   int (*errhandler_free)(Errhandler*);
+  int (*comm_create_group)(Comm, Group, int tag, Comm*);
   int (*comm_group)(Comm, Group*);
   int (*group_size)(Group, int*);
+  int (*group_incl)(Group, int, const int*, Group*);
   int (*group_free)(Group*);
   int (*group_from_session_pset)(Session, const char*, Group*);  // null before MPI 4
   int (*group_translate_ranks)(Group, int, const int*, Group, int*);
@@ -57,6 +59,7 @@ struct Real : RealCollectives {
   int (*type_get_attr)(Datatype, int, void*, int*);
   int (*type_commit)(Datatype*);
   int (*type_free)(Datatype*);
+  Datatype byte;  // for what huddle lays out itself
   int (*pack)(const void*, int, Datatype, void*, int, int*, Comm);
   int (*unpack)(const void*, int, int*, void*, int, Datatype, Comm);
 

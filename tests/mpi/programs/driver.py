@@ -34,6 +34,7 @@ GROUPS = {
     "blocks": exchanges.blocks,
     "verify": exchanges.verify,
     "at root": exchanges.at_root,
+    "sizes": exchanges.sizes,
     "large": semantics.large,
     "communicators": semantics.communicators,
     "lives": lifetimes.lives,
@@ -53,8 +54,8 @@ GROUPS = {
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # What each change is tested by under the MPIs that are not Debian's, so that five take no longer
 # than a person waits.
-BRIEF = ("progress", "datatypes", "exchanges", "blocks", "verify", "communicators", "errors", "tools",
-         "halves", "sessions", "heaps")
+BRIEF = ("progress", "datatypes", "exchanges", "blocks", "sizes", "verify", "communicators", "errors",
+         "tools", "halves", "sessions", "heaps")
 # The same MPIs once more: what is new is how data and handles look.
 BRIEF_STANDARD = ("datatypes", "exchanges", "blocks", "communicators", "errors")
 SKIPPED = 77

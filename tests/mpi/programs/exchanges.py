@@ -46,6 +46,18 @@ def at_root(bench, thorough):
         bench.passed_for("what is wrong at the root", outcome, "gather", "arguments for the MPI to judge")
 
 
+def sizes(bench, thorough):
+    """Blocks of another size than who gets them expects."""
+    calls = ("alltoallv", "alltoallw", "gatherv", "scatterv")
+    for ranks in (2, 3, 5) if thorough else (2,):
+        what = f"sizes that differ on {ranks} ranks"
+        outcome = bench.run(bench.program("sizes"), ranks, settings=AT_ONCE)
+        bench.passes(what, outcome)
+        bench.expect(f"huddle: rank {ranks - 1} sends 8 bytes to rank 0, which expects 4" in outcome.err,
+                     f"{what}: nobody says which\n{outcome.tail()}")
+        bench.takes(what, outcome, calls)
+
+
 def verify(bench, _thorough):
     """Each operation is made once by a library that gives a wrong result, and once by the right one."""
     program = bench.program("each")

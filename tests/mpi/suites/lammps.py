@@ -39,7 +39,7 @@ def table(text):
 
 def run(peer, ranks, way, libraries, work):
     work.mkdir(parents=True, exist_ok=True)
-    own = {"OMP_NUM_THREADS": "1"}
+    own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1"}
     if WAYS[way] is not None:
         own.update({f"HUDDLE_{name}": value for name, value in WAYS[way].items()})
         own.update({"HUDDLE_STATS": "1", "LD_PRELOAD": str(libraries / "libhuddle_preload.so")})

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * large [gaps|gathered_gaps]: more than 2^31 bytes in one call: by a datatype of many bytes, and by
- * the forms with large counts; or in one element.
+ * large [CALL]: more than 2^31 bytes in one call: by a datatype of many bytes, and by the forms
+ * with large counts; or in one element that has gaps on one of two ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,63 +32,78 @@ static void fill(unsigned char* data, int is_root, int seed) {
   for (size_t at = 0; at < bytes; ++at) data[at] = byte_at(at, seed);
 }
 
-/* One element of more bytes than an int counts, with a gap that stays as it is; one rank has the
- * same without a gap. */
-static void check_gaps(void) {
-  enum { gap = 8 };
-  const size_t half = bytes / 2;
-  const int is_dense = rank_in(MPI_COMM_WORLD) == 1;
-  unsigned char* data = malloc(bytes + gap);
-  if (data == NULL) return;
-  memset(data, 7, bytes + gap);
-  const size_t second = is_dense ? half : half + gap;
-  if (rank_in(MPI_COMM_WORLD) == 0) {
-    for (size_t at = 0; at < half; ++at) data[at] = data[second + at] = byte_at(at, 4);
+/* One element of as many bytes in rows, with gaps between them or without. */
+enum { row = 2200, rows = 1000 * 1000, gap = 8 };
+
+static MPI_Datatype element_of(size_t stride) {
+  MPI_Datatype one_row;
+  MPI_Datatype element;
+  MPI_Type_contiguous(row, MPI_BYTE, &one_row);
+  if (stride == row) {
+    MPI_Type_contiguous(rows, one_row, &element);
+  } else {
+    MPI_Type_create_hvector(rows, 1, (MPI_Aint)stride, one_row, &element);
   }
-  MPI_Datatype halves;
-  MPI_Type_create_hvector(2, (int)half, (MPI_Aint)second, MPI_BYTE, &halves);
-  MPI_Type_commit(&halves);
-  MPI_Bcast(data, 1, halves, 0, MPI_COMM_WORLD);
-  size_t wrong = 0;
-  for (size_t at = 0; at < half; at += 1021) {
-    wrong += data[at] != byte_at(at, 4);
-    wrong += data[second + at] != byte_at(at, 4);
-  }
-  expect(wrong == 0, "bcast of an element with a gap: %zu bytes are wrong", wrong);
-  expect(is_dense || data[half] == 7, "bcast of an element with a gap: the gap is written to");
-  MPI_Type_free(&halves);
-  free(data);
+  MPI_Type_commit(&element);
+  MPI_Type_free(&one_row);
+  return element;
 }
 
-/* What is given has a gap, and where it is wanted there is none. */
-static void check_gathered_gaps(void) {
-  enum { gap = 8 };
-  const size_t half = bytes / 2;
-  const int is_root = rank_in(MPI_COMM_WORLD) == 0;
-  unsigned char* data = malloc(is_root ? 2 * bytes : bytes + gap);
-  if (data == NULL) return;
-  MPI_Datatype halves;
-  MPI_Type_create_hvector(2, (int)half, (MPI_Aint)(half + (is_root ? 0 : gap)), MPI_BYTE, &halves);
-  MPI_Type_commit(&halves);
-  if (is_root) {
-    memset(data, 7, 2 * bytes);
-    MPI_Gather(MPI_IN_PLACE, 0, MPI_BYTE, data, 1, halves, 0, MPI_COMM_WORLD);
-    check("gather of an element with a gap", data + bytes, 4);
-    expect(data[0] == 7, "gather of an element with a gap: what was in place is written to");
-  } else {
-    for (size_t at = 0; at < half; ++at) data[at] = byte_at(at, 4);
-    for (size_t at = half; at < bytes; ++at) data[gap + at] = byte_at(at, 4);
-    MPI_Gather(data, 1, halves, NULL, 0, MPI_BYTE, 0, MPI_COMM_WORLD);
-  }
-  MPI_Type_free(&halves);
-  free(data);
+/* Whether rank 0 gives it to rank 1, and not the other way. */
+static int is_from_root(const char* call) {
+  return strcmp(call, "bcast") == 0 || strcmp(call, "scatterv") == 0;
+}
+
+/* pre: in front of the root's there is room for another. */
+static void move_element(const char* call, unsigned char* data, MPI_Datatype type) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const int rank = rank_in(world);
+  const int only_of_1[] = {0, 1};
+  const int only_for_0[] = {rank, 0};
+  const int only_from_1[] = {0, 1 - rank};
+  const int places[] = {0, 0};
+  const MPI_Datatype types[] = {type, type};
+  if (strcmp(call, "bcast") == 0) MPI_Bcast(data, 1, type, 0, world);
+  if (strcmp(call, "scatterv") == 0)
+    MPI_Scatterv(data, only_of_1, places, type, rank == 0 ? NULL : data, rank, type, 0, world);
+  if (strcmp(call, "gather") == 0)
+    MPI_Gather(rank == 0 ? MPI_IN_PLACE : data, 1, type, data - bytes * (rank == 0), 1, type, 0,
+               world);
+  if (strcmp(call, "gatherv") == 0)
+    MPI_Gatherv(rank == 0 ? NULL : data, rank, type, data, only_of_1, places, type, 0, world);
+  if (strcmp(call, "alltoallw") == 0)
+    MPI_Alltoallw(rank == 0 ? NULL : data, only_for_0, places, types, rank == 0 ? data : NULL,
+                  only_from_1, places, types, world);
+}
+
+static void check_element(const char* call) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int gives = is_from_root(call) == (rank == 0);
+  const size_t stride = rank == 0 ? row : row + gap;
+  const size_t in_front = rank == 0 ? bytes : 0;
+  unsigned char* room = malloc(in_front + rows * stride);
+  expect(room != NULL, "no memory for %zu bytes", in_front + rows * stride);
+  if (room == NULL) return;
+  unsigned char* data = room + in_front;
+  memset(data, 7, rows * stride);
+  for (size_t at = 0; gives && at < bytes; ++at)
+    data[at / row * stride + at % row] = byte_at(at, 4);
+  MPI_Datatype element = element_of(stride);
+  move_element(call, data, element);
+  size_t wrong = 0;
+  for (size_t at = 0; at < bytes; at += 1021)
+    wrong += data[at / row * stride + at % row] != byte_at(at, 4);
+  expect(wrong == 0, "%s of an element with gaps: %zu bytes are wrong", call, wrong);
+  for (size_t at = 0; stride > row && at < rows; ++at) wrong += data[at * stride + row] != 7;
+  expect(wrong == 0, "%s of an element with gaps: %zu of those are written to", call, wrong);
+  MPI_Type_free(&element);
+  free(room);
 }
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc > 1) {
-    if (strcmp(argv[1], "gaps") == 0) check_gaps();
-    if (strcmp(argv[1], "gathered_gaps") == 0) check_gathered_gaps();
+    check_element(argv[1]);
     MPI_Finalize();
     return verdict();
   }

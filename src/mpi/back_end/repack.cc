@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/repack.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace huddle::mpi {
+namespace {
+
+// This rank, in a communicator that it makes without the others: a collective there moves data from
+// one layout to another, however many they are. (A message to itself on the program's communicator
+// could be taken by a receive of the program's.)
+class Alone {
+ public:
+  Alone(const Real& real, Comm comm) : real_(real) {
+    Group all{};
+    Group mine{};
+    int rank = 0;
+    real.comm_rank(comm, &rank);
+    real.comm_group(comm, &all);
+    real.group_incl(all, 1, &rank, &mine);
+    is_made_ = real.comm_create_group(comm, mine, /*tag=*/0, &comm_) == success;
+    real.group_free(&mine);
+    real.group_free(&all);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+  ~Alone() {
+    if (is_made_) real_.comm_free(&comm_);
+  }
+
+  // Whether the MPI did it.
+  bool move(const Place& from, const Place& to) const {
+    return is_made_ &&
+           real_.allgather(from.address, static_cast<int>(from.count), from.type, to.address,
+                           static_cast<int>(to.count), to.type, comm_) == success;
+  }
+
+ private:
+  const Real& real_;
+  Comm comm_{};
+  bool is_made_ = false;
+};
+
+// So many bytes in a row as one element, in blocks that an int counts.
+class Row {
+ public:
+  Row(const Real& real, const std::byte* address, std::size_t bytes) : real_(real) {
+    std::vector<int> blocks;
+    std::vector<Aint> places;
+    for (std::size_t at = 0; at < bytes; at += most_packed_bytes) {
+      blocks.push_back(static_cast<int>(std::min(most_packed_bytes, bytes - at)));
+      places.push_back(static_cast<Aint>(at));
+    }
+    real.type_create_hindexed(static_cast<int>(blocks.size()), blocks.data(), places.data(),
+                              real.byte, &place_.type);
+    real.type_commit(&place_.type);
+    place_.address = const_cast<std::byte*>(address);
+    place_.count = 1;
+  }
+  Row(const Row&) = delete;
+  Row& operator=(const Row&) = delete;
+  ~Row() { real_.type_free(&place_.type); }
+
+  const Place& place() const { return place_; }
+
+ private:
+  const Real& real_;
+  Place place_;
+};
+
+}  // namespace
+
+bool pack(const Real& real, Comm comm, const Place& from, std::byte* row, std::size_t bytes) {
+  if (bytes > most_packed_bytes) return Alone(real, comm).move(from, Row(real, row, bytes).place());
+  const auto room = static_cast<int>(bytes);
+  int position = 0;
+  return real.pack(from.address, static_cast<int>(from.count), from.type, row, room, &position,
+                   comm) == success &&
+         position == room;
+}
+
+bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes, const Place& to) {
+  if (bytes > most_packed_bytes) return Alone(real, comm).move(Row(real, row, bytes).place(), to);
+  const auto size = static_cast<int>(bytes);
+  int position = 0;
+  return real.unpack(row, size, &position, to.address, static_cast<int>(to.count), to.type, comm) ==
+             success &&
+         position == size;
+}
+
+}  // namespace huddle::mpi
