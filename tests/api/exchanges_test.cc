@@ -172,10 +172,15 @@ TEST(Exchanges, KeepTheOrderOfAnOperatorOfOnesOwn) {
 TEST(Exchanges, SayToOneRankThatItExpectsAnotherSize) {
   run_c_teams(ranks, [](const TeamHandle& team) {
     const int me = huddle_team_rank(team.get());
-    for (const auto& [sent, expected] : {std::pair(20U, 10U), std::pair(10U, 20U)}) {
+    struct Sizes {
+      std::size_t sent;
+      std::size_t expected;
+    };
+    for (const Sizes& sizes : {Sizes{20, 10}, Sizes{10, 20}}) {
       const bool is_surprised = me == 0;
       const auto size = [&](int from, int to) -> std::size_t {
-        return from != ranks - 1 || to != 0 ? 30 : is_surprised ? expected : sent;
+        if (from != ranks - 1 || to != 0) return 30;
+        return is_surprised ? sizes.expected : sizes.sent;
       };
       const auto out = blocks_by([&](int to) { return size(me, to); });
       const auto in = blocks_by([&](int from) { return size(from, me); });
