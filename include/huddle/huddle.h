@@ -253,7 +253,7 @@ huddle_status huddle_allgatherv(huddle_team* team, const void* input, void* outp
 huddle_status huddle_alltoall(huddle_team* team, const void* input, void* output, size_t bytes);
 /** With blocks of any sizes: the two of a pair have to agree, here as in huddle_gatherv and
  *  huddle_scatterv. In place, that is where `input` is `output`, on all ranks or on none, what
- * comes from a rank takes the place of what goes there: both have one size.
+ *  comes from a rank takes the place of what goes there: both have one size.
  *
  *  Whoever gets a larger or a smaller block than it says has HUDDLE_MISUSED and nothing of that
  *  block; all other blocks come, on all ranks, and the team stays usable. Not seen are sizes that

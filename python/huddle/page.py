@@ -9,6 +9,7 @@ from .plots.canvas import svg_element
 from .plots.heat_map import heat_map_figure
 from .plots.latency import latency_figure
 from .plots.palette import DARK, LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
+from .results import BELOW_BAR, PASSED, UNSTEADY
 from .sentences import (candidate_text, command, doubts, rivals_text, setting_rows, summary, why)
 from .words import ratio_text, size_text, time_text
 
@@ -66,7 +67,7 @@ def _ratios(results):
 def _legend():
     runs = "".join(f'<i style="background: var(--steps-{step})"></i>' for step in range(STEPS))
     marks = "".join(f'<li><b class="marks">{mark}</b> {escape(text)}</li>' for mark, text in (
-        ("~", "unsteady"), ("=", "calls left to the MPI"), ("!", "slower in every try")))
+        (UNSTEADY, "unsteady"), (PASSED, "calls left to the MPI"), (BELOW_BAR, "slower in every try")))
     return (f'<ul class="steps"><li>slower, {ratio_text(RATIO_EDGES[0])} or less</li>'
             f'<li class="run">{runs}</li><li>faster, {ratio_text(RATIO_EDGES[-1])} or more; '
             f"the middle is within 5 % of equal</li>{marks}</ul>")

@@ -178,7 +178,7 @@ void HandoffProbe::fill(const Layout& layout) const {
   }
 }
 
-void HandoffProbe::take(const Layout& layout, const Passing& passing) const {
+void HandoffProbe::drain(const Layout& layout, const Passing& passing) const {
   for (std::size_t i = 0; i < layout.count; ++i) {
     const std::size_t at = layout.offset(i);
     copy_out(passing, target_.data() + at, shared_.data() + at, layout.bytes);
@@ -199,7 +199,7 @@ Samples HandoffProbe::time_write_cached(std::size_t bytes, const Passing& passin
     // In the first round nobody has read the lines yet.
     if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
   };
-  const auto read = [&](Count) { take(layout, passing); };
+  const auto read = [&](Count) { drain(layout, passing); };
   Samples samples = converse({layout, false, write, read}, extent, budget);
   samples.ns = std::move(timed);
   return samples;
@@ -234,7 +234,7 @@ Samples HandoffProbe::time_write_returned(std::size_t bytes, const Extent& exten
   std::vector<double> timed;
   const auto write = [&](Count) { fill(layout); };
   const auto read = [&](Count round) {
-    take(layout, CopyKernel::plain);
+    drain(layout, CopyKernel::plain);
     const double start = now_ns();
     for (std::size_t i = 0; i < layout.count; ++i) {
       const std::size_t at = layout.offset(i);

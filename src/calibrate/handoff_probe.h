@@ -48,7 +48,7 @@ class HandoffProbe {
   struct Conversation;
   // The writer's source to shared memory, and from there to the reader's target.
   void fill(const Layout& layout) const;
-  void take(const Layout& layout, const memory::Passing& passing) const;
+  void drain(const Layout& layout, const memory::Passing& passing) const;
 
   Samples converse(const Conversation& conversation, const Extent& extent, const Budget& budget);
   void vary_source(const Layout& layout, std::uint32_t round) const;

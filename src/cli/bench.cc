@@ -103,8 +103,8 @@ class BenchCommand : public Command {
   ExitCode compare(const Console& console) const {
     const MeasuredRun before = read_measured_run(given_.compare.front());
     const MeasuredRun after = read_measured_run(given_.compare.back());
-    console.print(bench_compare_text(before, after, console.columns));
     const std::vector<Change> all = changes(before, after);
+    console.print(bench_compare_text(before, after, all, console.columns));
     if (all.empty()) throw InputError("the two have no point in common");
     const bool is_fine = std::none_of(
         all.begin(), all.end(), [](const Change& change) { return change.is_slower_than_bar(); });

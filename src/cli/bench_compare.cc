@@ -93,8 +93,8 @@ std::vector<Change> changes(const MeasuredRun& before, const MeasuredRun& after)
   return all;
 }
 
-std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& after, int columns) {
-  const std::vector<Change> all = changes(before, after);
+std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& after,
+                               const std::vector<Change>& all, int columns) {
   std::string text = run_text('a', before, columns) + run_text('b', after, columns) +
                      differences(before, after, all, columns);
   std::vector<std::string> operations;

@@ -49,6 +49,8 @@ struct Change {
 // In the order of the first run.
 std::vector<Change> changes(const MeasuredRun& before, const MeasuredRun& after);
 
-std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& after, int columns);
+// With what has changed between the two.
+std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& after,
+                               const std::vector<Change>& all, int columns);
 
 }  // namespace huddle::cli

@@ -32,11 +32,6 @@ Calls calls_of(Operation operation, std::size_t bytes) {
   return {operation, bytes, bytes <= short_bytes ? calls_in_a_series : 1};
 }
 
-select::Request request_of(Operation operation, std::size_t bytes, int ranks) {
-  if (operation == Operation::barrier) return {operation, 0, 1};
-  return request_of(Calls{operation, bytes}, ranks);
-}
-
 std::vector<std::string_view> algorithms_of(Operation operation,
                                             const select::Provision& provision) {
   std::vector<std::string_view> names;

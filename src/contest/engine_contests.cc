@@ -15,6 +15,7 @@
 #include "contest/team_calls.h"
 #include "contest/team_operation.h"
 #include "memory/copy.h"
+#include "node/copy_choice.h"
 #include "node/direct_exchange.h"
 
 namespace huddle::contest {
@@ -52,11 +53,11 @@ void add(Contest& contest, const Series& series, std::string name,
                              .stretches = series.stretches});
 }
 
-// A bare ring for each kernel: the numbers of their entries.
+// A bare ring for each manner of passing: the numbers of their entries.
 std::vector<std::size_t> add_rings(Contest& contest, const Series& series) {
   std::vector<std::size_t> rings;
   for (const memory::Passing& passing : memory::passings) {
-    if (!memory::is_native(passing.in)) continue;
+    if (!node::is_possible(passing, /*may_take=*/true)) continue;
     rings.push_back(contest.entries.size());
     add(contest, series, fmt::format("hand-off through a ring, {}", memory::name(passing)),
         std::make_unique<BareRing>(passing), true);

@@ -47,9 +47,7 @@ std::size_t Calls::stride(int ranks) const {
 }
 
 select::Request request_of(const Calls& calls, int ranks) {
-  const std::size_t blocks =
-      select::reduces_to_blocks(calls.operation) ? static_cast<std::size_t>(ranks) : 1;
-  return {calls.operation, blocks * calls.bytes, sizeof(double)};
+  return select::request_of(calls.operation, calls.bytes, ranks);
 }
 
 TeamOperation::TeamOperation(const Calls& calls, PlanOrChoice plan)

@@ -18,9 +18,8 @@ constexpr int root = 0;
 // Looking at everybody's counter before buffers are used again.
 double reuse_ns(const Prices& prices) { return prices.flags_ns(prices.others_than(root), root, 1); }
 
-// Who is the only one to read may take what it reads.
 memory::Passing passing_for(const Prices& prices, std::size_t bytes) {
-  return prices.passing_for(bytes, root, prices.farthest_from(root), prices.ranks() == 2);
+  return prices.passing_for(bytes, root, prices.farthest_from(root), prices.have_one_reader());
 }
 
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,

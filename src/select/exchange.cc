@@ -108,8 +108,8 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
   const int far = prices.farthest_from(0);
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
-    const auto passing =
-        prices.block_passing_for(round, SlotExchange::slots * round, 0, far, prices.ranks() == 2);
+    const auto passing = prices.block_passing_for(round, SlotExchange::slots * round, 0, far,
+                                                  prices.have_one_reader());
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
       const SlotExchange::Plan plan{round, order, passing};
       list.push_back({plan,

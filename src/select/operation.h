@@ -123,4 +123,13 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+// A call of a benchmark: the elements of reductions are doubles, and what is reduced to blocks of
+// so many bytes has a block for each rank.
+constexpr Request request_of(Operation operation, std::size_t bytes, int ranks) {
+  const bool in_blocks = reduces_to_blocks(operation);
+  return {.operation = operation,
+          .bytes = in_blocks ? bytes * static_cast<std::size_t>(ranks) : bytes,
+          .element_bytes = reduces(operation) ? sizeof(double) : 1};
+}
+
 }  // namespace huddle::select

@@ -81,6 +81,9 @@ class Prices {
   memory::Passing block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
                                     bool may_take) const;
 
+  // Whether what one rank shows to all others has a single reader, who may take it.
+  bool have_one_reader() const { return ranks() == 2; }
+
   // The rank that is farthest from this one.
   int farthest_from(int rank) const;
   // All but this one.

@@ -23,15 +23,7 @@ constexpr std::string_view name(Side side) { return side_names[static_cast<std::
 
 using select::Operation;
 using select::operations;
-
-// What such a call is to whoever chooses an algorithm: the elements of reductions are doubles, and
-// what is reduced to blocks of so many bytes is a block for each rank.
-constexpr select::Request request_of(Operation operation, std::size_t bytes, int ranks) {
-  const bool in_blocks = select::reduces_to_blocks(operation);
-  return {.operation = operation,
-          .bytes = in_blocks ? bytes * static_cast<std::size_t>(ranks) : bytes,
-          .element_bytes = select::reduces(operation) ? sizeof(double) : 1};
-}
+using select::request_of;
 
 // Launchers and MPIs print what they like: only lines that begin so are ours.
 inline constexpr std::string_view mark = "huddle-bench: ";
