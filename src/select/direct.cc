@@ -196,7 +196,8 @@ double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped) {
 namespace {
 
 double copied_by_others_ns(const Prices& prices, const Request& request, int others) {
-  if (request.operation == Operation::gather) {
+  const bool is_pushed = request.operation == Operation::gather;
+  if (is_pushed || request.root_moved) {
     return prices.push_ns(request.bytes, others, request.mapped);
   }
   return prices.fetch_ns(request.bytes, others, request.mapped);

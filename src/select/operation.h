@@ -119,6 +119,9 @@ struct Request {
   std::size_t element_bytes = 1;  // of a reduction
   // Whether what the ranks hand in, all of them, lies where the others have mapped it.
   bool mapped = false;
+  // Of a broadcast: whether its root is another than that of the one before. Then whoever receives
+  // where it sent from writes lines that its readers still have cached.
+  bool root_moved = false;
 
   bool operator==(const Request&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -341,19 +342,29 @@ const Ready& Team::ready_for(const Call& call) {
 const Team::Choice& Team::choice_for(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   if (call.element_bytes() > largest_usual_element) return choice_for_unusual(call);
+  const bool root_moved = has_moved_root(call);
   // Programs make the same call again and again.
   Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
-  if (latest.choice != nullptr && latest.bytes == bytes) return *latest.choice;
+  if (latest.choice != nullptr && latest.bytes == bytes && latest.root_moved == root_moved)
+    return *latest.choice;
   auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
-  const std::size_t size_class = select::size_class_of(bytes);
-  auto known = of_operation.find(size_class);
+  const Class its_class{select::size_class_of(bytes), root_moved};
+  auto known = of_operation.find(its_class);
   if (known == of_operation.end()) {
-    const Choice chosen =
-        choose({call.operation, select::largest_in(size_class), call.element_bytes()});
-    known = of_operation.emplace(size_class, chosen).first;
+    const Choice chosen = choose({.operation = call.operation,
+                                  .bytes = select::largest_in(its_class.size),
+                                  .element_bytes = call.element_bytes(),
+                                  .root_moved = root_moved});
+    known = of_operation.emplace(its_class, chosen).first;
   }
-  latest = {&known->second, bytes};
+  latest = {&known->second, bytes, root_moved};
   return known->second;
+}
+
+// All ranks have made the same broadcasts before.
+bool Team::has_moved_root(const Call& call) {
+  if (call.operation != Operation::bcast) return false;
+  return std::exchange(bcast_root_, call.root) != call.root;
 }
 
 // The last such call is remembered: who reduces large elements does it again and again.

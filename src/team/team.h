@@ -125,6 +125,7 @@ class Team {
   };
 
   const Ready& ready_for(const Call& call);
+  bool has_moved_root(const Call& call);
   const Choice& choice_for(const Call& call);
   const Choice& choice_for_unusual(const Call& call);
   Choice choose(const select::Request& request);
@@ -140,16 +141,23 @@ class Team {
   world::hardware::Waiting waiting_;
   Reach reach_;
   Engine engine_;
-  // By operation and size class, once chosen.
-  std::array<std::map<std::size_t, Choice>, select::operations.size()> chosen_;
+  struct Class {
+    std::size_t size = 0;
+    bool root_moved = false;
+    auto operator<=>(const Class&) const = default;
+  };
+  // By operation and class, once chosen.
+  std::array<std::map<Class, Choice>, select::operations.size()> chosen_;
   struct Latest {
     const Choice* choice = nullptr;
     std::size_t bytes = 0;
+    bool root_moved = false;
   };
   std::array<Latest, select::operations.size()> latest_;  // by operation; points into chosen_
   std::optional<Ready> barrier_;                          // once chosen
   std::optional<Choice> unusual_;                         // for elements larger than any of C
   select::Request unusual_request_;
+  int bcast_root_ = 0;               // the latest one
   const Ready* last_run_ = nullptr;  // one of the above
   std::optional<std::string> lost_;  // why the team cannot be used any more
 };

@@ -30,6 +30,14 @@ TEST(DirectByOthers, OfAPushedGatherTakesLinesFromTheRoot) {
   EXPECT_GT(by_others_ns(gather, 100), 10 * by_others_ns(gather, 1));
 }
 
+// Who receives has sent from there before.
+TEST(DirectByOthers, OfABroadcastTakesLinesFromItsReadersWhereTheRootHasMoved) {
+  Request bcast{.operation = Operation::bcast, .bytes = 1 << 20, .mapped = true};
+  EXPECT_EQ(by_others_ns(bcast, 100), by_others_ns(bcast, 1));
+  bcast.root_moved = true;
+  EXPECT_GT(by_others_ns(bcast, 100), 10 * by_others_ns(bcast, 1));
+}
+
 TEST(DirectByOthers, OfAScatterWritesWhereNobodyElseReads) {
   const Request scatter{Operation::scatter, 1 << 20, 1, true};
   EXPECT_EQ(by_others_ns(scatter, 100), by_others_ns(scatter, 1));

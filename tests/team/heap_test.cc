@@ -16,6 +16,7 @@
 #include <memory_resource>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exercise.h"
@@ -67,13 +68,26 @@ std::unique_ptr<path::PeerMemory> refuse(const path::Owner&) {
 
 enum class Reading { as_it_is, refused };
 
+machine::Machine four_cores() {
+  return machine::generic_machine(
+      machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
+}
+
+machine::Machine machine_where_cached_lines_are_dear() {
+  machine::Machine machine = four_cores();
+  for (machine::HandoffCurve& handoff : machine.handoff) {
+    if (handoff.kind != machine::HandoffKind::write_cached) continue;
+    for (double& ns : handoff.curve.ns) ns *= 1e4;
+  }
+  return machine;
+}
+
 // A rank with a heap, on a machine where reading what a peer wrote is faster than all else,
 // wherever the ranks sit.
 class HeapRank {
  public:
   explicit HeapRank(Reading reading = Reading::as_it_is) : heap_(std::size_t{256} << 20) {
-    options_.machine = machine::generic_machine(
-        machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
+    options_.machine = four_cores();
     for (machine::HandoffCurve& handoff : options_.machine.handoff) {
       if (handoff.kind == machine::HandoffKind::read_dirty) continue;
       for (double& ns : handoff.curve.ns) ns *= 1e4;
@@ -99,6 +113,15 @@ void expect_right_allreduce(Team& team, std::uint32_t seed, const Memory& memory
   team.allreduce(input.data(), result.data(), count, sum);
   EXPECT_EQ(std::vector<std::uint32_t>(result.begin(), result.end()),
             sums(count, team.ranks(), seed));
+}
+
+void expect_right_bcast(Team& team, std::uint32_t seed, int root,
+                        std::pmr::memory_resource* memory) {
+  const auto message = numbers(count, seed);
+  std::pmr::vector<std::uint32_t> buffer(count, memory);
+  if (team.rank() == root) std::copy(message.begin(), message.end(), buffer.begin());
+  team.bcast(buffer.data(), 4 * count, root);
+  EXPECT_TRUE(std::equal(message.begin(), message.end(), buffer.begin()));
 }
 
 constexpr int gather_root = 1;
@@ -192,6 +215,24 @@ TEST(Heap, ServesTheRootThatIsWrittenTo) {
     EXPECT_NE(team.latest_algorithm(), "pushed");
     expect_right_gather(team, 3, bootstrap.rank == gather_root ? inside : half);
     EXPECT_EQ(team.latest_algorithm(), "pushed");
+  }));
+}
+
+// Where it takes long to write lines that others have cached, as a receiver does who was the root.
+TEST(Heap, ServesABroadcastWhoseRootStays) {
+  expect_fine(run_ranks(2, [](const Bootstrap& bootstrap) {
+    HeapRank rank(Reading::refused);
+    ContextOptions options = rank.options();
+    options.machine = machine_where_cached_lines_are_dear();
+    Context context(options);
+    Team team(context, bootstrap);
+    std::uint32_t seed = 1;
+    for (const auto& [root, runs] :
+         {std::pair(0, "direct"), std::pair(0, "direct"), std::pair(1, "pipelined"),
+          std::pair(1, "direct"), std::pair(0, "pipelined"), std::pair(0, "direct")}) {
+      expect_right_bcast(team, ++seed, root, rank.memory());
+      EXPECT_EQ(team.latest_algorithm(), runs);
+    }
   }));
 }
 

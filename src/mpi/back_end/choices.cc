@@ -26,6 +26,21 @@ std::vector<Candidate> best_of_each(const select::Explanation& explanation) {
   return best;
 }
 
+// Whether all ranks had mapped what the others handed in, and from where the broadcast before came,
+// only the call itself could tell.
+std::vector<select::Request> all_that_it_may_have_been(const select::Request& request) {
+  std::vector<select::Request> all;
+  for (const bool mapped : {false, true}) {
+    for (const bool root_moved : {false, true}) {
+      select::Request one = request;
+      one.mapped = mapped;
+      one.root_moved = root_moved;
+      all.push_back(one);
+    }
+  }
+  return all;
+}
+
 bool ran_first_of(const team::Team& team, const std::vector<Candidate>& candidates) {
   return !candidates.empty() && algorithm_name(candidates.front().plan) == team.latest_algorithm();
 }
@@ -33,10 +48,7 @@ bool ran_first_of(const team::Team& team, const std::vector<Candidate>& candidat
 }  // namespace
 
 std::string choices(const team::Team& team, const select::Request& request) {
-  // Whether all ranks had mapped what the others handed in only the call itself could tell.
-  select::Request mapped = request;
-  mapped.mapped = true;
-  for (const select::Request& one : {request, mapped}) {
+  for (const select::Request& one : all_that_it_may_have_been(request)) {
     const std::vector<Candidate> candidates = best_of_each(team.explain(one));
     if (!ran_first_of(team, candidates)) continue;
     std::string lines;
