@@ -19,19 +19,26 @@ namespace {
 using node::PairExchange;
 using node::SlotExchange;
 
+// How many ranks write at the same time, and how many read.
+struct AtOnce {
+  int writers = 1;
+  int readers = 1;
+};
+
 // A block that one rank writes and another reads: what rides in the flag's line costs nothing
 // besides.
 struct Moved {
   double write_ns = 0;
   double read_ns = 0;
 };
-Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes, int readers_at_once,
-            const memory::Passing& passing) {
+Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes,
+            const AtOnce& at_once, const memory::Passing& passing) {
   if (node::fits_behind_flag(bytes)) return {};
   const int far = prices.farthest_from(0);
-  return {prices.write_ns(bytes, buffers_bytes, 0, far, passing),
-          std::max(prices.rest_ns(bytes, far, 0),
-                   prices.read_ns(bytes, far, 0, readers_at_once - 1, passing))};
+  return {
+      prices.in_turns_ns(prices.write_ns(bytes, buffers_bytes, 0, far, passing), at_once.writers),
+      std::max(prices.in_turns_ns(prices.rest_ns(bytes, far, 0), at_once.readers),
+               prices.read_ns(bytes, far, 0, at_once.readers - 1, passing))};
 }
 
 // A block in tiles.
@@ -41,14 +48,15 @@ struct Tiles {
 
   double ns() const { return count * (each.write_ns + each.read_ns); }
 };
-Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const PairExchange::Plan& plan) {
+Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const AtOnce& at_once,
+               const PairExchange::Plan& plan) {
   const std::size_t tile = std::min(plan.tile_bytes, std::max<std::size_t>(bytes, 1));
   // Of each channel so much is used before the first cell is used again.
   const std::size_t buffers =
       std::min(static_cast<std::size_t>(cells) * tile, std::max<std::size_t>(bytes, 1)) *
       static_cast<std::size_t>(prices.ranks() - 1);
   return {ceil_div(std::max<std::size_t>(bytes, 1), tile),
-          moved(prices, tile, buffers, prices.ranks() - 1, plan.passing)};
+          moved(prices, tile, buffers, at_once, plan.passing)};
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -158,7 +166,8 @@ double slots_allgather_ns(const Prices& prices, std::size_t bytes, const SlotExc
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round = std::min(plan.round_bytes, least);
   const int others = prices.ranks() - 1;
-  const Moved one = moved(prices, round, SlotExchange::slots * round, others, plan.passing);
+  const AtOnce all{prices.ranks(), prices.ranks()};
+  const Moved one = moved(prices, round, SlotExchange::slots * round, all, plan.passing);
   return prices.own_ns(bytes) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
@@ -167,20 +176,21 @@ double slots_alltoall_ns(const Prices& prices, std::size_t bytes, const SlotExch
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const std::size_t all = ranks * least;
-  const Moved shown = moved(prices, all, SlotExchange::slots * all, 1, plan.passing);
+  const Moved shown =
+      moved(prices, all, SlotExchange::slots * all, {prices.ranks(), 1}, plan.passing);
   const int far = prices.farthest_from(0);
   // Where they do not lie in the flag's line, a block's lines are fetched after it.
   const double read_ns =
       node::fits_behind_flag(all) ? 0 : prices.rest_ns(least + node::line_bytes, far, 0);
   return prices.own_ns(bytes) + shown.write_ns + prices.meeting_ns() +
-         (prices.ranks() - 1) * read_ns;
+         prices.by_all_ns((prices.ranks() - 1) * read_ns);
 }
 
 // Pairs take turns: in each, both write and read all tiles, and wait for each other's flags. Where
 // the first tiles go first, their flags are on their way all at once.
 double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
                          const PairExchange::Plan& plan) {
-  const Tiles tiles = tiles_of(prices, cells, bytes, plan);
+  const Tiles tiles = tiles_of(prices, cells, bytes, {prices.ranks(), prices.ranks()}, plan);
   const int far = prices.farthest_from(0);
   const auto others = static_cast<double>(prices.ranks() - 1);
   const double line_ns = prices.line_ns(far, 0);
@@ -195,8 +205,11 @@ double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
 
 double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
                        const PairExchange::Plan& plan, bool to_root) {
-  const Tiles tiles = tiles_of(prices, cells, bytes, plan);
   const std::vector<int> others = prices.others_than(0);
+  const int peers = prices.ranks() - 1;
+  const AtOnce at_once =
+      to_root ? AtOnce{.writers = peers, .readers = 1} : AtOnce{.writers = 1, .readers = peers};
+  const Tiles tiles = tiles_of(prices, cells, bytes, at_once, plan);
   const auto turns = static_cast<double>(others.size());
   const double root_ns = to_root ? tiles.each.read_ns : tiles.each.write_ns;
   const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;

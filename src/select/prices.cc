@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "machine/machine.h"
 #include "node/copy_choice.h"
@@ -30,6 +31,8 @@ HandoffKind write_kind(const Passing& passing) {
 
 Prices::Prices(const machine::CostModel& model, const node::Seats& seats)
     : model_(model), seats_(seats) {
+  const std::set<int> processors(seats.pus.begin(), seats.pus.end());
+  processors_ = static_cast<double>(processors.size());
   const double yield_ns = model.system_ns(machine::SystemCall::yield);
   for (const int pu : seats.pus) {
     const auto others = std::count(seats.pus.begin(), seats.pus.end(), pu) - 1;

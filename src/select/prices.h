@@ -4,6 +4,7 @@
 // The machine's prices, asked by rank: what the closed forms of the algorithms are made of.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -55,9 +56,16 @@ class Prices {
   // from the cache that holds them all.
   double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
 
+  // What takes one rank so long, when so many do it at the same time: those that share a processor
+  // do it one after the other. (A price that is told of others has that in it.)
+  double in_turns_ns(double ns, int at_once) const {
+    return ns * std::max(1.0, static_cast<double>(at_once) / processors_);
+  }
+  double by_all_ns(double ns) const { return in_turns_ns(ns, ranks()); }
+
   // A rank's own block of an exchange, from one of its buffers to the other.
   double own_ns(std::size_t bytes) const {
-    return join_ns(bytes, bytes * static_cast<std::size_t>(ranks()), 0);
+    return by_all_ns(join_ns(bytes, bytes * static_cast<std::size_t>(ranks()), 0));
   }
 
   // A block copied straight out of a peer's memory while `others` do so as well; infinity where the
@@ -101,6 +109,7 @@ class Prices {
   const machine::CostModel& model_;
   const node::Seats& seats_;
   std::vector<double> turn_ns_;  // by rank
+  double processors_ = 1;
 };
 
 // How many parts of `part` bytes are in `all`, the last one perhaps shorter.

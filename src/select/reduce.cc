@@ -33,15 +33,15 @@ struct Block {
   std::size_t data_bytes = 0;
 };
 
-// A rank shows a block in one of its slots; what rides in the flag's line costs nothing besides.
+// All show a block in one of their slots; what rides in the flag's line costs nothing besides.
 // The block's lines and the flag's are on their way together: one way of a line is the flag's
 // already.
 double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
                memory::CopyKernel kernel) {
   if (node::fits_behind_flag(bytes)) return 0;
   const int far = prices.farthest_from(0);
-  return std::max(0.0,
-                  prices.write_ns(bytes, slots * bytes, 0, far, kernel) - prices.line_ns(0, far));
+  const double written_ns = prices.by_all_ns(prices.write_ns(bytes, slots * bytes, 0, far, kernel));
+  return std::max(0.0, written_ns - prices.line_ns(0, far));
 }
 
 // Contributions are joined where they lie: whoever reads them takes nothing.
@@ -96,7 +96,10 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
                                                           association.first(i), block));
   }
   const double join_ns = prices.join_ns(block.bytes, block.data_bytes, 0);
-  const double top_works_ns = gather_ns(prices, leaders, 0, block) + join_ns;
+  const double joins_ns = join_all_ns(prices, leaders, 0, block) + join_ns;
+  const double top_works_ns =
+      prices.flags_ns(leaders, 0, 1) +
+      (to_all && top == TreeReduce::Top::everybody ? prices.by_all_ns(joins_ns) : joins_ns);
   // Members show theirs to their leader; a leader shows its block's where anybody else wants it. Of
   // a round alone the block's lines and the flag's are on their way together.
   const bool members_show = association.blocks() < prices.ranks();
@@ -109,8 +112,8 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
   switch (top) {
     case TreeReduce::Top::first_rank: {
       // One step more: the result has to be shown, and all take it.
-      const double take_ns =
-          prices.rest_ns(block.bytes, 0, far) + prices.join_ns(block.bytes, block.data_bytes, far);
+      const double take_ns = prices.by_all_ns(prices.rest_ns(block.bytes, 0, far) +
+                                              prices.join_ns(block.bytes, block.data_bytes, far));
       round.alone_ns += shown_ns + prices.line_to_ns(0, others) + take_ns;
       round.busy_ns += shown_ns + join_ns + prices.line_ns(0, far);
       break;
@@ -258,8 +261,8 @@ double exchange_ns(const Prices& prices, std::size_t bytes, std::size_t joined_b
   const double rounds = ceil_div(least, round_bytes);
   const double shown_ns = show_ns(prices, round_bytes, node::ExchangeReduce::slots, plan.copy_in);
   const auto joined = static_cast<std::size_t>(static_cast<double>(joined_bytes) / rounds);
-  return rounds * (shown_ns + prices.meeting_ns() +
-                   join_all_ns(prices, prices.others_than(0), 0, {joined, least}));
+  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, {joined, least});
+  return rounds * (shown_ns + prices.meeting_ns() + prices.by_all_ns(joins_ns));
 }
 
 double tree_reduce_ns(const Prices& prices, const Association& association, int slots,
@@ -286,9 +289,10 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
   const std::size_t places = chunk / ranks * (returned ? ranks - 1 : ranks);
   const std::size_t buffers = static_cast<std::size_t>(sets) * places;
-  const double shown_ns = comes_back_to_all(plan.results, aim)
-                              ? prices.return_ns(theirs, buffers, 0, far)
-                              : prices.write_ns(theirs, buffers, 0, far, plan.passing);
+  const double shown_ns =
+      prices.by_all_ns(comes_back_to_all(plan.results, aim)
+                           ? prices.return_ns(theirs, buffers, 0, far)
+                           : prices.write_ns(theirs, buffers, 0, far, plan.passing));
   const double join_ns = prices.read_ns(theirs, far, 0, others, plan.passing);
   const auto fetched_ns = [&](int at_once) {
     return prices.read_ns(theirs, far, 0, at_once, plan.passing.in);
@@ -306,9 +310,9 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
     }
     return {};
   }();
-  const double result_ns = returned
-                               ? prices.return_ns(result_bytes, buffers, 0, far)
-                               : prices.write_ns(result_bytes, buffers, 0, far, plan.passing.in);
+  const double result_ns =
+      prices.by_all_ns(returned ? prices.return_ns(result_bytes, buffers, 0, far)
+                                : prices.write_ns(result_bytes, buffers, 0, far, plan.passing.in));
   const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
   const double waits = (returned ? 2 : 3) * (ceil_div(bytes, chunk) + 1);
   return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
