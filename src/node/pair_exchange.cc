@@ -17,7 +17,8 @@ PairExchange::PairExchange(const Parameters& parameters, int ranks, world::Seque
       lines_offset_(carver_.take(static_cast<std::size_t>(ranks) * lines_ * apart_bytes)),
       cells_offset_(
           carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
-      channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}) {}
+      channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}),
+      turns_(static_cast<std::size_t>(ranks)) {}
 
 void PairExchange::fail(const Surprise& surprise, int rank) {
   throw world::SizesDiffer(fmt::format("rank {} sends {} bytes to rank {}, which expects {}",

@@ -60,9 +60,10 @@ class PairExchange {
   struct Plan {
     std::size_t tile_bytes = 16384;  // not over that of the parameters
     Order order = Order::paired;
-    // Whether the first tile for everybody is filled before any is drained: then nobody waits for a
-    // turn where there is little to move.
-    bool all_first = false;
+    // Whether a rank fills the cells for everybody before it drains everybody's, again and again:
+    // then nobody waits for one peer while others have something, or for a turn where there is
+    // little to move.
+    bool in_rounds = false;
     memory::Passing passing = {};  // of what comes in tiles
     // The sender's: blocks of so many bytes are announced, for the receiver to read.
     std::size_t announced_from = never;
@@ -117,6 +118,10 @@ class PairExchange {
   static Stream stream(int rank, int peer, const Blocks& blocks) {
     return {peer, peer == rank ? Block{} : blocks.of(peer)};
   }
+  struct Turn {
+    Stream out;
+    Stream in;
+  };
   // A block that came, and what was expected.
   struct Surprise {
     int peer = 0;
@@ -141,17 +146,15 @@ class PairExchange {
       out.is_announced = plan.announces(out.block.bytes) && stays && channel(out.peer).is_open;
       return out;
     };
-    if (plan.all_first) {
-      for (int step = 0; step < w.ranks(); ++step) {
-        Stream out = outgoing_at(step);
-        if (out.bytes_left() > 0) fill(w, out, plan);
-      }
-    }
     for (int step = 0; step < w.ranks(); ++step) {
-      Stream out = outgoing_at(step);
-      if (plan.all_first) out.moved = out.next_bytes(plan);
-      Stream in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
-      move(w, out, in, plan);
+      Turn& turn = turns_[static_cast<std::size_t>(step)];
+      turn.out = outgoing_at(step);
+      turn.in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
+    }
+    if (plan.in_rounds) {
+      move_in_rounds(w, plan);
+    } else {
+      for (Turn& turn : turns_) move(w, turn.out, turn.in, plan);
     }
     move_own_unless(!is_own_last);
     if (std::exchange(is_unsettled_, false)) settle(w, outgoing, incoming, plan);
@@ -193,6 +196,27 @@ class PairExchange {
       if (out.bytes_left() > 0) fill(w, out, plan);
       if (in.bytes_left() > 0) drain(w, in, plan);
     }
+  }
+
+  // Nobody waits in a circle here either: what a rank drains in a round was filled in the same one,
+  // and for that only the drains of the round before are waited for.
+  template <world::SingleCopyWorld W>
+  void move_in_rounds(W& w, const Plan& plan) {
+    const auto is_left = [](const Turn& turn) {
+      return turn.out.bytes_left() > 0 || turn.in.bytes_left() > 0;
+    };
+    do {
+      for (Turn& turn : turns_) {
+        for (world::Sequence i = 0; i < cells_ && turn.out.bytes_left() > 0; ++i) {
+          fill(w, turn.out, plan);
+        }
+      }
+      for (Turn& turn : turns_) {
+        for (world::Sequence i = 0; i < cells_ && turn.in.bytes_left() > 0; ++i) {
+          drain(w, turn.in, plan);
+        }
+      }
+    } while (std::any_of(turns_.begin(), turns_.end(), is_left));
   }
 
   // What was announced has to stay until it has been read, or has been written. What could not be
@@ -353,6 +377,7 @@ class PairExchange {
   std::size_t lines_offset_;
   std::size_t cells_offset_;
   std::vector<Channel> channels_;  // by peer
+  std::vector<Turn> turns_;        // of this call
   // Whether this call has announced something, or has something still to come.
   bool is_unsettled_ = false;
   std::optional<Surprise> surprise_;  // the first of this call

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -44,19 +45,25 @@ Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes,
 // A block in tiles.
 struct Tiles {
   double count = 1;
+  double rounds = 1;
   Moved each;
 
   double ns() const { return count * (each.write_ns + each.read_ns); }
 };
 Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const AtOnce& at_once,
                const PairExchange::Plan& plan) {
-  const std::size_t tile = std::min(plan.tile_bytes, std::max<std::size_t>(bytes, 1));
-  // Of each channel so much is used before the first cell is used again.
+  const std::size_t all = std::max<std::size_t>(bytes, 1);
+  const std::size_t tile = std::min(plan.tile_bytes, all);
+  // Of a channel so much is used before the first cell is used again; in rounds, and where there is
+  // no more, after that of all others.
+  const std::size_t channel = static_cast<std::size_t>(cells) * tile;
+  const bool stays_in_channel = all > channel && !plan.in_rounds;
   const std::size_t buffers =
-      std::min(static_cast<std::size_t>(cells) * tile, std::max<std::size_t>(bytes, 1)) *
-      static_cast<std::size_t>(prices.ranks() - 1);
-  return {ceil_div(std::max<std::size_t>(bytes, 1), tile),
-          moved(prices, tile, buffers, at_once, plan.passing)};
+      stays_in_channel ? channel
+                       : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
+  const double count = ceil_div(all, tile);
+  const double rounds = plan.in_rounds ? std::ceil(count / cells) : 1;
+  return {count, rounds, moved(prices, tile, buffers, at_once, plan.passing)};
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -82,14 +89,15 @@ std::string_view name(PairExchange::Order order) {
 // How pairs may take turns.
 struct Turns {
   PairExchange::Order order = PairExchange::Order::staggered;
-  bool all_first = false;
+  bool in_rounds = false;
 };
 constexpr Turns all_turns[] = {{PairExchange::Order::paired, false},
                                {PairExchange::Order::paired, true},
                                {PairExchange::Order::staggered, false},
                                {PairExchange::Order::staggered, true}};
 // One of a pair is always the root: it goes from one to the next.
-constexpr Turns turns_of_root[] = {{PairExchange::Order::staggered, false}};
+constexpr Turns turns_of_root[] = {{PairExchange::Order::staggered, false},
+                                   {PairExchange::Order::staggered, true}};
 
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
@@ -100,12 +108,12 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provisi
   for (const std::size_t tile : piece_sizes(bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     const auto passing = prices.block_passing_for(tile, buffers, 0, far, true);
-    for (const auto& [order, all_first] : turns) {
-      const PairExchange::Plan plan{tile, order, all_first, passing};
+    for (const auto& [order, in_rounds] : turns) {
+      const PairExchange::Plan plan{tile, order, in_rounds, passing};
       list.push_back(
           {plan,
            fmt::format("tiles of {}, {}{}, {}", size_text(static_cast<double>(tile)), name(order),
-                       all_first ? ", first ones first" : "", memory::name(passing)),
+                       in_rounds ? ", in rounds" : "", memory::name(passing)),
            price(plan)});
     }
   }
@@ -186,8 +194,8 @@ double slots_alltoall_ns(const Prices& prices, std::size_t bytes, const SlotExch
          prices.by_all_ns((prices.ranks() - 1) * read_ns);
 }
 
-// Pairs take turns: in each, both write and read all tiles, and wait for each other's flags. Where
-// the first tiles go first, their flags are on their way all at once.
+// Pairs take turns: in each, both write and read all tiles, and wait for each other's flags. In
+// rounds all flags are on their way at once.
 double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
                          const PairExchange::Plan& plan) {
   const Tiles tiles = tiles_of(prices, cells, bytes, {prices.ranks(), prices.ranks()}, plan);
@@ -198,9 +206,9 @@ double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
   const bool idles = plan.order == PairExchange::Order::paired && prices.ranks() > 2;
   const double turns = idles ? others + 1 : others;
   const double moves_ns = prices.own_ns(bytes) + turns * tiles.ns();
-  if (!plan.all_first) return moves_ns + turns * tiles.count * line_ns;
-  return moves_ns + prices.flags_ns(prices.others_than(0), 0, 1) +
-         turns * (tiles.count - 1) * line_ns;
+  if (!plan.in_rounds) return moves_ns + turns * tiles.count * line_ns;
+  return moves_ns + tiles.rounds * prices.flags_ns(prices.others_than(0), 0, 1) +
+         turns * (tiles.count - tiles.rounds) * prices.written_line_ns(far, 0);
 }
 
 double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
@@ -217,9 +225,14 @@ double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
       to_root ? prices.flags_ns(others, 0, 1) : prices.line_ns(0, prices.farthest_from(0));
   // The root's pace, or a peer's where a tile takes it longer than the root all the others'.
   const double pace_ns = std::max(turns * tiles.count * root_ns, tiles.count * peer_ns);
-  // Each tile but the first ones, whose flags are on their way all at once, has its own.
-  const double waits_ns = turns * (tiles.count - 1) * prices.line_ns(prices.farthest_from(0), 0);
-  return prices.own_ns(bytes) + flags_ns + peer_ns + pace_ns + waits_ns;
+  // Each tile but the first ones, whose flags are on their way all at once, has its own: to be
+  // waited for, or, in rounds, there already.
+  const int far = prices.farthest_from(0);
+  const double more_ns =
+      plan.in_rounds ? (tiles.rounds - 1) * flags_ns +
+                           turns * (tiles.count - tiles.rounds) * prices.written_line_ns(far, 0)
+                     : turns * (tiles.count - 1) * prices.line_ns(far, 0);
+  return prices.own_ns(bytes) + flags_ns + peer_ns + pace_ns + more_ns;
 }
 
 std::vector<Algorithm> allgather_algorithms() {
@@ -255,7 +268,7 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
   std::vector<Candidate> of_much;
   add_pairs_alltoall(of_much, prices, provision, {Operation::alltoall, much, 1});
   std::erase_if(of_much, [](const Candidate& one) {
-    return !std::get<PairExchange::Plan>(one.plan).all_first;
+    return !std::get<PairExchange::Plan>(one.plan).in_rounds;
   });
   Candidate chosen = cheapest(of_much);
   chosen.ns = pairs_uneven_ns(prices, cells, request, std::get<PairExchange::Plan>(chosen.plan));

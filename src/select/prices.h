@@ -27,6 +27,8 @@ class Prices {
   // All that a rank waits for it has to be awake for: where ranks share a processor, it waits for
   // its turn as well.
   double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)) + turn_ns(to); }
+  // A line that was written before anybody looks.
+  double written_line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)); }
   double shared_line_ns(int a, int b) const {
     return model_.shared_line_ns(pu(a), pu(b)) + turn_ns(b);
   }

@@ -199,11 +199,11 @@ using Pairs = DirectCall<PairExchange>;
 
 // Tiles of two bytes; blocks of three or more are announced by even ranks, of four or more by odd
 // ones. Of those, blocks of five or more are written to odd ranks.
-PairExchange::Plan announcing(int rank, PairExchange::Order order, bool all_first) {
+PairExchange::Plan announcing(int rank, PairExchange::Order order, bool in_rounds) {
   const bool is_even = rank % 2 == 0;
   return {.tile_bytes = 2,
           .order = order,
-          .all_first = all_first,
+          .in_rounds = in_rounds,
           .passing = memory::CopyKernel::nontemporal,
           .announced_from = is_even ? std::size_t{3} : std::size_t{4},
           .written_from = is_even ? PairExchange::never : 5};
@@ -222,8 +222,8 @@ Pairs exchanged(int ranks, const Table& table, const PlanOfRank& plan) {
   return call;
 }
 
-Pairs announced(int ranks, const Table& table, PairExchange::Order order, bool all_first) {
-  return exchanged(ranks, table, [=](int rank) { return announcing(rank, order, all_first); });
+Pairs announced(int ranks, const Table& table, PairExchange::Order order, bool in_rounds) {
+  return exchanged(ranks, table, [=](int rank) { return announcing(rank, order, in_rounds); });
 }
 
 // What is to be replaced is sent in tiles, however large.
@@ -249,13 +249,13 @@ Job pairs_job(int ranks, const std::vector<Pairs>& calls) {
 
 // The last rank sends another one so much, which expects something else, and has all other blocks.
 Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange::Order order,
-                 bool all_first) {
+                 bool in_rounds) {
   const int sender = ranks - 1;
   const int receiver = ranks - 2;
   const Table table = [=](int from, int to) {
     return from == sender && to == receiver ? sent : std::size_t{3};
   };
-  Pairs call = announced(ranks, table, order, all_first);
+  Pairs call = announced(ranks, table, order, in_rounds);
   call.wanted = [=, all = call.wanted](int rank) {
     Bytes wanted = all(rank);
     if (rank == receiver) wanted.resize(wanted.size() - sent);
@@ -268,7 +268,7 @@ Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange
     bool is_surprised = false;
     try {
       protocol.run(w, Blocks::listed(out), Blocks::listed(in), false,
-                   announcing(w.rank(), order, all_first));
+                   announcing(w.rank(), order, in_rounds));
     } catch (const world::SizesDiffer&) {
       is_surprised = true;
     }
@@ -292,9 +292,9 @@ std::size_t from_first(int from, int to) {
 
 TEST(DirectChecked, AnnouncedBlocksInEveryOrder) {
   for (const auto order : {paired, staggered}) {
-    for (const bool all_first : {false, true}) {
+    for (const bool in_rounds : {false, true}) {
       const auto call = [=](int ranks, const Table& table) {
-        return announced(ranks, table, order, all_first);
+        return announced(ranks, table, order, in_rounds);
       };
       EXPECT_TRUE(passes(pairs_job(2, {call(2, three), call(2, five), call(2, two)})));
       EXPECT_TRUE(passes(pairs_job(3, {call(3, mixed), call(3, uneven)})));
@@ -308,9 +308,9 @@ TEST(DirectChecked, AnnouncedBlocksInEveryOrder) {
 
 TEST(DirectChecked, AnnouncedBlocksComeWhereTheyCannotBeRead) {
   for (const auto order : {paired, staggered}) {
-    for (const bool all_first : {false, true}) {
+    for (const bool in_rounds : {false, true}) {
       const auto call = [=](int ranks, const Table& table) {
-        return announced(ranks, table, order, all_first);
+        return announced(ranks, table, order, in_rounds);
       };
       EXPECT_TRUE(passes(with_failing_paths(pairs_job(2, {call(2, five), call(2, five)}))));
       EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, mixed), call(3, five)}))));
@@ -323,11 +323,11 @@ TEST(DirectChecked, AnnouncedBlocksComeWhereTheyCannotBeRead) {
 
 TEST(DirectChecked, WhoExpectsAnotherSizeFailsAlone) {
   for (const auto order : {paired, staggered}) {
-    for (const bool all_first : {false, true}) {
+    for (const bool in_rounds : {false, true}) {
       for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
                {5, 2}, {2, 5}, {9, 4}, {4, 9}, {1, 3}, {3, 2}}) {
-        const Pairs next = announced(2, five, order, all_first);
-        const Job job = pairs_job(2, {surprising(2, sent, expected, order, all_first), next});
+        const Pairs next = announced(2, five, order, in_rounds);
+        const Job job = pairs_job(2, {surprising(2, sent, expected, order, in_rounds), next});
         EXPECT_TRUE(passes(job));
         EXPECT_TRUE(passes(with_failing_paths(job)));
       }
@@ -382,17 +382,17 @@ TEST(DirectChecked, EveryErrorPlantedIntoAGatherThatIsWrittenIsFound) {
 }
 
 TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
-  const auto failing = [](bool all_first) {
+  const auto failing = [](bool in_rounds) {
     return with_failing_paths(
-        pairs_job(2, {announced(2, five, paired, all_first), announced(2, five, paired, all_first),
-                      announced(2, two, paired, all_first)}));
+        pairs_job(2, {announced(2, five, paired, in_rounds), announced(2, five, paired, in_rounds),
+                      announced(2, two, paired, in_rounds)}));
   };
   const PlanOfRank all_written = [](int) {
     return PairExchange::Plan{
-        .tile_bytes = 2, .all_first = true, .announced_from = 3, .written_from = 3};
+        .tile_bytes = 2, .in_rounds = true, .announced_from = 3, .written_from = 3};
   };
   const PlanOfRank in_tiles = [](int) {
-    return PairExchange::Plan{.tile_bytes = 2, .all_first = true};
+    return PairExchange::Plan{.tile_bytes = 2, .in_rounds = true};
   };
   std::vector<Job> jobs = {
       pairs_job(2, {exchanged(2, five, all_written), exchanged(2, five, in_tiles)}),

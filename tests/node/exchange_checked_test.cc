@@ -78,7 +78,7 @@ Script alltoall_script(const std::vector<Matrix>& calls) {
 constexpr PairExchange::Parameters in_lines{4, 2, 2};
 constexpr PairExchange::Parameters in_cells{50, 2, 4};
 
-Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool all_first = false,
+Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool in_rounds = false,
               const PairExchange::Parameters& parameters = in_lines,
               const memory::Passing& passing = memory::CopyKernel::nontemporal) {
   const int ranks = static_cast<int>(calls.front().size());
@@ -90,7 +90,7 @@ Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool 
         const auto outgoing = packed(calls[call][rank]);
         const auto incoming = packed(column(calls[call], rank));
         protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-                     {parameters.tile_bytes, order, all_first, passing});
+                     {parameters.tile_bytes, order, in_rounds, passing});
       });
 }
 
@@ -115,7 +115,8 @@ constexpr PairExchange::Order pair_orders[] = {PairExchange::Order::paired,
 
 TEST(ExchangeChecked, PairsInEveryOrder) {
   for (const auto order : pair_orders) {
-    EXPECT_TRUE(passes(pairs_job({even(2, 9), even(2, 3)}, order, true)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 13), even(2, 3)}, order, true)));
+    EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 13), scattered(3, 1, 13)}, order, true)));
     EXPECT_TRUE(passes(pairs_job({even(3, 5), {{2, 9, 0}, {1, 0, 7}, {0, 4, 3}}}, order, true)));
     EXPECT_TRUE(passes(pairs_job({even(2, 9), even(2, 3), even(2, 4)}, order)));
     EXPECT_TRUE(passes(pairs_job({{{1, 12}, {0, 2}}, {{0, 0}, {13, 0}}, even(2, 5)}, order)));
@@ -139,18 +140,18 @@ TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
 // A block is replaced by what comes for it.
 TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
   constexpr std::size_t bytes = 9;
-  for (const auto& [ranks, all_first] :
+  for (const auto& [ranks, in_rounds] :
        {std::pair{std::size_t{2}, false}, std::pair{std::size_t{3}, false},
         std::pair{std::size_t{3}, true}}) {
     Job job = pairs_job({even(ranks, bytes)}, PairExchange::Order::paired);
     const std::size_t window = ranks * bytes;
-    job.body = [=, ranks = ranks, all_first = all_first](CheckerWorld& w) {
+    job.body = [=, ranks = ranks, in_rounds = in_rounds](CheckerWorld& w) {
       PairExchange protocol(in_lines, static_cast<int>(ranks), just_below_wrap);
       w.copy({Region::output, w.rank(), 0}, {Region::input, w.rank(), window}, window,
              memory::CopyKernel::plain);
       w.use({.in_place = true});
       protocol.run(w, Blocks::even(bytes), Blocks::even(bytes), true,
-                   {4, PairExchange::Order::paired, all_first, memory::CopyKernel::plain});
+                   {4, PairExchange::Order::paired, in_rounds, memory::CopyKernel::plain});
       w.use({});
       w.copy({Region::output, w.rank(), window}, {Region::output, w.rank(), 0}, window,
              memory::CopyKernel::plain);
@@ -163,7 +164,7 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
   EXPECT_TRUE(
       bites({pairs_job({even(2, 22), even(2, 5)}, PairExchange::Order::paired),
              pairs_job({even(3, 9), even(3, 13)}, PairExchange::Order::staggered),
-             pairs_job({even(2, 9), even(2, 3)}, PairExchange::Order::paired, true),
+             pairs_job({even(2, 13), even(2, 3)}, PairExchange::Order::paired, true),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
                        false, in_cells),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
