@@ -18,7 +18,10 @@ PairExchange::PairExchange(const Parameters& parameters, int ranks, world::Seque
       cells_offset_(
           carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
       channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}),
-      turns_(static_cast<std::size_t>(ranks)) {}
+      turns_(static_cast<std::size_t>(ranks)) {
+  draining_.reserve(turns_.size());
+  awaited_.reserve(turns_.size());
+}
 
 void PairExchange::fail(const Surprise& surprise, int rank) {
   throw world::SizesDiffer(fmt::format("rank {} sends {} bytes to rank {}, which expects {}",

@@ -122,6 +122,10 @@ class PairExchange {
     Stream out;
     Stream in;
   };
+  struct Draining {
+    Stream* in = nullptr;
+    world::Sequence tiles_left = 0;  // of the round
+  };
   // A block that came, and what was expected.
   struct Surprise {
     int peer = 0;
@@ -211,12 +215,34 @@ class PairExchange {
           fill(w, turn.out, plan);
         }
       }
-      for (Turn& turn : turns_) {
-        for (world::Sequence i = 0; i < cells_ && turn.in.bytes_left() > 0; ++i) {
-          drain(w, turn.in, plan);
-        }
-      }
+      drain_round(w, plan);
     } while (std::any_of(turns_.begin(), turns_.end(), is_left));
+  }
+
+  // Whoever has something first is drained first.
+  template <world::SingleCopyWorld W>
+  void drain_round(W& w, const Plan& plan) {
+    for (Turn& turn : turns_) {
+      if (turn.in.bytes_left() == 0) continue;
+      draining_.push_back({&turn.in, cells_});
+      awaited_.push_back(next_from(turn.in.peer, w.rank()));
+    }
+    while (!draining_.empty()) {
+      const int found = w.wait_any(awaited_);
+      const auto one_there = draining_.begin() + found;
+      Stream& in = *one_there->in;
+      drain(w, in, plan);
+      if (--one_there->tiles_left > 0 && in.bytes_left() > 0) {
+        awaited_[static_cast<std::size_t>(found)] = next_from(in.peer, w.rank());
+      } else {
+        draining_.erase(one_there);
+        awaited_.erase(awaited_.begin() + found);
+      }
+    }
+  }
+  world::Awaited next_from(int peer, int rank) {
+    const world::Sequence number = channel(peer).drained;
+    return {line_of(peer, rank, number), world::until_reached(number + one)};
   }
 
   // What was announced has to stay until it has been read, or has been written. What could not be
@@ -378,6 +404,10 @@ class PairExchange {
   std::size_t cells_offset_;
   std::vector<Channel> channels_;  // by peer
   std::vector<Turn> turns_;        // of this call
+  // What of a round is still to be drained, and what each waits for. Empty between rounds, unless
+  // somebody was lost in the middle of one; then nothing is exchanged any more.
+  std::vector<Draining> draining_;
+  std::vector<world::Awaited> awaited_;
   // Whether this call has announced something, or has something still to come.
   bool is_unsettled_ = false;
   std::optional<Surprise> surprise_;  // the first of this call

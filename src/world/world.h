@@ -14,6 +14,7 @@
 #include "memory/copy.h"
 #include "memory/reduction.h"
 #include "path/peer_memory.h"
+#include "world/awaited.h"
 #include "world/place.h"
 #include "world/sequence.h"
 
@@ -28,7 +29,8 @@ namespace huddle::world {
 //   fence           stores before it are seen by all before loads after it are done
 //   wait            until a flag holds what is wanted; returns what was seen, acquired. Throws
 //                   PeerLost where a rank of the team has died
-//   wait_any        returns the index of one that holds; wait_all returns when all do
+//   wait_any        returns the index of one that holds what is wanted of it; wait_all returns when
+//                   all hold the same
 //   prefetch_write  these bytes are written next
 //   copy            by this kernel, between two places of this rank's reach that do not overlap
 //   take            copies, and what it copies from is this rank's alone then (take_bytes)
@@ -36,7 +38,8 @@ namespace huddle::world {
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
 template <class W>
 concept World = requires(W& w, const W& view, Place place, Sequence value, Until until,
-                         std::size_t n, std::span<const Place> places, memory::CopyKernel kernel,
+                         std::size_t n, std::span<const Place> places,
+                         std::span<const Awaited> awaited, memory::CopyKernel kernel,
                          const memory::Reduction& reduction) {
   { view.rank() } -> std::same_as<int>;
   { view.ranks() } -> std::same_as<int>;
@@ -46,7 +49,7 @@ concept World = requires(W& w, const W& view, Place place, Sequence value, Until
   { w.fetch_sub(place, value) } -> std::same_as<Sequence>;
   { w.fence() } -> std::same_as<void>;
   { w.wait(place, until) } -> std::convertible_to<Sequence>;
-  { w.wait_any(places, until) } -> std::same_as<int>;
+  { w.wait_any(awaited) } -> std::same_as<int>;
   { w.wait_all(places, until) } -> std::same_as<void>;
   { w.prefetch_write(place, n) } -> std::same_as<void>;
   { w.copy(place, place, n, kernel) } -> std::same_as<void>;

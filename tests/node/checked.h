@@ -134,6 +134,10 @@ inline const Excuse flag_too_high{Fault::one_more, "w.store(",
 inline Excuse too_early_by_half(const std::string& line_part) {
   return {Fault::too_early, line_part, "no number lies between the one before and that one"};
 }
+// Of a wait that only says whose turn it is.
+inline Excuse only_a_hint(Fault fault) {
+  return {fault, "w.wait_any(awaited_", "whoever has the turn is waited for"};
+}
 inline const Excuse done_too_low{
     Fault::one_less, "w.store(of(w.rank()), value)",
     "whoever fills waits for one call more than it has to, and that one comes"};

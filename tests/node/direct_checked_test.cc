@@ -406,7 +406,12 @@ TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
       failing(false)};
   append(jobs, leaving_announcements());
   EXPECT_TRUE(bites(
-      jobs, {too_early_by_half("until_reached(to_peer.filled)"),
+      jobs, {only_a_hint(Fault::relaxed),
+             only_a_hint(Fault::dropped),
+             only_a_hint(Fault::too_early),
+             only_a_hint(Fault::plain_compare),
+             only_a_hint(Fault::fewer),
+             too_early_by_half("until_reached(to_peer.filled)"),
              too_early_by_half("until_reached(from_peer.drained + one)"),
              {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
              {Fault::relaxed, "w.store(drained(w.rank(), peer)", "nothing but the flag was read"},

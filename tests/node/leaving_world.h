@@ -8,12 +8,15 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "world/checker/checker.h"
 #include "world/peer_lost.h"
 
 namespace huddle::node::test {
 
+using world::Awaited;
 using world::Place;
 using world::Sequence;
 using world::Until;
@@ -48,13 +51,19 @@ class LeavingWorld {
   int ranks() const { return w_.ranks(); }
 
   // No errors are planted here: others do it where protocols wait as ever.
-  Sequence wait(Place flag, Until until) {
+  int wait_any(std::span<const Awaited> awaited) {
     if (waits_ && (*waits_)-- == 0) {
       news_.tell(w_);
       throw world::PeerLost("this rank leaves");
     }
-    const std::array<Place, 2> flags = {flag, news_.flag()};
-    if (w_.wait_any(flags, until) == 1) throw world::PeerLost("this rank hears of it");
+    std::vector<Awaited> all(awaited.begin(), awaited.end());
+    all.push_back({news_.flag(), awaited.front().until});
+    const int found = w_.wait_any(all);
+    if (found == static_cast<int>(awaited.size())) throw world::PeerLost("this rank hears of it");
+    return found;
+  }
+  Sequence wait(Place flag, Until until) {
+    wait_any(std::array{Awaited{flag, until}});
     return w_.load(flag);
   }
   void outlast(Place flag, Until until, Where where = Where::current()) {
@@ -73,9 +82,6 @@ class LeavingWorld {
     return w_.fetch_sub(flag, amount, where);
   }
   void fence(Where where = Where::current()) { w_.fence(where); }
-  int wait_any(std::span<const Place> flags, Until until, Where where = Where::current()) {
-    return w_.wait_any(flags, until, where);
-  }
   void wait_all(std::span<const Place> flags, Until until, Where where = Where::current()) {
     w_.wait_all(flags, until, where);
   }

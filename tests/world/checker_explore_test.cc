@@ -222,8 +222,9 @@ TEST(WaitAny, ReturnsEachThatHolds) {
     if (w.rank() > 0) {
       w.store(line(w.rank(), 0), 1);
     } else {
-      const std::vector<Place> flags = {line(1, 0), line(2, 0)};
-      seen.insert(w.wait_any(flags, until_equal(1)));
+      const std::vector<Awaited> flags = {{line(1, 0), until_equal(1)},
+                                          {line(2, 0), until_reached(1)}};
+      seen.insert(w.wait_any(flags));
     }
   });
   EXPECT_TRUE(passes(explore(job, {.budget = 0})));

@@ -36,12 +36,16 @@ void collective(CheckerWorld& w, std::size_t call) {
   const Place at = Place{Region::input, me, 8 * call};
   const Place result = line(0, 1);
   const Place readers = line(0, 2);
-  std::vector<Place> arrived;
-  for (int rank = 1; rank < w.ranks(); ++rank) arrived.push_back(line(rank, 0));
+  std::vector<Place> flags;
+  std::vector<Awaited> arrived;
+  for (int rank = 1; rank < w.ranks(); ++rank) {
+    flags.push_back(line(rank, 0));
+    arrived.push_back({flags.back(), until_reached(number(call))});
+  }
   const Place out = Place{Region::output, me, 8 * call};
   if (me == 0) {
-    w.wait_any(arrived, until_reached(number(call)));
-    w.wait_all(arrived, until_reached(number(call)));
+    w.wait_any(arrived);
+    w.wait_all(flags, until_reached(number(call)));
     w.reduce(result, at, line(1, 1), 8, join);
     for (int rank = 2; rank < w.ranks(); ++rank) w.reduce(result, result, line(rank, 1), 8, join);
     w.copy(out, result, 8, plain);

@@ -45,15 +45,17 @@ TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForOne) {
 
 TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForAny) {
   DyingPeer peer(true);
-  const std::array places = {DyingPeer::first, DyingPeer::second};
-  EXPECT_EQ(peer.world().wait_any(places, until_reached(raised)), 1);
+  const std::array awaited = {Awaited{DyingPeer::first, until_reached(raised)},
+                              Awaited{DyingPeer::second, until_reached(raised)}};
+  EXPECT_EQ(peer.world().wait_any(awaited), 1);
 }
 
 TEST(Hardware, WaitsNoLongerForTheDead) {
   DyingPeer peer(false);
-  const std::array places = {DyingPeer::first, DyingPeer::second};
+  const std::array awaited = {Awaited{DyingPeer::first, until_reached(raised)},
+                              Awaited{DyingPeer::second, until_reached(raised)}};
   EXPECT_THROW(peer.world().wait(DyingPeer::first, until_reached(raised)), PeerLost);
-  EXPECT_THROW(peer.world().wait_any(places, until_reached(raised)), PeerLost);
+  EXPECT_THROW(peer.world().wait_any(awaited), PeerLost);
 }
 
 }  // namespace

@@ -103,21 +103,23 @@ Glance CheckerWorld::wait(Place flag, Until until, Where where) {
           execution_.wait(call, flag, condition_with(fault, until), strength_with(fault))};
 }
 
-int CheckerWorld::wait_any(std::span<const Place> flags, Until until, Where where) {
+int CheckerWorld::wait_any(std::span<const Awaited> awaited, Where where) {
   const Call call{rank_, {Operation::wait_any, where}};
-  FaultSet faults = faults_of_waiting(until, ranks());
-  faults.add(Fault::fewer, flags.size() > 1);
+  FaultSet faults = faults_of_waiting(awaited.front().until, ranks());
+  faults.add(Fault::fewer, awaited.size() > 1);
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::dropped) {
-    execution_.load(call, flags.front(), Strength::ordered);
+    execution_.load(call, awaited.front().flag, Strength::ordered);
     return 0;
   }
-  if (fault == Fault::fewer) flags = flags.first(flags.size() - 1);
-  std::vector<Place> places(flags.begin(), flags.end());
-  if (fault == Fault::wrong_owner) {
-    for (Place& place : places) place = next_owners(place);
+  if (fault == Fault::fewer) awaited = awaited.first(awaited.size() - 1);
+  std::vector<Place> flags;
+  std::vector<Condition> conditions;
+  for (const auto& [flag, until] : awaited) {
+    flags.push_back(fault == Fault::wrong_owner ? next_owners(flag) : flag);
+    conditions.push_back(condition_with(fault, until));
   }
-  return execution_.wait_any(call, places, condition_with(fault, until), strength_with(fault));
+  return execution_.wait_any(call, flags, std::move(conditions), strength_with(fault));
 }
 
 // One after another: that a flag moves on while the next one is waited for is allowed.

@@ -12,6 +12,7 @@
 
 #include "memory/copy.h"
 #include "memory/reduction.h"
+#include "world/awaited.h"
 #include "world/checker/execution.h"
 #include "world/checker/site.h"
 #include "world/place.h"
@@ -62,7 +63,7 @@ class CheckerWorld {
   void fence(Where where = Where::current());
   Glance wait(Place flag, Until until, Where where = Where::current());
   // Where several hold, each of them is returned in some execution.
-  int wait_any(std::span<const Place> flags, Until until, Where where = Where::current());
+  int wait_any(std::span<const Awaited> awaited, Where where = Where::current());
   void wait_all(std::span<const Place> flags, Until until, Where where = Where::current());
   void prefetch_write(Place place, std::size_t n, Where where = Where::current());
   void copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel,

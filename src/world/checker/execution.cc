@@ -201,7 +201,7 @@ std::vector<std::size_t> Execution::holding(int rank) const {
   const Rank& waiter = of(rank);
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < waiter.flags.size(); ++i) {
-    if (waiter.condition.holds(machine_.peek(rank, waiter.flags[i]))) found.push_back(i);
+    if (waiter.conditions[i].holds(machine_.peek(rank, waiter.flags[i]))) found.push_back(i);
   }
   return found;
 }

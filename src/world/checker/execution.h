@@ -66,7 +66,7 @@ class Execution : private Judge {
   void fence(const Call& call);
   // Does not observe.
   Sequence wait(const Call& call, Place flag, const Condition& condition, Strength strength);
-  int wait_any(const Call& call, std::span<const Place> flags, const Condition& condition,
+  int wait_any(const Call& call, std::span<const Place> flags, std::vector<Condition> conditions,
                Strength strength);
   void prefetch_write(const Call& call, Place place, std::size_t n);
   void copy(const Call& call, Place to, Place from, std::size_t n, bool unfenced);
@@ -99,8 +99,8 @@ class Execution : private Judge {
     // It lost its turn before that operation, and nothing has happened since that the operation
     // would notice, or that would notice it.
     bool set_aside = false;
-    Condition condition;
-    std::uint64_t history = 0;  // a digest of all that it has seen
+    std::vector<Condition> conditions;  // of each of its flags, where it waits
+    std::uint64_t history = 0;          // a digest of all that it has seen
     int path_failures = 0;
   };
 

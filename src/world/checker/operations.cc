@@ -4,6 +4,8 @@
 // What a rank can ask for while it runs.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "world/checker/execution.h"
 #include "world/checker/text.h"
 
@@ -102,20 +104,19 @@ Sequence Execution::wait(const Call& call, Place flag, const Condition& conditio
   if (!enter(call)) return condition.until.value;
   machine_.check_flag(call.rank, flag);
   Rank& me = of(call.rank);
-  me.condition = condition;
+  me.conditions = {condition};
   me.state = Rank::State::waiting;
   take_turn(call, {&flag, 1}, false);
   me.state = Rank::State::ready;
   return see(call, flag, strength);
 }
 
-int Execution::wait_any(const Call& call, std::span<const Place> flags, const Condition& condition,
-                        Strength strength) {
+int Execution::wait_any(const Call& call, std::span<const Place> flags,
+                        std::vector<Condition> conditions, Strength strength) {
   if (!enter(call)) return 0;
-  if (flags.empty()) fail("waits for any of no flags");
   for (const Place flag : flags) machine_.check_flag(call.rank, flag);
   Rank& me = of(call.rank);
-  me.condition = condition;
+  me.conditions = std::move(conditions);
   me.state = Rank::State::waiting;
   take_turn(call, flags, false);
   me.state = Rank::State::ready;

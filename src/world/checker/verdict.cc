@@ -44,9 +44,10 @@ std::string Execution::waiting_text(int rank) const {
   if (waiter.state == Rank::State::ended) return fmt::format("\n  rank {} has ended", rank);
   const bool asleep = waiter.state == Rank::State::asleep;
   std::string text = fmt::format("\n  rank {} {}", rank, asleep ? "sleeps at" : "waits for");
-  for (const Place flag : waiter.flags) {
+  for (std::size_t i = 0; i < waiter.flags.size(); ++i) {
+    const Place flag = waiter.flags[i];
     text += ' ' + text_of(flag);
-    if (!asleep) text += " until it " + text_of(waiter.condition.until);
+    if (!asleep) text += " until it " + text_of(waiter.conditions[i].until);
     text += fmt::format(" (holds {})", text_of(machine_.peek(rank, flag)));
   }
   return text + fmt::format(" [{}]", text_of(waiter.call.site));

@@ -44,10 +44,10 @@ Sequence CountingWorld::wait(Place flag, Until until) {
   }
 }
 
-int CountingWorld::wait_any(std::span<const Place> flags, Until until) {
+int CountingWorld::wait_any(std::span<const Awaited> awaited) {
   for (;;) {
-    for (std::size_t i = 0; i < flags.size(); ++i) {
-      if (until.holds(round_.look(rank_, flags[i]))) return static_cast<int>(i);
+    for (std::size_t i = 0; i < awaited.size(); ++i) {
+      if (awaited[i].until.holds(round_.look(rank_, awaited[i].flag))) return static_cast<int>(i);
     }
     round_.pass_on_in_vain(rank_);
   }

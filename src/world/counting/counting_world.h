@@ -13,6 +13,7 @@
 
 #include "memory/copy.h"
 #include "memory/reduction.h"
+#include "world/awaited.h"
 #include "world/checker/memory.h"
 #include "world/counting/counts.h"
 #include "world/place.h"
@@ -36,7 +37,7 @@ class CountingWorld {
   Sequence fetch_sub(Place flag, Sequence amount) { return fetch_add(flag, Sequence{0} - amount); }
   void fence();
   Sequence wait(Place flag, Until until);
-  int wait_any(std::span<const Place> flags, Until until);
+  int wait_any(std::span<const Awaited> awaited);
   void wait_all(std::span<const Place> flags, Until until);
   // Nothing is slow here.
   void prefetch_write(Place, std::size_t) {}

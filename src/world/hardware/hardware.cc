@@ -28,25 +28,25 @@ Sequence Hardware::wait_longer(Flag word, Until until) {
   }
 }
 
-int Hardware::find(std::span<const Place> places, Until until) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (until.holds(load(places[i]))) return static_cast<int>(i);
+int Hardware::find(std::span<const Awaited> awaited) {
+  for (std::size_t i = 0; i < awaited.size(); ++i) {
+    if (awaited[i].until.holds(load(awaited[i].flag))) return static_cast<int>(i);
   }
   return -1;
 }
 
-int Hardware::wait_any(std::span<const Place> places, Until until) {
+int Hardware::wait_any(std::span<const Awaited> awaited) {
   Patience patience(*surroundings_.waiting);
-  int found = find(places, until);
+  int found = find(awaited);
   while (found < 0) {
     try {
       patience.spend();
     } catch (const PeerLost&) {
-      found = find(places, until);
+      found = find(awaited);
       if (found < 0) throw;
       return found;
     }
-    found = find(places, until);
+    found = find(awaited);
   }
   return found;
 }

@@ -17,6 +17,7 @@
 #include "memory/reduction.h"
 #include "memory/spin.h"
 #include "path/peer_memory.h"
+#include "world/awaited.h"
 #include "world/hardware/patience.h"
 #include "world/place.h"
 #include "world/sequence.h"
@@ -66,7 +67,7 @@ class Hardware {
     }
     return wait_longer(word, until);
   }
-  int wait_any(std::span<const Place> places, Until until);
+  int wait_any(std::span<const Awaited> awaited);
   void wait_all(std::span<const Place> places, Until until) {
     for (const Place& place : places) wait(place, until);
   }
@@ -144,7 +145,7 @@ class Hardware {
 
   Sequence wait_longer(Flag word, Until until);
   // The first flag for which it holds; -1 where it holds for none.
-  int find(std::span<const Place> places, Until until);
+  int find(std::span<const Awaited> awaited);
 
   const Surroundings& surroundings_;
   Buffers buffers_;
