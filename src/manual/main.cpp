@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "huddle/huddle.h"
+#include "manual/completions.h"
 #include "manual/pages.h"
 
 namespace {
@@ -19,6 +20,12 @@ void write_all(const std::string& folder) {
     huddle::write_text(page.text, fmt::format("{}/man/man{}/{}.{}", folder, page.section, page.name,
                                               page.section));
   }
+  // As each shell looks for it.
+  huddle::write_text(huddle::manual::bash_completion(all),
+                     folder + "/bash-completion/completions/huddle");
+  huddle::write_text(huddle::manual::zsh_completion(all), folder + "/zsh/site-functions/_huddle");
+  huddle::write_text(huddle::manual::fish_completion(all),
+                     folder + "/fish/vendor_completions.d/huddle.fish");
 }
 
 }  // namespace

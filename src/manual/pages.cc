@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "manual/roff.h"
 
@@ -30,7 +31,8 @@ std::string reference(const std::string& name, int section) {
 // nor is a command's name broken at its hyphen.
 std::string opening(const Page& page, const std::string& version, std::string_view summary) {
   std::string title;
-  for (const char c : page.name) title += static_cast<char>(std::toupper(c));
+  for (const char c : page.name)
+    title += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return fmt::format(".TH {} {} \"\" \"huddle {}\" \"huddle\"\n.nh\n.ad l\n", literal(title),
                      page.section, version) +
          section("NAME", fmt::format("{} \\- {}\n", literal(page.name), prose(summary)));
