@@ -47,10 +47,10 @@ class Options {
                     const std::string& help) = 0;
   // These two cannot be given together.
   virtual void exclude(const std::string& name, const std::string& other) = 0;
-  // What shells may propose for an argument whose placeholder does not say it. It is not checked:
-  // the command itself knows best what to say of a wrong one.
-  virtual void complete(const std::string& name, Value value,
-                        std::vector<std::string> words = {}) = 0;
+  // What shells may propose for an argument whose placeholder does not say it. Nothing for whoever
+  // reads a command line: the command itself knows best what to say of a wrong value.
+  virtual void complete(const std::string& /*name*/, Value /*value*/,
+                        std::vector<std::string> /*words*/ = {}) {}
 };
 
 // What a command may consult while it runs.

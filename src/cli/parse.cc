@@ -108,8 +108,6 @@ class ParserOptions : public Options {
   void exclude(const std::string& name, const std::string& other) override {
     app_.get_option(name)->excludes(app_.get_option(other));
   }
-  void complete(const std::string& /*name*/, Value /*value*/,
-                std::vector<std::string> /*words*/) override {}
 
  private:
   CLI::App& app_;
