@@ -50,7 +50,7 @@ class Options {
   // What shells may propose for an argument whose placeholder does not say it. Nothing for whoever
   // reads a command line: the command itself knows best what to say of a wrong value.
   virtual void complete(const std::string& /*name*/, Value /*value*/,
-                        std::vector<std::string> /*words*/ = {}) {}
+                        const std::vector<std::string>& /*words*/ = {}) {}
 };
 
 // What a command may consult while it runs.

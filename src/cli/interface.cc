@@ -128,7 +128,8 @@ class Recorder : public Options {
   void exclude(const std::string& name, const std::string& other) override {
     interface_.exclusions.emplace_back(name, other);
   }
-  void complete(const std::string& name, Value value, std::vector<std::string> words) override {
+  void complete(const std::string& name, Value value,
+                const std::vector<std::string>& words) override {
     for (auto* const arguments : {&interface_.options, &interface_.positionals}) {
       for (Argument& argument : *arguments) {
         if (std::find(argument.names.begin(), argument.names.end(), name) == argument.names.end()) {

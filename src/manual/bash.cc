@@ -115,7 +115,8 @@ std::string option_rules(const std::string& command, const std::vector<Argument>
   for (const Argument& option : options) {
     if (option.values == 0) continue;
     std::vector<std::string> patterns;
-    for (const std::string& name : option.names) patterns.push_back(command + "' " + name + "'");
+    for (const std::string& name : option.names)
+      patterns.push_back(fmt::format("{}' {}'", command, name));
     text += fmt::format("    {}) {} count={} ;;\n", fmt::join(patterns, " | "), answer(option),
                         option.values);
   }
