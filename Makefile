@@ -3,7 +3,7 @@
 #
 # The front door. `make help` says what there is; the work is done in scripts/ and CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all format tidy pictures tables clean install
+.PHONY: help build demo test test-all format tidy pictures tables clean install package
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -41,6 +41,9 @@ tables: build
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+package:
+	@packaging/debian.sh
 
 # Nothing is ever mounted below build/ (tests/lab mounts in a namespace of its own); stay on this
 # file system all the same.

@@ -12,6 +12,7 @@ Start here
 Use it
   make build       build/release/bin/huddle
   make install     into PREFIX (default /usr/local); DESTDIR is honoured
+  make package     a Debian package, in build/debian
 Work on it
   make format      clang-format over every source
   make tidy        clang and clang-tidy over every source

@@ -30,7 +30,7 @@ bench() {
     build/release/bench/copy_bench --benchmark_min_time=0.01 --benchmark_filter=4096
 }
 
-scripts/install-packages.sh build test test-all || exit 1
+scripts/install-packages.sh build package test test-all || exit 1
 step test scripts/test.sh
 step many env TEAMS_TO_MAKE=100000 BIG_COUNTS=1 \
   build/release/tests/api/api_tests --gtest_filter='*ByTheThousand:*MoreThanAnIntCounts'
@@ -65,9 +65,11 @@ step deaths-heap tests/mpi/programs/driver.py --heap --level thorough --only dea
 step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=*Death.*'
 if [ "$(id -u)" = 0 ]; then
   step hosts tests/lab/hosts.sh
+  step debian-package tests/lab/debian-package.sh
   step clean-debian tests/lab/clean-debian.sh
 else
   table+=("$(printf '%-14s %8s  %-7s %s' hosts - NOT-RUN 'needs root: sudo tests/lab/hosts.sh')")
+  table+=("$(printf '%-14s %8s  %-7s %s' debian-package - NOT-RUN 'needs root: sudo tests/lab/debian-package.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' clean-debian - NOT-RUN 'needs root: sudo tests/lab/clean-debian.sh')")
 fi
 

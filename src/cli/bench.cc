@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "cli/bench_compare.h"
 #include "cli/bench_options.h"
+#include "select/operation.h"
 
 namespace huddle::cli {
 namespace {
@@ -52,6 +53,8 @@ class BenchCommand : public Command {
   }
   void declare(Options& options) override {
     options.text("--ops", given_.ops, "OP,...", "the collectives to time; all");
+    options.complete("--ops", Value::list,
+                     {select::operation_names.begin(), select::operation_names.end()});
     options.text("--sizes", given_.sizes, "FROM:TO",
                  "sizes, by factors of 4, or a list such as 8,64K; 8:4M");
     options.number("-n,--ranks", given_.ranks, 2, most_ranks, "N",
@@ -79,6 +82,7 @@ class BenchCommand : public Command {
                  "with --engine: choose by the machine file that is found; do not measure first");
     options.pair("--compare", given_.compare, "A.json B.json",
                  "measure nothing: what has become faster or slower from one result to another");
+    options.complete("--compare", Value::file);
     options.setting("heap");
     options.setting("machine");
     for (const char* const name : {"--ops", "--sizes", "--mpi", "--peers", "--seconds"}) {

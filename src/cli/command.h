@@ -16,7 +16,11 @@
 
 namespace huddle::cli {
 
-// Collects the options of one subcommand. `names` are written as "-n,--ranks".
+// What a value is, for shells that complete it.
+enum class Value { text, word, list, file, folder, program };
+
+// Collects the options of one subcommand. `names` are written as "-n,--ranks". The placeholders
+// FILE, DIR and LAUNCHER say of what kind a value is.
 class Options {
  public:
   virtual ~Options() = default;
@@ -43,6 +47,10 @@ class Options {
                     const std::string& help) = 0;
   // These two cannot be given together.
   virtual void exclude(const std::string& name, const std::string& other) = 0;
+  // What shells may propose for an argument whose placeholder does not say it. Nothing for whoever
+  // reads a command line: the command itself knows best what to say of a wrong value.
+  virtual void complete(const std::string& /*name*/, Value /*value*/,
+                        const std::vector<std::string>& /*words*/ = {}) {}
 };
 
 // What a command may consult while it runs.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_report.h"
+#include "cli/interface.h"
 
 namespace huddle::cli {
 namespace {
@@ -16,12 +17,8 @@ class ConfigCommand : public Command {
   std::string name() const override { return "config"; }
   std::string summary() const override { return "every setting, its value, where that came from"; }
   std::string description() const override {
-    return "Shows every setting, its value and where that came from. What is given earlier wins:\n"
-           "  a flag on the command line\n"
-           "  HUDDLE_<SETTING> in the environment\n"
-           "  $XDG_CONFIG_HOME/huddle/config.toml (~/.config where that is not set)\n"
-           "  /etc/huddle/config.toml\n"
-           "  the default";
+    return "Shows every setting, its value and where that came from. " +
+           std::string(order_of_sources);
   }
   std::string examples() const override {
     return "  huddle config                 all settings\n"
@@ -38,6 +35,9 @@ class ConfigCommand : public Command {
     options.setting("machine");
     options.flag("--json", json_, "as JSON");
     options.positional("SETTING", key_, "only this one, and what it means");
+    std::vector<std::string> keys;
+    for (const settings::Setting& setting : settings::table()) keys.emplace_back(setting.key);
+    options.complete("SETTING", Value::word, keys);
   }
   ExitCode run(const Context& context) override {
     if (!key_.empty() && !json_) {

@@ -93,6 +93,8 @@ class ExplainCommand : public Command {
   void declare(Options& options) override {
     options.positional("OPERATION", operation_,
                        fmt::format("{}", fmt::join(select::operation_names, ", ")));
+    options.complete("OPERATION", Value::word,
+                     {select::operation_names.begin(), select::operation_names.end()});
     options.positional("SIZE", size_, "bytes of one rank: 64, 8K, 1.5M; not for a barrier");
     options.number("-n,--ranks", ranks_, 1, most_ranks, "RANKS", "how many; else one a core");
     options.setting("machine");

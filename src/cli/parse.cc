@@ -12,25 +12,13 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/interface.h"
 #include "cli/terminal.h"
 #include "cli/wrap.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {
-
-constexpr std::string_view description =
-    "huddle makes the cores of a machine talk faster.\n"
-    "It measures what communication costs here and decides by that.";
-
-constexpr std::string_view footer =
-    "Start with:\n"
-    "  huddle topo        what this machine looks like\n"
-    "  huddle doctor      what huddle needs and whether it is here\n"
-    "  huddle calibrate   measure this machine, once\n"
-    "\n"
-    "'huddle COMMAND --help' shows examples, 'huddle config --help' where settings come from.\n"
-    "Exit status: 0 fine, 1 a finding or failure, 2 wrong usage, 3 bad input.";
 
 std::string option_part(const std::string& word) { return word.substr(0, word.find('=')); }
 
@@ -63,7 +51,7 @@ void declare_setting(CLI::App& app, const settings::Setting& setting, FlagValues
 
 void declare_everywhere(CLI::App& app, FlagValues& values) {
   for (const settings::Setting& setting : settings::table()) {
-    if (setting.flag_everywhere) declare_setting(app, setting, values, "What output looks like");
+    if (setting.flag_everywhere) declare_setting(app, setting, values, appearance_heading);
   }
 }
 
@@ -102,12 +90,12 @@ class ParserOptions : public Options {
   }
   void number(const std::string& names, int& target, int least, int most,
               const std::string& placeholder, const std::string& help) override {
-    app_.add_option(names, target, fmt::format("{} ({} to {})", help, least, most))
-        ->check(CLI::Range(least, most))
+    app_.add_option(names, target, help_of_number(help, least, most))
+        ->check(CLI::Range(least, most).description(""))
         ->type_name(placeholder);
   }
   void setting(const std::string& key) override {
-    declare_setting(app_, setting_named(key), values_, "Options");
+    declare_setting(app_, setting_named(key), values_, options_heading);
   }
   void positional(const std::string& name, std::string& target, const std::string& help) override {
     app_.add_option(name, target, help)->check(refuse_nothing)->type_name("");
@@ -178,7 +166,7 @@ class HelpFormatter : public CLI::Formatter {
   // The placeholder alone: ranges stand in the help text, exclusions in the error.
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string type = option->get_type_name();
-    return type.empty() ? type : " " + type.substr(0, type.find(':'));
+    return type.empty() ? type : " " + type;
   }
 
  private:
@@ -236,9 +224,9 @@ class Parser {
  public:
   explicit Parser(const std::vector<std::unique_ptr<Command>>& commands) {
     app_.formatter(std::make_shared<HelpFormatter>(commands, plain_console().columns));
-    app_.footer(std::string(footer));
-    app_.set_help_flag("-h,--help", "this help");
-    app_.set_version_flag("--version", fmt::format("huddle {}", huddle_version()), "the version");
+    app_.footer(std::string(program_footer));
+    app_.set_help_flag(help_flag, help_text);
+    app_.set_version_flag(version_flag, fmt::format("huddle {}", huddle_version()), version_text);
     app_.require_subcommand(0, 1);
     declare_everywhere(app_, values_);
     for (const auto& command : commands) add(*command);
@@ -290,7 +278,7 @@ class Parser {
   void add(Command& command) {
     CLI::App* const sub = app_.add_subcommand(command.name(), command.summary());
     sub->group("Commands");
-    sub->set_help_flag("-h,--help", "this help");
+    sub->set_help_flag(help_flag, help_text);
     ParserOptions options(*sub, values_, rests_);
     command.declare(options);
     declare_everywhere(*sub, values_);
@@ -343,7 +331,7 @@ class Parser {
     return no_option_text("huddle", word, app_);
   }
 
-  CLI::App app_{std::string(description), "huddle"};
+  CLI::App app_{std::string(program_description), "huddle"};
   FlagValues values_;
   Rests rests_;
   std::vector<std::string> names_;

@@ -28,6 +28,9 @@ constexpr std::array<std::string_view, 2> folders = {HUDDLE_PYTHON_FOLDER,
 // Python on a slow file system needs seconds to come up.
 constexpr std::chrono::milliseconds patience{30000};
 
+// Root's Python would keep what it has compiled beside the sources, where nobody removes it.
+constexpr const char* leave_nothing = "-B";
+
 // The package's folder takes the place of the working directory, in which anything may lie.
 constexpr std::string_view look_there =
     "import sys\nsys.path[:1] = filter(None, [sys.argv.pop(1)])\n";
@@ -62,7 +65,8 @@ std::string folder_beside(const std::string& program) {
 // Nothing where this is no Python.
 std::optional<Candidate> look_at(const std::string& python, const std::string& folder) {
   const auto output = doctor::run_program(
-      {python, "-c", std::string(look_there) + std::string(probe), folder}, patience);
+      {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder},
+      patience);
   const std::size_t at = output ? output->text.rfind(mark) : std::string::npos;
   if (at == std::string::npos) return std::nullopt;
   return Candidate{python, words(output->text.substr(at + mark.size()))};
@@ -123,7 +127,7 @@ FrontEnd find_front_end(const std::string& program, std::string_view search_path
 std::vector<std::string> front_end_command(const FrontEnd& front_end, const std::string& module,
                                            const std::vector<std::string>& arguments) {
   std::vector<std::string> command = {
-      front_end.python, "-c",
+      front_end.python, leave_nothing, "-c",
       fmt::format("{}from {} import main\nsys.exit(main())", look_there, module), front_end.folder};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;

@@ -34,6 +34,7 @@ MAY_SEE = {
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
     "cli": {"base", "settings", "machine", "memory", "heap", "picture", "doctor", "calibrate", "world", "node",
             "select", "contest", "launch", "versus"},
+    "manual": {"base", "settings", "cli"},
 }
 
 # Foreign headers and the only files that may include them.

@@ -7,7 +7,8 @@
 set -euo pipefail
 build=$1
 cc=$2
-example=$(cd "$(dirname "$0")/../.." && pwd)/examples/allreduce.c
+here=$(cd "$(dirname "$0")" && pwd)
+example=$here/../../examples/allreduce.c
 wanted="4 ranks: 6 and 2"
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
@@ -22,6 +23,11 @@ export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig} PKG_CONFIG_PATH=$pkgconfig
 machines=("$prefix_now"/share/huddle/machines/*.toml)
 "$prefix_now/bin/huddle" topo --machine "${machines[0]}" >/dev/null
 echo "${#machines[@]} machine files installed"
+for made in man/man1/huddle-run.1 man/man7/huddle-settings.7 bash-completion/completions/huddle \
+  zsh/site-functions/_huddle fish/vendor_completions.d/huddle.fish; do
+  [ -s "$prefix_now/share/$made" ] || { echo "share/$made is not installed" >&2; exit 1; }
+done
+"$here/installed_module.sh" "$prefix_now"
 
 expect() { # expect PROGRAM...: runs and says what it should
   local said

@@ -75,8 +75,9 @@ TEST_F(FrontEndTest, SaysWhatToInstall) {
 TEST_F(FrontEndTest, TheCommandHasTheArgumentsAsTheyAre) {
   const auto command =
       front_end_command({"/usr/bin/python3", "/opt/p y"}, "huddle.report", {"--", "a 'b'.json"});
-  EXPECT_THAT(command, ElementsAre("/usr/bin/python3", "-c", HasSubstr("from huddle.report import"),
-                                   "/opt/p y", "--", "a 'b'.json"));
+  EXPECT_THAT(command,
+              ElementsAre("/usr/bin/python3", "-B", "-c", HasSubstr("from huddle.report import"),
+                          "/opt/p y", "--", "a 'b'.json"));
 }
 
 }  // namespace

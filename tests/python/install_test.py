@@ -16,7 +16,8 @@ HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
 
 
 def run(words, **named):
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
     done = subprocess.run(words, text=True, capture_output=True, check=False, env=environment, **named)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

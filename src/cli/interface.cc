@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/interface.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace huddle::cli {
+
+constexpr std::string_view program_description =
+    "huddle makes the cores of a machine talk faster.\n"
+    "It measures what communication costs here and decides by that.";
+
+constexpr std::string_view program_footer =
+    "Start with:\n"
+    "  huddle topo        what this machine looks like\n"
+    "  huddle doctor      what huddle needs and whether it is here\n"
+    "  huddle calibrate   measure this machine, once\n"
+    "\n"
+    "'huddle COMMAND --help' shows examples, 'huddle config --help' where settings come from.\n"
+    "Exit status: 0 fine, 1 a finding or failure, 2 wrong usage, 3 bad input.";
+
+constexpr std::string_view order_of_sources =
+    "What is given earlier wins:\n"
+    "  a flag on the command line\n"
+    "  HUDDLE_<SETTING> in the environment\n"
+    "  $XDG_CONFIG_HOME/huddle/config.toml (~/.config where that is not set)\n"
+    "  /etc/huddle/config.toml\n"
+    "  the default";
+
+std::string help_of_number(const std::string& help, int least, int most) {
+  return fmt::format("{} ({} to {})", help, least, most);
+}
+
+namespace {
+
+// "-n,--ranks" -> "-n" and "--ranks".
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, start), text.size());
+    parts.emplace_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+// Placeholders are for people; these three say the same to a shell.
+Value value_by(std::string_view placeholder) {
+  if (placeholder == "FILE") return Value::file;
+  if (placeholder == "DIR") return Value::folder;
+  if (placeholder == "LAUNCHER") return Value::program;
+  return Value::text;
+}
+
+Argument argument_of(const settings::Setting& setting) {
+  Argument argument{.names = {settings::flag_name(setting.key)},
+                    .placeholder = std::string(setting.placeholder),
+                    .help = std::string(setting.help),
+                    .values = 1,
+                    .is_setting = true};
+  switch (setting.kind) {
+    case settings::Kind::path:
+      argument.value = Value::file;
+      return argument;
+    case settings::Kind::word:
+    case settings::Kind::toggle:
+      argument.value = Value::word;
+      argument.words = split(setting.placeholder, '|');
+      return argument;
+    case settings::Kind::list:
+      argument.value = Value::list;
+      argument.words.assign(setting.names.begin(), setting.names.end());
+      return argument;
+    case settings::Kind::count:
+    case settings::Kind::size:
+      return argument;
+  }
+  return argument;
+}
+
+// Writes down what a command declares.
+class Recorder : public Options {
+ public:
+  explicit Recorder(Interface& interface) : interface_(interface) {}
+
+  void flag(const std::string& names, bool& /*target*/, const std::string& help) override {
+    option(names, "", help);
+  }
+  void text(const std::string& names, std::string& /*target*/, const std::string& placeholder,
+            const std::string& help) override {
+    option(names, placeholder, help).values = 1;
+  }
+  void optional_text(const std::string& names, std::string& /*target*/,
+                     const std::string& /*fallback*/, const std::string& placeholder,
+                     const std::string& help) override {
+    Argument& argument = option(names, placeholder, help);
+    argument.values = 1;
+    argument.value_optional = true;
+  }
+  void pair(const std::string& names, std::vector<std::string>& /*target*/,
+            const std::string& placeholder, const std::string& help) override {
+    option(names, placeholder, help).values = 2;
+  }
+  void number(const std::string& names, int& /*target*/, int least, int most,
+              const std::string& placeholder, const std::string& help) override {
+    option(names, placeholder, help_of_number(help, least, most)).values = 1;
+  }
+  void setting(const std::string& key) override {
+    const auto table = settings::table();
+    const auto found =
+        std::find_if(table.begin(), table.end(),
+                     [&key](const settings::Setting& setting) { return setting.key == key; });
+    interface_.options.push_back(argument_of(*found));
+  }
+  void positional(const std::string& name, std::string& /*target*/,
+                  const std::string& help) override {
+    interface_.positionals.push_back(
+        {.names = {name}, .placeholder = name, .help = help, .values = 1, .value_optional = true});
+  }
+  void rest(const std::string& name, std::vector<std::string>& /*target*/,
+            const std::string& help) override {
+    interface_.rest = Argument{.names = {name}, .placeholder = name, .help = help};
+  }
+  void exclude(const std::string& name, const std::string& other) override {
+    interface_.exclusions.emplace_back(name, other);
+  }
+  void complete(const std::string& name, Value value,
+                const std::vector<std::string>& words) override {
+    for (auto* const arguments : {&interface_.options, &interface_.positionals}) {
+      for (Argument& argument : *arguments) {
+        if (std::find(argument.names.begin(), argument.names.end(), name) == argument.names.end()) {
+          continue;
+        }
+        argument.value = value;
+        argument.words = words;
+      }
+    }
+  }
+
+ private:
+  Argument& option(const std::string& names, const std::string& placeholder,
+                   const std::string& help) {
+    interface_.options.push_back({.names = split(names, ','),
+                                  .placeholder = placeholder,
+                                  .help = help,
+                                  .value = value_by(placeholder)});
+    return interface_.options.back();
+  }
+
+  Interface& interface_;
+};
+
+Argument flag_named(const char* names, const char* help) {
+  return {.names = split(names, ','), .help = help};
+}
+
+std::vector<Argument> everywhere() {
+  std::vector<Argument> arguments;
+  for (const settings::Setting& setting : settings::table()) {
+    if (setting.flag_everywhere) arguments.push_back(argument_of(setting));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Interface interface_of(Command& command) {
+  Interface result{.name = command.name(),
+                   .summary = command.summary(),
+                   .description = command.description(),
+                   .footer = command.examples(),
+                   .options = {flag_named(help_flag, help_text)},
+                   .appearance = everywhere()};
+  Recorder recorder(result);
+  command.declare(recorder);
+  return result;
+}
+
+ProgramInterface program_interface() {
+  ProgramInterface all;
+  all.program = {
+      .name = "huddle",
+      .summary = "makes the cores of a machine talk faster",
+      .description = std::string(program_description),
+      .footer = std::string(program_footer),
+      .options = {flag_named(help_flag, help_text), flag_named(version_flag, version_text)},
+      .appearance = everywhere()};
+  for (const auto& command : all_commands()) all.commands.push_back(interface_of(*command));
+  return all;
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// bash: tables as functions, and below them the code that reads a line by them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "manual/completions.h"
+
+namespace huddle::manual {
+namespace {
+
+using cli::Argument;
+using cli::Interface;
+
+constexpr std::string_view opening = R"(# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+# shellcheck shell=bash
+#
+# Completion of huddle in bash. Made while huddle was built.
+
+)";
+
+constexpr std::string_view reader = R"(
+# Proposes what a value of this kind can be: KIND WORDS CURRENT
+_huddle_propose() {
+  local before
+  case $1 in
+    word) mapfile -t COMPREPLY < <(compgen -W "$2" -- "$3") ;;
+    list) # some of the words, by commas; ^ in front: all but these
+      before=${3%"${3##*[,^]}"}
+      compopt -o nospace
+      mapfile -t COMPREPLY < <(compgen -P "$before" -W "$2" -- "${3##*[,^]}") ;;
+    program) mapfile -t COMPREPLY < <(compgen -c -- "$3") && compopt -o default ;;
+    file) compopt -o default ;;
+    folder) compopt -o dirnames ;;
+  esac
+}
+
+# Another command, whose first word is at this place: what that one takes, where bash-completion knows.
+_huddle_other_command() {
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$1"
+  elif [ "$1" = "$COMP_CWORD" ]; then
+    _huddle_propose program '' "$2"
+  else
+    _huddle_propose file '' "$2"
+  fi
+}
+
+_huddle() {
+  local current=$2 command='' kind='' words='' word
+  local -i count=0 position=0 i
+  [ "$current" != = ] || current=''
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    word=${COMP_WORDS[i]}
+    if [ "$word" = = ]; then
+      continue
+    elif ((count > 0)); then
+      count+=-1
+    elif [[ $word = -* ]]; then
+      _huddle_option "$command" "$word"
+    elif [ -z "$command" ]; then
+      command=$word
+    else
+      _huddle_positional "$command" "$position"
+      [ "$kind" != rest ] || { _huddle_other_command "$i" "$current"; return; }
+      position+=1
+    fi
+  done
+  if ((count > 0)); then
+    _huddle_propose "$kind" "$words" "$current"
+    return
+  fi
+  _huddle_positional "$command" "$position"
+  if [[ $current = -* || -z $kind ]]; then
+    _huddle_options "$command"
+    _huddle_propose word "$words" "$current"
+  elif [ "$kind" = rest ]; then
+    _huddle_other_command "$COMP_CWORD" "$current"
+  else
+    _huddle_propose "$kind" "$words" "$current"
+  fi
+}
+
+complete -F _huddle huddle
+)";
+
+std::string kind_of(cli::Value value) {
+  switch (value) {
+    case cli::Value::text:
+      return "text";
+    case cli::Value::word:
+      return "word";
+    case cli::Value::list:
+      return "list";
+    case cli::Value::file:
+      return "file";
+    case cli::Value::folder:
+      return "folder";
+    case cli::Value::program:
+      return "program";
+  }
+  return "text";
+}
+
+// How functions answer: in variables of the one that calls them.
+std::string answer(const Argument& argument) {
+  return fmt::format("kind={} words='{}'", kind_of(argument.value), fmt::join(argument.words, " "));
+}
+
+std::string option_rules(const std::string& command, const std::vector<Argument>& options) {
+  std::string text;
+  for (const Argument& option : options) {
+    if (option.values == 0) continue;
+    std::vector<std::string> patterns;
+    for (const std::string& name : option.names)
+      patterns.push_back(fmt::format("{}' {}'", command, name));
+    text += fmt::format("    {}) {} count={} ;;\n", fmt::join(patterns, " | "), answer(option),
+                        option.values);
+  }
+  return text;
+}
+
+// An option of a command: what its values are, and how many.
+std::string option_table(const cli::ProgramInterface& all) {
+  std::string text =
+      "# The option $2 of command $1.\n_huddle_option() {\n  count=0 kind=''\n  case \"$1 $2\" "
+      "in\n";
+  for (const Interface& command : all.commands) text += option_rules(command.name, command.options);
+  return text + option_rules("*", all.program.appearance) + "  esac\n}\n";
+}
+
+std::string all_options(const Interface& command) {
+  std::vector<std::string> names;
+  for (const auto* options : {&command.options, &command.appearance}) {
+    for (const Argument& option : *options) {
+      names.insert(names.end(), option.names.begin(), option.names.end());
+    }
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string options_table(const cli::ProgramInterface& all) {
+  std::string text = "# All options of command $1.\n_huddle_options() {\n  case $1 in\n";
+  text += fmt::format("    '') words='{}' ;;\n", all_options(all.program));
+  for (const Interface& command : all.commands) {
+    text += fmt::format("    {}) words='{}' ;;\n", command.name, all_options(command));
+  }
+  return text + "    *) words='' ;;\n  esac\n}\n";
+}
+
+std::string positional_table(const cli::ProgramInterface& all) {
+  std::vector<std::string> names;
+  for (const Interface& command : all.commands) names.push_back(command.name);
+  std::string text =
+      "# What stands at place $2 behind command $1 (without one: the command).\n"
+      "_huddle_positional() {\n  kind='' words=''\n  case \"$1 $2\" in\n";
+  text += fmt::format("    ' 0') kind=word words='{}' ;;\n", fmt::join(names, " "));
+  for (const Interface& command : all.commands) {
+    for (std::size_t i = 0; i < command.positionals.size(); ++i) {
+      text += fmt::format("    '{} {}') {} ;;\n", command.name, i, answer(command.positionals[i]));
+    }
+    if (command.rest) {
+      text += fmt::format("    '{} {}') kind=rest ;;\n", command.name, command.positionals.size());
+    }
+  }
+  return text + "  esac\n}\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const cli::ProgramInterface& all) {
+  return fmt::format("{}{}\n{}\n{}{}", opening, option_table(all), options_table(all),
+                     positional_table(all), reader);
+}
+
+}  // namespace huddle::manual

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// zsh: a function a command, in the words of zsh's own _arguments.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "manual/completions.h"
+
+namespace huddle::manual {
+namespace {
+
+using cli::Argument;
+using cli::Interface;
+
+constexpr std::string_view opening = R"(#compdef huddle
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Completion of huddle in zsh. Made while huddle was built.
+
+# Some of these words, by commas; ^ in front: all but these.
+_huddle_list() {
+  compset -P '\^'
+  _sequence compadd - "$@"
+}
+
+)";
+
+// Within the quotes of a specification, where colons and brackets have a meaning.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\'') {
+      result += "'\\''";
+      continue;
+    }
+    if (c == '\\' || c == ':' || c == '[' || c == ']') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string action(const Argument& argument) {
+  switch (argument.value) {
+    case cli::Value::text:
+      return " ";
+    case cli::Value::word:
+      return fmt::format("({})", fmt::join(argument.words, " "));
+    case cli::Value::list:
+      return fmt::format("{{_huddle_list {}}}", fmt::join(argument.words, " "));
+    case cli::Value::file:
+      return "_files";
+    case cli::Value::folder:
+      return "_files -/";
+    case cli::Value::program:
+      return "_command_names -e";
+  }
+  return " ";
+}
+
+std::string values_of(const Argument& option) {
+  std::string text;
+  for (int i = 0; i < option.values; ++i) {
+    text += fmt::format("{}:{}:{}", option.value_optional ? ":" : "", escaped(option.placeholder),
+                        action(option));
+  }
+  return text;
+}
+
+// What is not proposed any more once this one is there: its other name, and what it excludes.
+std::vector<std::string> rivals_of(const Interface& interface, const Argument& option) {
+  std::vector<std::string> rivals = option.names;
+  for (const auto& [one, other] : interface.exclusions) {
+    if (std::find(option.names.begin(), option.names.end(), one) != option.names.end()) {
+      rivals.push_back(other);
+    }
+    if (std::find(option.names.begin(), option.names.end(), other) != option.names.end()) {
+      rivals.push_back(one);
+    }
+  }
+  return rivals;
+}
+
+// "--name=" takes its value in the same word as well as in the next.
+std::string marked(const std::string& name, const Argument& option) {
+  if (option.values != 1) return name;
+  return name + (name.starts_with("--") ? "=" : "+");
+}
+
+std::string option_lines(const Interface& interface, const std::vector<Argument>& options) {
+  std::string text;
+  for (const Argument& option : options) {
+    for (const std::string& name : option.names) {
+      text += fmt::format(" \\\n    '({}){}[{}]{}'", fmt::join(rivals_of(interface, option), " "),
+                          marked(name, option), escaped(option.help), values_of(option));
+    }
+  }
+  return text;
+}
+
+std::string positional_lines(const Interface& command) {
+  std::string text;
+  for (const Argument& argument : command.positionals) {
+    text += fmt::format(" \\\n    '::{}:{}'", escaped(argument.placeholder), action(argument));
+  }
+  if (command.rest) text += " \\\n    '(-):command:_command_names -e' '*::arguments: _normal'";
+  return text;
+}
+
+// Behind the first word of another command, options are that command's.
+std::string command_function(const Interface& command) {
+  return fmt::format("_huddle_{}() {{\n  _arguments -S{}{}{}{}\n}}\n\n", command.name,
+                     command.rest ? " -A '-*'" : "", option_lines(command, command.options),
+                     option_lines(command, command.appearance), positional_lines(command));
+}
+
+std::string command_list(const cli::ProgramInterface& all) {
+  std::string text = "_huddle_commands() {\n  local -a commands=(\n";
+  for (const Interface& command : all.commands) {
+    text += fmt::format("    '{}:{}'\n", command.name, escaped(command.summary));
+  }
+  return text + "  )\n  _describe command commands\n}\n\n";
+}
+
+std::string program_function(const cli::ProgramInterface& all) {
+  return fmt::format(
+      "_huddle() {{\n"
+      "  local curcontext=$curcontext context state line\n"
+      "  local -A opt_args\n"
+      "  _arguments -C -S -A '-*'{}{} \\\n"
+      "    '1:command:_huddle_commands' '*::arguments:->command'\n"
+      "  [[ $state != command ]] || _call_function - _huddle_$line[1]\n"
+      "}}\n\n"
+      "_huddle \"$@\"\n",
+      option_lines(all.program, all.program.options),
+      option_lines(all.program, all.program.appearance));
+}
+
+}  // namespace
+
+std::string zsh_completion(const cli::ProgramInterface& all) {
+  std::string text(opening);
+  for (const Interface& command : all.commands) text += command_function(command);
+  return text + command_list(all) + program_function(all);
+}
+
+}  // namespace huddle::manual

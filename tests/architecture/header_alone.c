@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* Copyright the huddle contributors */
-#include "huddle/huddle.h"

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# The Debian package, as an administrator meets it: built, installed into a Debian 12 that has nothing
+# else, used, and removed. Needs root.
+# shellcheck disable=SC2016  # the shell inside expands what it is given
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tests/lab/fresh_debian.sh
+lab=$PWD/build/package-lab
+
+if [ "$(id -u)" != 0 ]; then
+  echo "debian-package.sh: needs root, for debootstrap and chroot" >&2
+  exit 1
+fi
+# Once more, in a namespace of our own: whatever is mounted from here on is gone when we are.
+if [ "${1:-}" != --inside ]; then
+  exec unshare --mount --pid --fork --kill-child --propagation private "$0" --inside
+fi
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+# expect WORDS COMMAND: what this says inside has these words in it
+expect() {
+  local said
+  said=$(inside "$lab" "$2" 2>&1) || fail "$2: $said"
+  [[ $said = *"$1"* ]] || fail "$2: no '$1' in: $said"
+  echo "$2: fine"
+}
+
+package=$(packaging/debian.sh)
+# Who maintains it is said by whoever builds it, and it is not on its way into Debian.
+lintian --allow-root --fail-on error,warning \
+  --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs \
+  "$package" || fail "lintian objects to $package"
+fresh_debian "$lab" ca-certificates
+cp "$package" "$lab/debian/root/huddle.deb"
+inside "$lab" 'apt-get -qq install -y --no-install-recommends /root/huddle.deb' >"$lab/install.log" 2>&1 ||
+  fail "it cannot be installed: $(tail -n 20 "$lab/install.log")"
+
+expect "huddle $(sed -n 's/^project(huddle VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" 'huddle --version'
+expect "could run" 'huddle explain bcast 1M -n 8 --machine /usr/share/huddle/machines/songshan.toml'
+expect "python3-matplotlib" 'echo {} >x.json; huddle report x.json 2>&1 || true'
+for file in /usr/share/man/man1/huddle-run.1.gz /usr/share/man/man7/huddle-settings.7.gz \
+  /usr/share/bash-completion/completions/huddle /usr/share/zsh/site-functions/_huddle \
+  /usr/share/fish/vendor_completions.d/huddle.fish; do
+  expect "$file" "dpkg -L huddle"
+done
+
+# With an MPI: doctor finds it, and a program's collectives are huddle's.
+inside "$lab" 'apt-get -qq install -y --no-install-recommends openmpi-bin libopenmpi-dev gcc libc6-dev pkg-config' \
+  >"$lab/mpi.log" 2>&1 || fail "no MPI: $(tail -n 20 "$lab/mpi.log")"
+cp tests/lab/mpi_sum.c examples/allreduce.c "$lab/debian/root"
+expect "Open MPI" 'huddle doctor'
+expect "" 'cd /root && mpicc -o sum mpi_sum.c'
+as_root="OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+expect "2 ranks, 0 sums wrong" "cd /root && $as_root huddle run mpirun -n 2 --oversubscribe ./sum"
+expect "huddle took 92" "cd /root && $as_root huddle run --stats mpirun -n 2 --oversubscribe ./sum 2>&1 |
+  awk '\$1 == \"allreduce\" && !/MPI/ { n += \$2 } END { print \"huddle took\", n }'"
+
+# Programs that call the library, against the package.
+expect "4 ranks: 6 and 2" 'cd /root && gcc -o allreduce allreduce.c $(pkg-config --cflags --libs huddle) && ./allreduce'
+
+# A report, once Python can draw.
+inside "$lab" 'apt-get -qq install -y --no-install-recommends python3-matplotlib' >"$lab/python.log" 2>&1 ||
+  fail "no matplotlib: $(tail -n 20 "$lab/python.log")"
+cp bench/results/amd-epyc-2c-1b1d3050-peers-2-ranks.json "$lab/debian/root/bench.json"
+expect "bench.html" 'cd /root && huddle report bench.json && grep -c "<svg" bench.html'
+
+inside "$lab" 'apt-get -qq purge -y huddle' >"$lab/purge.log" 2>&1 || fail "it cannot be removed"
+left=$(inside "$lab" 'find / -xdev -iname "*huddle*" -not -path "/root/*" -not -path "/var/*" -not -path "/proc/*"')
+[ -z "$left" ] || fail "it leaves behind: $left"
+echo "$(basename "$package"): installed, used and removed"

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+# shellcheck shell=bash
+#
+# For scripts that need a Debian 12 with next to nothing in it; they source this. Needs root and a mount
+# namespace of one's own, with which all mounts end. $DEBIAN_MIRROR and the proxies of this machine's apt
+# and environment are carried in.
+
+# fresh_debian FOLDER PACKAGE...: the system below FOLDER/debian, downloads and logs beside it
+fresh_debian() {
+  local lab=$1 debian=$1/debian
+  shift
+  rm -rf --one-file-system "$debian"
+  mkdir -p "$lab/debs"
+  debootstrap --variant=minbase --cache-dir="$lab/debs" bookworm "$debian" \
+    "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" \
+    >"$lab/debootstrap.log" || { tail -n 20 "$lab/debootstrap.log" >&2; return 1; }
+  apt-config dump | grep -E '^Acquire::https?::Proxy' >"$debian/etc/apt/apt.conf.d/90proxy" || true
+  cp -L /etc/resolv.conf "$debian/etc/resolv.conf"
+  mount -t proc proc "$debian/proc"
+  mount --rbind /sys "$debian/sys"
+  mount --rbind /dev "$debian/dev"
+  inside "$lab" "apt-get -qq update && apt-get -qq install -y --no-install-recommends $*" \
+    >"$lab/apt.log" 2>&1 || { tail -n 20 "$lab/apt.log" >&2; return 1; }
+}
+
+# inside FOLDER COMMAND: a line for the system's shell, by root
+inside() {
+  env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+    http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" no_proxy="${no_proxy:-}" \
+    chroot "$1/debian" /bin/sh -c "$2" </dev/null
+}
