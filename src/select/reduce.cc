@@ -49,13 +49,18 @@ memory::CopyKernel brought_in_by(const Prices& prices, std::size_t bytes, std::s
   return prices.block_passing_for(bytes, buffers, 0, prices.farthest_from(0), false).in;
 }
 
-// `reader` joins what these show to its own.
+// `reader` joins what these show to its own. What went past the caches has to be had from there.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
-                   const Block& block) {
+                   const Block& block, memory::CopyKernel shown_by = memory::CopyKernel::plain) {
+  const bool is_in_caches =
+      shown_by != memory::CopyKernel::nontemporal || node::fits_behind_flag(block.bytes);
   double ns = 0;
   for (const int writer : writers) {
-    ns += prices.rest_ns(block.bytes, writer, reader) +
-          prices.join_ns(block.bytes, block.data_bytes, reader);
+    const double rest_ns = prices.rest_ns(block.bytes, writer, reader);
+    ns += is_in_caches
+              ? rest_ns
+              : std::max(rest_ns, prices.read_ns(block.bytes, writer, reader, 0, shown_by));
+    ns += prices.join_ns(block.bytes, block.data_bytes, reader);
   }
   return ns;
 }
@@ -261,7 +266,8 @@ double exchange_ns(const Prices& prices, std::size_t bytes, std::size_t joined_b
   const double rounds = ceil_div(least, round_bytes);
   const double shown_ns = show_ns(prices, round_bytes, node::ExchangeReduce::slots, plan.copy_in);
   const auto joined = static_cast<std::size_t>(static_cast<double>(joined_bytes) / rounds);
-  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, {joined, least});
+  const double joins_ns =
+      join_all_ns(prices, prices.others_than(0), 0, {joined, least}, plan.copy_in);
   return rounds * (shown_ns + prices.meeting_ns() + prices.by_all_ns(joins_ns));
 }
 
