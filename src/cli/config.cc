@@ -35,9 +35,7 @@ class ConfigCommand : public Command {
     options.setting("machine");
     options.flag("--json", json_, "as JSON");
     options.positional("SETTING", key_, "only this one, and what it means");
-    std::vector<std::string> keys;
-    for (const settings::Setting& setting : settings::table()) keys.emplace_back(setting.key);
-    options.complete("SETTING", Value::word, keys);
+    options.complete("SETTING", Value::word, settings::all_keys());
   }
   ExitCode run(const Context& context) override {
     if (!key_.empty() && !json_) {

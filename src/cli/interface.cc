@@ -110,11 +110,7 @@ class Recorder : public Options {
     option(names, placeholder, help_of_number(help, least, most)).values = 1;
   }
   void setting(const std::string& key) override {
-    const auto table = settings::table();
-    const auto found =
-        std::find_if(table.begin(), table.end(),
-                     [&key](const settings::Setting& setting) { return setting.key == key; });
-    interface_.options.push_back(argument_of(*found));
+    interface_.options.push_back(argument_of(settings::setting_named(key)));
   }
   void positional(const std::string& name, std::string& /*target*/,
                   const std::string& help) override {
@@ -132,9 +128,7 @@ class Recorder : public Options {
                 const std::vector<std::string>& words) override {
     for (auto* const arguments : {&interface_.options, &interface_.positionals}) {
       for (Argument& argument : *arguments) {
-        if (std::find(argument.names.begin(), argument.names.end(), name) == argument.names.end()) {
-          continue;
-        }
+        if (!argument.goes_by(name)) continue;
         argument.value = value;
         argument.words = words;
       }
@@ -167,6 +161,16 @@ std::vector<Argument> everywhere() {
 }
 
 }  // namespace
+
+bool Argument::goes_by(std::string_view name) const {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<Argument> all_options(const Interface& interface) {
+  std::vector<Argument> all = interface.options;
+  all.insert(all.end(), interface.appearance.begin(), interface.appearance.end());
+  return all;
+}
 
 Interface interface_of(Command& command) {
   Interface result{.name = command.name(),

@@ -42,6 +42,8 @@ struct Argument {
   int values = 0;
   bool value_optional = false;
   bool is_setting = false;
+
+  bool goes_by(std::string_view name) const;
 };
 
 struct Interface {
@@ -57,6 +59,8 @@ struct Interface {
 };
 
 Interface interface_of(Command& command);
+// Its own, and those of what output looks like.
+std::vector<Argument> all_options(const Interface& interface);
 
 // The program itself, and its commands in the order in which help lists them.
 struct ProgramInterface {

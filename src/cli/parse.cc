@@ -25,12 +25,6 @@ std::string option_part(const std::string& word) { return word.substr(0, word.fi
 // Settings given as flags, by key.
 using FlagValues = std::map<std::string, std::string>;
 
-const settings::Setting& setting_named(std::string_view key) {
-  const auto table = settings::table();
-  return *std::find_if(table.begin(), table.end(),
-                       [key](const settings::Setting& setting) { return setting.key == key; });
-}
-
 // "--machine $NODE" with nothing in NODE must not mean "no --machine".
 std::string refuse_nothing(const std::string& value) {
   return value.empty() ? "the value is empty; is a variable not set?" : std::string();
@@ -95,7 +89,7 @@ class ParserOptions : public Options {
         ->type_name(placeholder);
   }
   void setting(const std::string& key) override {
-    declare_setting(app_, setting_named(key), values_, options_heading);
+    declare_setting(app_, settings::setting_named(key), values_, options_heading);
   }
   void positional(const std::string& name, std::string& target, const std::string& help) override {
     app_.add_option(name, target, help)->check(refuse_nothing)->type_name("");

@@ -132,21 +132,19 @@ std::string option_table(const cli::ProgramInterface& all) {
   return text + option_rules("*", all.program.appearance) + "  esac\n}\n";
 }
 
-std::string all_options(const Interface& command) {
+std::string names_of_options(const Interface& command) {
   std::vector<std::string> names;
-  for (const auto* options : {&command.options, &command.appearance}) {
-    for (const Argument& option : *options) {
-      names.insert(names.end(), option.names.begin(), option.names.end());
-    }
+  for (const Argument& option : all_options(command)) {
+    names.insert(names.end(), option.names.begin(), option.names.end());
   }
   return fmt::format("{}", fmt::join(names, " "));
 }
 
 std::string options_table(const cli::ProgramInterface& all) {
   std::string text = "# All options of command $1.\n_huddle_options() {\n  case $1 in\n";
-  text += fmt::format("    '') words='{}' ;;\n", all_options(all.program));
+  text += fmt::format("    '') words='{}' ;;\n", names_of_options(all.program));
   for (const Interface& command : all.commands) {
-    text += fmt::format("    {}) words='{}' ;;\n", command.name, all_options(command));
+    text += fmt::format("    {}) words='{}' ;;\n", command.name, names_of_options(command));
   }
   return text + "    *) words='' ;;\n  esac\n}\n";
 }

@@ -102,9 +102,9 @@ std::string names_of(const Argument& option) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string option_lines(const std::string& place, const std::vector<Argument>& options) {
+std::string option_lines(const std::string& place, const Interface& interface) {
   std::string text;
-  for (const Argument& option : options) {
+  for (const Argument& option : all_options(interface)) {
     text += fmt::format("complete -c huddle -n {} {}{} -d {}\n", quoted(place), names_of(option),
                         option.values == 0 ? "" : " " + action(option), quoted(option.help));
   }
@@ -113,10 +113,8 @@ std::string option_lines(const std::string& place, const std::vector<Argument>& 
 
 std::vector<std::string> names_with_values(const Interface& command) {
   std::vector<std::string> names;
-  for (const auto* options : {&command.options, &command.appearance}) {
-    for (const Argument& option : *options) {
-      if (option.values > 0) names.insert(names.end(), option.names.begin(), option.names.end());
-    }
+  for (const Argument& option : all_options(command)) {
+    if (option.values > 0) names.insert(names.end(), option.names.begin(), option.names.end());
   }
   return names;
 }
@@ -133,8 +131,7 @@ std::string command_lines(const Interface& command) {
   const std::string here = "__huddle_at " + command.name;
   // Behind the first word of another command, options are that command's.
   const std::string options_here = here + (command.rest ? " 0" : "");
-  std::string text =
-      option_lines(options_here, command.options) + option_lines(options_here, command.appearance);
+  std::string text = option_lines(options_here, command);
   for (const Argument& option : command.options) {
     if (option.values < 2) continue;
     text += fmt::format("complete -c huddle -n '__huddle_owes {} {}' {}\n", command.name,
@@ -171,8 +168,7 @@ std::string values_table(const cli::ProgramInterface& all) {
 
 std::string fish_completion(const cli::ProgramInterface& all) {
   std::string text = std::string(opening) + values_table(all) + std::string(reader);
-  text += option_lines("__huddle_at \"\"", all.program.options) +
-          option_lines("__huddle_at \"\"", all.program.appearance);
+  text += option_lines("__huddle_at \"\"", all.program);
   for (const Interface& command : all.commands) {
     text += fmt::format("complete -c huddle -n '__huddle_at \"\"' -a {} -d {}\n", command.name,
                         quoted(command.summary));

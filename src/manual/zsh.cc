@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "manual/completions.h"
 
 namespace huddle::manual {
@@ -74,12 +72,8 @@ std::string values_of(const Argument& option) {
 std::vector<std::string> rivals_of(const Interface& interface, const Argument& option) {
   std::vector<std::string> rivals = option.names;
   for (const auto& [one, other] : interface.exclusions) {
-    if (std::find(option.names.begin(), option.names.end(), one) != option.names.end()) {
-      rivals.push_back(other);
-    }
-    if (std::find(option.names.begin(), option.names.end(), other) != option.names.end()) {
-      rivals.push_back(one);
-    }
+    if (option.goes_by(one)) rivals.push_back(other);
+    if (option.goes_by(other)) rivals.push_back(one);
   }
   return rivals;
 }
@@ -90,9 +84,9 @@ std::string marked(const std::string& name, const Argument& option) {
   return name + (name.starts_with("--") ? "=" : "+");
 }
 
-std::string option_lines(const Interface& interface, const std::vector<Argument>& options) {
+std::string option_lines(const Interface& interface) {
   std::string text;
-  for (const Argument& option : options) {
+  for (const Argument& option : all_options(interface)) {
     for (const std::string& name : option.names) {
       text += fmt::format(" \\\n    '({}){}[{}]{}'", fmt::join(rivals_of(interface, option), " "),
                           marked(name, option), escaped(option.help), values_of(option));
@@ -112,9 +106,9 @@ std::string positional_lines(const Interface& command) {
 
 // Behind the first word of another command, options are that command's.
 std::string command_function(const Interface& command) {
-  return fmt::format("_huddle_{}() {{\n  _arguments -S{}{}{}{}\n}}\n\n", command.name,
-                     command.rest ? " -A '-*'" : "", option_lines(command, command.options),
-                     option_lines(command, command.appearance), positional_lines(command));
+  return fmt::format("_huddle_{}() {{\n  _arguments -S{}{}{}\n}}\n\n", command.name,
+                     command.rest ? " -A '-*'" : "", option_lines(command),
+                     positional_lines(command));
 }
 
 std::string command_list(const cli::ProgramInterface& all) {
@@ -130,13 +124,12 @@ std::string program_function(const cli::ProgramInterface& all) {
       "_huddle() {{\n"
       "  local curcontext=$curcontext context state line\n"
       "  local -A opt_args\n"
-      "  _arguments -C -S -A '-*'{}{} \\\n"
+      "  _arguments -C -S -A '-*'{} \\\n"
       "    '1:command:_huddle_commands' '*::arguments:->command'\n"
       "  [[ $state != command ]] || _call_function - _huddle_$line[1]\n"
       "}}\n\n"
       "_huddle \"$@\"\n",
-      option_lines(all.program, all.program.options),
-      option_lines(all.program, all.program.appearance));
+      option_lines(all.program));
 }
 
 }  // namespace

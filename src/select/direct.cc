@@ -196,8 +196,8 @@ double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped) {
 namespace {
 
 double copied_by_others_ns(const Prices& prices, const Request& request, int others) {
-  const bool is_pushed = request.operation == Operation::gather;
-  if (is_pushed || request.root_moved) {
+  const bool takes_lines = request.operation == Operation::gather || request.root_moved;
+  if (takes_lines) {
     return prices.push_ns(request.bytes, others, request.mapped);
   }
   return prices.fetch_ns(request.bytes, others, request.mapped);

@@ -33,12 +33,6 @@ Resolved* find_key(std::vector<Resolved>& settings, std::string_view key) {
   return it == settings.end() ? nullptr : &*it;
 }
 
-std::vector<std::string> all_keys() {
-  std::vector<std::string> keys;
-  for (const Setting& setting : table()) keys.emplace_back(setting.key);
-  return keys;
-}
-
 // The part of the names that tells settings apart: the prefix would make any two of them near.
 std::vector<std::string> all_environment_tails() {
   std::vector<std::string> tails;

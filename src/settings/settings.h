@@ -40,6 +40,9 @@ struct Setting {
 
 // Every setting there is, in the order in which people read them.
 std::span<const Setting> table();
+// pre: the key is in the table.
+const Setting& setting_named(std::string_view key);
+std::vector<std::string> all_keys();
 // "machine" -> "HUDDLE_MACHINE"; the switch of the whole, "huddle", is HUDDLE itself.
 std::string environment_name(std::string_view key);
 // "machine" -> "--machine".

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cctype>
 
 #include "base/error.h"
@@ -171,6 +172,19 @@ void check_size(std::string_view value, const std::string& where) {
 }  // namespace
 
 std::span<const Setting> table() { return settings_table; }
+
+const Setting& setting_named(std::string_view key) {
+  const auto found = std::find_if(settings_table.begin(), settings_table.end(),
+                                  [key](const Setting& setting) { return setting.key == key; });
+  assert(found != settings_table.end());
+  return *found;
+}
+
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys;
+  for (const Setting& setting : settings_table) keys.emplace_back(setting.key);
+  return keys;
+}
 
 std::string environment_name(std::string_view key) {
   if (key == "huddle") return "HUDDLE";

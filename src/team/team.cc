@@ -342,7 +342,7 @@ const Ready& Team::ready_for(const Call& call) {
 const Team::Choice& Team::choice_for(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   if (call.element_bytes() > largest_usual_element) return choice_for_unusual(call);
-  const bool root_moved = has_moved_root(call);
+  const bool root_moved = note_root(call);
   // Programs make the same call again and again.
   Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
   if (latest.choice != nullptr && latest.bytes == bytes && latest.root_moved == root_moved)
@@ -361,8 +361,8 @@ const Team::Choice& Team::choice_for(const Call& call) {
   return known->second;
 }
 
-// All ranks have made the same broadcasts before.
-bool Team::has_moved_root(const Call& call) {
+// All ranks have made the same broadcasts before. Whether it is another than that of the latest.
+bool Team::note_root(const Call& call) {
   if (call.operation != Operation::bcast) return false;
   return std::exchange(bcast_root_, call.root) != call.root;
 }

@@ -125,7 +125,7 @@ class Team {
   };
 
   const Ready& ready_for(const Call& call);
-  bool has_moved_root(const Call& call);
+  bool note_root(const Call& call);
   const Choice& choice_for(const Call& call);
   const Choice& choice_for_unusual(const Call& call);
   Choice choose(const select::Request& request);

@@ -231,6 +231,10 @@ TEST(WaitAny, ReturnsEachThatHolds) {
   EXPECT_THAT(seen, ElementsAre(0, 1));
 }
 
+TEST(WaitAny, IsAnErrorWithoutFlags) {
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.wait_any({}); }), "waits for any of no flags"));
+}
+
 TEST(WaitAll, ComesBackWhenAllHold) {
   EXPECT_TRUE(passes(explore(litmus(3, [](CheckerWorld& w) {
     if (w.rank() > 0) {

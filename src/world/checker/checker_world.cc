@@ -105,6 +105,7 @@ Glance CheckerWorld::wait(Place flag, Until until, Where where) {
 
 int CheckerWorld::wait_any(std::span<const Awaited> awaited, Where where) {
   const Call call{rank_, {Operation::wait_any, where}};
+  if (awaited.empty()) return execution_.wait_any(call, {}, {}, Strength::ordered);
   FaultSet faults = faults_of_waiting(awaited.front().until, ranks());
   faults.add(Fault::fewer, awaited.size() > 1);
   const auto fault = execution_.fault_at(call.site, faults);

@@ -114,6 +114,7 @@ Sequence Execution::wait(const Call& call, Place flag, const Condition& conditio
 int Execution::wait_any(const Call& call, std::span<const Place> flags,
                         std::vector<Condition> conditions, Strength strength) {
   if (!enter(call)) return 0;
+  if (flags.empty()) fail("waits for any of no flags");
   for (const Place flag : flags) machine_.check_flag(call.rank, flag);
   Rank& me = of(call.rank);
   me.conditions = std::move(conditions);

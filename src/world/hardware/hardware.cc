@@ -4,6 +4,8 @@
 
 #include <sched.h>
 
+#include <optional>
+
 #include "memory/prefetch.h"
 #include "world/peer_lost.h"
 #include "world/world.h"
@@ -12,43 +14,46 @@ namespace huddle::world::hardware {
 
 static_assert(SingleCopyWorld<Hardware>);
 
-Sequence Hardware::wait_longer(Flag word, Until until) {
-  Patience patience(*surroundings_.waiting);
+namespace {
+
+// Until `look` returns something.
+template <class Look>
+auto look_patiently(Waiting& waiting, Look look) {
+  Patience patience(waiting);
   for (;;) {
     try {
       patience.spend();
     } catch (const PeerLost&) {
       // What the lost one did before it died counts.
-      const Sequence seen = word.load(std::memory_order_acquire);
-      if (until.holds(seen)) return seen;
+      if (const auto seen = look()) return *seen;
       throw;
     }
-    const Sequence seen = word.load(std::memory_order_acquire);
-    if (until.holds(seen)) return seen;
+    if (const auto seen = look()) return *seen;
   }
 }
 
-int Hardware::find(std::span<const Awaited> awaited) {
+}  // namespace
+
+Sequence Hardware::wait_longer(Flag word, Until until) {
+  return look_patiently(*surroundings_.waiting, [&]() -> std::optional<Sequence> {
+    const Sequence seen = word.load(std::memory_order_acquire);
+    return until.holds(seen) ? std::optional(seen) : std::nullopt;
+  });
+}
+
+std::optional<int> Hardware::find(std::span<const Awaited> awaited) {
   for (std::size_t i = 0; i < awaited.size(); ++i) {
     if (awaited[i].until.holds(load(awaited[i].flag))) return static_cast<int>(i);
   }
-  return -1;
+  return std::nullopt;
 }
 
 int Hardware::wait_any(std::span<const Awaited> awaited) {
-  Patience patience(*surroundings_.waiting);
-  int found = find(awaited);
-  while (found < 0) {
-    try {
-      patience.spend();
-    } catch (const PeerLost&) {
-      found = find(awaited);
-      if (found < 0) throw;
-      return found;
-    }
-    found = find(awaited);
+  for (int looks = surroundings_.waiting->quick_looks(); looks > 0; --looks) {
+    if (const auto found = find(awaited)) return *found;
+    memory::spin_pause();
   }
-  return found;
+  return look_patiently(*surroundings_.waiting, [&] { return find(awaited); });
 }
 
 void Hardware::outlast(Place place, Until until) {

@@ -144,8 +144,8 @@ class Hardware {
   Flag flag(Place place) const { return Flag(*reinterpret_cast<Sequence*>(address(place))); }
 
   Sequence wait_longer(Flag word, Until until);
-  // The first flag for which it holds; -1 where it holds for none.
-  int find(std::span<const Awaited> awaited);
+  // The first flag that holds what is wanted of it, if any does.
+  std::optional<int> find(std::span<const Awaited> awaited);
 
   const Surroundings& surroundings_;
   Buffers buffers_;
