@@ -220,7 +220,7 @@ std::vector<select::Candidate> tilings(std::vector<select::Candidate> candidates
   const auto keep = [](const select::Candidate& one) {
     const auto* plan = std::get_if<node::PairExchange::Plan>(&one.plan);
     const bool is_tiny = plan != nullptr && plan->tile_bytes < node::page_bytes;
-    return plan == nullptr || (!plan->in_rounds && !is_tiny);
+    return plan == nullptr || (plan->order != node::PairExchange::Order::as_ready && !is_tiny);
   };
   std::erase_if(candidates, [&](const select::Candidate& one) { return !keep(one); });
   return candidates;

@@ -19,7 +19,7 @@ PairExchange::PairExchange(const Parameters& parameters, int ranks, world::Seque
           carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
       channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}),
       turns_(static_cast<std::size_t>(ranks)) {
-  draining_.reserve(turns_.size());
+  moving_.reserve(turns_.size());
   awaited_.reserve(turns_.size());
 }
 
@@ -35,6 +35,7 @@ int PairExchange::target(int rank, int ranks, int step, Order order) {
     case Order::paired:
       return (step - rank + ranks) % ranks;
     case Order::staggered:
+    case Order::as_ready:
       return (rank + step) % ranks;
   }
   return rank;
@@ -46,6 +47,8 @@ int PairExchange::source(int rank, int ranks, int step, Order order) {
       return (step - rank + ranks) % ranks;
     case Order::staggered:
       return (rank - step + ranks) % ranks;
+    case Order::as_ready:
+      return target(rank, ranks, step, order);
   }
   return rank;
 }

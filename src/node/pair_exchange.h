@@ -54,16 +54,15 @@ class PairExchange {
     paired,
     // Each sends to the next but so many, and receives from the one before by as many.
     staggered,
+    // Each fills the cells for everybody, and goes on with whichever peer is ready: nobody waits
+    // for one while others have something. In place, too.
+    as_ready,
   };
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
   // What may differ from call to call; equal on all ranks but for what is the sender's own matter.
   struct Plan {
     std::size_t tile_bytes = 16384;  // not over that of the parameters
     Order order = Order::paired;
-    // Whether a rank fills the cells for everybody before it drains everybody's, again and again:
-    // then nobody waits for one peer while others have something, or for a turn where there is
-    // little to move.
-    bool in_rounds = false;
     memory::Passing passing = {};  // of what comes in tiles
     // The sender's: blocks of so many bytes are announced, for the receiver to read.
     std::size_t announced_from = never;
@@ -88,8 +87,8 @@ class PairExchange {
 
   // Sends the outgoing blocks of the input, and fills the incoming ones of the output. What two
   // ranks say of a block has to agree in its bytes. In place, that is where a rank's block for
-  // another lies where that one's is to be put, the order has to be `paired`; a rank's block for
-  // itself is then not touched. Throws world::SizesDiffer where a block came that is larger or
+  // another lies where that one's is to be put, the order must not be `staggered`; a rank's block
+  // for itself is then not touched. Throws world::SizesDiffer where a block came that is larger or
   // smaller than this rank says.
   template <world::SingleCopyWorld W>
   void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
@@ -121,10 +120,8 @@ class PairExchange {
   struct Turn {
     Stream out;
     Stream in;
-  };
-  struct Draining {
-    Stream* in = nullptr;
-    world::Sequence tiles_left = 0;  // of the round
+
+    bool is_left() const { return out.bytes_left() > 0 || in.bytes_left() > 0; }
   };
   // A block that came, and what was expected.
   struct Surprise {
@@ -155,13 +152,9 @@ class PairExchange {
       turn.out = outgoing_at(step);
       turn.in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
     }
-    if (plan.in_rounds) {
-      move_in_rounds(w, plan);
-    } else {
-      for (Turn& turn : turns_) move(w, turn.out, turn.in, plan);
-    }
+    move_all(w, plan);
     move_own_unless(!is_own_last);
-    if (std::exchange(is_unsettled_, false)) settle(w, outgoing, incoming, plan);
+    if (std::exchange(is_unsettled_, false)) settle(w, plan);
   }
 
   // How far a channel is, each way.
@@ -192,6 +185,15 @@ class PairExchange {
   // In the line of a flag, for whoever finds it marked.
   enum class Answer : world::Sequence { unreadable, to_be_written };
 
+  template <world::SingleCopyWorld W>
+  void move_all(W& w, const Plan& plan) {
+    if (plan.order == Order::as_ready) {
+      move_as_ready(w, plan);
+    } else {
+      for (Turn& turn : turns_) move(w, turn.out, turn.in, plan);
+    }
+  }
+
   // A tile is filled before one is drained: so nobody waits in a circle, and what is sent in place
   // is gone before anything takes its place.
   template <world::SingleCopyWorld W>
@@ -202,60 +204,67 @@ class PairExchange {
     }
   }
 
-  // Nobody waits in a circle here either: what a rank drains in a round was filled in the same one,
-  // and for that only the drains of the round before are waited for.
+  // Nobody waits in a circle here either. Of two that both wait to fill, both channels would be
+  // full, and each rank a whole one ahead; of two that both wait to drain, neither would have
+  // filled. And what a rank has filled is ahead of what it has drained: so this holds in place,
+  // too.
   template <world::SingleCopyWorld W>
-  void move_in_rounds(W& w, const Plan& plan) {
-    const auto is_left = [](const Turn& turn) {
-      return turn.out.bytes_left() > 0 || turn.in.bytes_left() > 0;
-    };
-    do {
-      for (Turn& turn : turns_) {
-        for (world::Sequence i = 0; i < cells_ && turn.out.bytes_left() > 0; ++i) {
-          fill(w, turn.out, plan);
-        }
-      }
-      drain_round(w, plan);
-    } while (std::any_of(turns_.begin(), turns_.end(), is_left));
-  }
-
-  // Whoever has something first is drained first.
-  template <world::SingleCopyWorld W>
-  void drain_round(W& w, const Plan& plan) {
+  void move_as_ready(W& w, const Plan& plan) {
     for (Turn& turn : turns_) {
-      if (turn.in.bytes_left() == 0) continue;
-      draining_.push_back({&turn.in, cells_});
-      awaited_.push_back(next_from(turn.in.peer, w.rank()));
+      while (fills_next(turn, plan) && has_room(turn.out, plan)) fill(w, turn.out, plan);
+      if (!turn.is_left()) continue;
+      moving_.push_back(&turn);
+      awaited_.push_back(next_of(turn, w.rank(), plan));
     }
-    while (!draining_.empty()) {
+    while (!moving_.empty()) {
       const int found = w.wait_any(awaited_);
-      const auto one_there = draining_.begin() + found;
-      Stream& in = *one_there->in;
-      drain(w, in, plan);
-      if (--one_there->tiles_left > 0 && in.bytes_left() > 0) {
-        awaited_[static_cast<std::size_t>(found)] = next_from(in.peer, w.rank());
+      Turn& turn = *moving_[static_cast<std::size_t>(found)];
+      if (fills_next(turn, plan)) {
+        fill(w, turn.out, plan);
       } else {
-        draining_.erase(one_there);
+        drain(w, turn.in, plan);
+      }
+      if (turn.is_left()) {
+        awaited_[static_cast<std::size_t>(found)] = next_of(turn, w.rank(), plan);
+      } else {
+        moving_.erase(moving_.begin() + found);
         awaited_.erase(awaited_.begin() + found);
       }
     }
   }
-  world::Awaited next_from(int peer, int rank) {
-    const world::Sequence number = channel(peer).drained;
-    return {line_of(peer, rank, number), world::until_reached(number + one)};
+  // Whether a rank turns to what it sends: it is never more than a channel ahead of what comes.
+  bool fills_next(const Turn& turn, const Plan& plan) const {
+    const std::size_t channel_bytes = cells_ * plan.tile_bytes;
+    return turn.out.bytes_left() > 0 &&
+           (turn.in.bytes_left() == 0 || turn.out.moved < turn.in.moved + channel_bytes);
+  }
+  world::Awaited next_of(const Turn& turn, int rank, const Plan& plan) {
+    if (fills_next(turn, plan)) {
+      return {drained(turn.out.peer, rank), world::until_reached(room_for(turn.out, plan))};
+    }
+    const world::Sequence number = channel(turn.in.peer).drained;
+    return {line_of(turn.in.peer, rank, number), world::until_reached(number + one)};
   }
 
   // What was announced has to stay until it has been read, or has been written. What could not be
-  // comes now, in the same turns.
+  // comes now, in the same turns. All has been written before anything written is waited for: so
+  // nobody waits in a circle.
   template <world::SingleCopyWorld W>
-  void settle(W& w, const Blocks& outgoing, const Blocks& incoming, const Plan& plan) {
-    for (int step = 0; step < w.ranks(); ++step) {
-      Stream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
-      Stream in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
-      if (!was_in_vain(w, out)) out.moved = out.block.bytes;
-      if (!is_missing(w, in.peer)) in.moved = in.block.bytes;
-      move(w, out, in, plan);
+  void settle(W& w, const Plan& plan) {
+    for (Turn& turn : turns_) {
+      start_again(turn.out);
+      if (!was_in_vain(w, turn.out)) turn.out.moved = turn.out.block.bytes;
     }
+    for (Turn& turn : turns_) {
+      start_again(turn.in);
+      if (!is_missing(w, turn.in.peer)) turn.in.moved = turn.in.block.bytes;
+    }
+    move_all(w, plan);
+  }
+
+  static void start_again(Stream& one) {
+    one.moved = 0;
+    one.is_announced = false;
   }
 
   // Whether something was announced that the peer could not read, nor this rank write.
@@ -298,12 +307,21 @@ class PairExchange {
     return is_marked(seen);
   }
 
+  // How far the peer has to be before there is room for what is next.
+  world::Sequence room_for(const Stream& out, const Plan& plan) {
+    const bool is_in_line = out.is_announced || fits_behind_flag(out.next_bytes(plan));
+    return channel(out.peer).filled + one - one * (is_in_line ? lines_ : cells_);
+  }
+  // As far as this rank knows.
+  bool has_room(const Stream& out, const Plan& plan) {
+    return world::reached(channel(out.peer).known_drained, room_for(out, plan));
+  }
+
   template <world::SingleCopyWorld W>
   void fill(W& w, Stream& out, const Plan& plan) {
     Channel& to_peer = channel(out.peer);
     const std::size_t bytes = out.next_bytes(plan);
-    const bool is_in_line = out.is_announced || fits_behind_flag(bytes);
-    const world::Sequence wanted = to_peer.filled + one - one * (is_in_line ? lines_ : cells_);
+    const world::Sequence wanted = room_for(out, plan);
     if (!world::reached(to_peer.known_drained, wanted)) {
       to_peer.known_drained = w.wait(drained(out.peer, w.rank()), world::until_reached(wanted));
     }
@@ -404,9 +422,9 @@ class PairExchange {
   std::size_t cells_offset_;
   std::vector<Channel> channels_;  // by peer
   std::vector<Turn> turns_;        // of this call
-  // What of a round is still to be drained, and what each waits for. Empty between rounds, unless
+  // Whom this rank goes on with, and what it waits for of each. Empty between calls, unless
   // somebody was lost in the middle of one; then nothing is exchanged any more.
-  std::vector<Draining> draining_;
+  std::vector<Turn*> moving_;
   std::vector<world::Awaited> awaited_;
   // Whether this call has announced something, or has something still to come.
   bool is_unsettled_ = false;

@@ -19,6 +19,7 @@ namespace {
 
 using node::PairExchange;
 using node::SlotExchange;
+using Order = PairExchange::Order;
 
 // How many ranks write at the same time, and how many read.
 struct AtOnce {
@@ -45,7 +46,8 @@ Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes,
 // A block in tiles.
 struct Tiles {
   double count = 1;
-  double rounds = 1;
+  // Where it goes on with whoever is ready: how often a channel is full.
+  double channelfuls = 1;
   Moved each;
 
   double ns() const { return count * (each.write_ns + each.read_ns); }
@@ -54,16 +56,15 @@ Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const AtOnce&
                const PairExchange::Plan& plan) {
   const std::size_t all = std::max<std::size_t>(bytes, 1);
   const std::size_t tile = std::min(plan.tile_bytes, all);
-  // Of a channel so much is used before the first cell is used again; in rounds, and where there is
-  // no more, after that of all others.
+  // Of a channel so much is used before the first cell is used again; where a rank goes on with
+  // whoever is ready, and where there is no more, after that of all others.
   const std::size_t channel = static_cast<std::size_t>(cells) * tile;
-  const bool stays_in_channel = all > channel && !plan.in_rounds;
+  const bool stays_in_channel = all > channel && plan.order != Order::as_ready;
   const std::size_t buffers =
       stays_in_channel ? channel
                        : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
   const double count = ceil_div(all, tile);
-  const double rounds = plan.in_rounds ? std::ceil(count / cells) : 1;
-  return {count, rounds, moved(prices, tile, buffers, at_once, plan.passing)};
+  return {count, std::ceil(count / cells), moved(prices, tile, buffers, at_once, plan.passing)};
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -82,39 +83,31 @@ std::string_view name(PairExchange::Order order) {
       return "paired";
     case PairExchange::Order::staggered:
       return "staggered";
+    case PairExchange::Order::as_ready:
+      return "as ready";
   }
   return {};
 }
 
-// How pairs may take turns.
-struct Turns {
-  PairExchange::Order order = PairExchange::Order::staggered;
-  bool in_rounds = false;
-};
-constexpr Turns all_turns[] = {{PairExchange::Order::paired, false},
-                               {PairExchange::Order::paired, true},
-                               {PairExchange::Order::staggered, false},
-                               {PairExchange::Order::staggered, true}};
+constexpr Order all_orders[] = {Order::paired, Order::staggered, Order::as_ready};
 // One of a pair is always the root: it goes from one to the next.
-constexpr Turns turns_of_root[] = {{PairExchange::Order::staggered, false},
-                                   {PairExchange::Order::staggered, true}};
+constexpr Order orders_of_root[] = {Order::staggered, Order::as_ready};
 
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
 void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-               std::size_t bytes, std::span<const Turns> turns, Price price) {
+               std::size_t bytes, std::span<const Order> orders, Price price) {
   const auto& parameters = provision.pair_exchange;
   const int far = prices.farthest_from(0);
   for (const std::size_t tile : piece_sizes(bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     const auto passing = prices.block_passing_for(tile, buffers, 0, far, true);
-    for (const auto& [order, in_rounds] : turns) {
-      const PairExchange::Plan plan{tile, order, in_rounds, passing};
-      list.push_back(
-          {plan,
-           fmt::format("tiles of {}, {}{}, {}", size_text(static_cast<double>(tile)), name(order),
-                       in_rounds ? ", in rounds" : "", memory::name(passing)),
-           price(plan)});
+    for (const Order order : orders) {
+      const PairExchange::Plan plan{tile, order, passing};
+      list.push_back({plan,
+                      fmt::format("tiles of {}, {}, {}", size_text(static_cast<double>(tile)),
+                                  name(order), memory::name(passing)),
+                      price(plan)});
     }
   }
 }
@@ -147,14 +140,15 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
 
 void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
                         const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request.bytes, all_turns, [&](const PairExchange::Plan& plan) {
-    return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request.bytes, plan);
-  });
+  add_pairs(list, prices, provision, request.bytes, all_orders,
+            [&](const PairExchange::Plan& plan) {
+              return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request.bytes, plan);
+            });
 }
 
 void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
                       const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request.bytes, turns_of_root,
+  add_pairs(list, prices, provision, request.bytes, orders_of_root,
             [&](const PairExchange::Plan& plan) {
               return pairs_rooted_ns(prices, provision.pair_exchange.cells, request.bytes, plan,
                                      request.operation == Operation::gather);
@@ -194,8 +188,9 @@ double slots_alltoall_ns(const Prices& prices, std::size_t bytes, const SlotExch
          prices.by_all_ns((prices.ranks() - 1) * read_ns);
 }
 
-// Pairs take turns: in each, both write and read all tiles, and wait for each other's flags. In
-// rounds all flags are on their way at once.
+// Pairs take turns: in each, both write and read all tiles, and wait for each other's flags.
+// Where a rank goes on with whoever is ready, those of all that fit into the channels are on their
+// way at once.
 double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
                          const PairExchange::Plan& plan) {
   const Tiles tiles = tiles_of(prices, cells, bytes, {prices.ranks(), prices.ranks()}, plan);
@@ -206,9 +201,9 @@ double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
   const bool idles = plan.order == PairExchange::Order::paired && prices.ranks() > 2;
   const double turns = idles ? others + 1 : others;
   const double moves_ns = prices.own_ns(bytes) + turns * tiles.ns();
-  if (!plan.in_rounds) return moves_ns + turns * tiles.count * line_ns;
-  return moves_ns + tiles.rounds * prices.flags_ns(prices.others_than(0), 0, 1) +
-         turns * (tiles.count - tiles.rounds) * prices.written_line_ns(far, 0);
+  if (plan.order != Order::as_ready) return moves_ns + turns * tiles.count * line_ns;
+  return moves_ns + tiles.channelfuls * prices.flags_ns(prices.others_than(0), 0, 1) +
+         turns * (tiles.count - tiles.channelfuls) * prices.written_line_ns(far, 0);
 }
 
 double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
@@ -226,12 +221,13 @@ double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
   // The root's pace, or a peer's where a tile takes it longer than the root all the others'.
   const double pace_ns = std::max(turns * tiles.count * root_ns, tiles.count * peer_ns);
   // Each tile but the first ones, whose flags are on their way all at once, has its own: to be
-  // waited for, or, in rounds, there already.
+  // waited for, or, where others had their turn meanwhile, there already.
   const int far = prices.farthest_from(0);
-  const double more_ns =
-      plan.in_rounds ? (tiles.rounds - 1) * flags_ns +
-                           turns * (tiles.count - tiles.rounds) * prices.written_line_ns(far, 0)
-                     : turns * (tiles.count - 1) * prices.line_ns(far, 0);
+  const bool is_there = plan.order == Order::as_ready;
+  const double waits_ns = is_there ? (tiles.channelfuls - 1) * flags_ns : 0;
+  const double later = is_there ? tiles.count - tiles.channelfuls : tiles.count - 1;
+  const double line_ns = is_there ? prices.written_line_ns(far, 0) : prices.line_ns(far, 0);
+  const double more_ns = waits_ns + turns * later * line_ns;
   return prices.own_ns(bytes) + flags_ns + peer_ns + pace_ns + more_ns;
 }
 
@@ -268,7 +264,7 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
   std::vector<Candidate> of_much;
   add_pairs_alltoall(of_much, prices, provision, {Operation::alltoall, much, 1});
   std::erase_if(of_much, [](const Candidate& one) {
-    return !std::get<PairExchange::Plan>(one.plan).in_rounds;
+    return std::get<PairExchange::Plan>(one.plan).order != Order::as_ready;
   });
   Candidate chosen = cheapest(of_much);
   chosen.ns = pairs_uneven_ns(prices, cells, request, std::get<PairExchange::Plan>(chosen.plan));

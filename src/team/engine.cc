@@ -72,7 +72,8 @@ constexpr auto run_slots = [](node::SlotExchange& protocol, Hardware& w,
 constexpr auto run_pairs = [](node::PairExchange& protocol, Hardware& w,
                               const node::PairExchange::Plan& plan, const Call& call) {
   node::PairExchange::Plan of_call = plan;
-  if (call.in_place) of_call.order = node::PairExchange::Order::paired;
+  using Order = node::PairExchange::Order;
+  if (call.in_place && plan.order == Order::staggered) of_call.order = Order::paired;
   protocol.run(w, call.outgoing, call.incoming, call.in_place, of_call);
 };
 

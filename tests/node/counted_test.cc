@@ -246,9 +246,8 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
       outgoing.push_back({at, bytes(w.rank(), peer)});
       incoming.push_back({at, bytes(peer, w.rank())});
     }
-    exchange.run(
-        w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-        {4096, PairExchange::Order::staggered, true, memory::CopyKernel::nontemporal, small + 1});
+    exchange.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+                 {4096, PairExchange::Order::as_ready, memory::CopyKernel::nontemporal, small + 1});
   };
   const Counts counts = counts_of({4, 4 * large, 1}, protocol, alltoallv);
   for (const std::size_t rank : {0U, 2U, 3U}) {

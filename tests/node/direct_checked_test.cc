@@ -199,11 +199,10 @@ using Pairs = DirectCall<PairExchange>;
 
 // Tiles of two bytes; blocks of three or more are announced by even ranks, of four or more by odd
 // ones. Of those, blocks of five or more are written to odd ranks.
-PairExchange::Plan announcing(int rank, PairExchange::Order order, bool in_rounds) {
+PairExchange::Plan announcing(int rank, PairExchange::Order order) {
   const bool is_even = rank % 2 == 0;
   return {.tile_bytes = 2,
           .order = order,
-          .in_rounds = in_rounds,
           .passing = memory::CopyKernel::nontemporal,
           .announced_from = is_even ? std::size_t{3} : std::size_t{4},
           .written_from = is_even ? PairExchange::never : 5};
@@ -222,8 +221,8 @@ Pairs exchanged(int ranks, const Table& table, const PlanOfRank& plan) {
   return call;
 }
 
-Pairs announced(int ranks, const Table& table, PairExchange::Order order, bool in_rounds) {
-  return exchanged(ranks, table, [=](int rank) { return announcing(rank, order, in_rounds); });
+Pairs announced(int ranks, const Table& table, PairExchange::Order order) {
+  return exchanged(ranks, table, [=](int rank) { return announcing(rank, order); });
 }
 
 // What is to be replaced is sent in tiles, however large.
@@ -232,7 +231,7 @@ Pairs announced_in_place(int ranks) {
   Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckerWorld& w) {
                const auto blocks = row(ranks, [&](int to) { return swapped_bytes(w.rank(), to); });
                protocol.run(w, Blocks::listed(blocks), Blocks::listed(blocks), true,
-                            announcing(w.rank(), PairExchange::Order::paired, true));
+                            announcing(w.rank(), PairExchange::Order::as_ready));
              }};
   call.in_place = true;
   return call;
@@ -248,14 +247,13 @@ Job pairs_job(int ranks, const std::vector<Pairs>& calls) {
 }
 
 // The last rank sends another one so much, which expects something else, and has all other blocks.
-Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange::Order order,
-                 bool in_rounds) {
+Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange::Order order) {
   const int sender = ranks - 1;
   const int receiver = ranks - 2;
   const Table table = [=](int from, int to) {
     return from == sender && to == receiver ? sent : std::size_t{3};
   };
-  Pairs call = announced(ranks, table, order, in_rounds);
+  Pairs call = announced(ranks, table, order);
   call.wanted = [=, all = call.wanted](int rank) {
     Bytes wanted = all(rank);
     if (rank == receiver) wanted.resize(wanted.size() - sent);
@@ -267,8 +265,7 @@ Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange
     if (w.rank() == receiver) in.back().bytes = expected;
     bool is_surprised = false;
     try {
-      protocol.run(w, Blocks::listed(out), Blocks::listed(in), false,
-                   announcing(w.rank(), order, in_rounds));
+      protocol.run(w, Blocks::listed(out), Blocks::listed(in), false, announcing(w.rank(), order));
     } catch (const world::SizesDiffer&) {
       is_surprised = true;
     }
@@ -279,11 +276,14 @@ Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange
 
 constexpr auto paired = PairExchange::Order::paired;
 constexpr auto staggered = PairExchange::Order::staggered;
+constexpr auto as_ready = PairExchange::Order::as_ready;
+constexpr PairExchange::Order all_orders[] = {paired, staggered, as_ready};
 
 // Some that are announced by nobody, by one of the two and by both, some empty.
 std::size_t mixed(int from, int to) { return static_cast<std::size_t>((2 * from + 3 * to) % 6); }
 std::size_t five(int, int) { return 5; }
 std::size_t two(int, int) { return 2; }
+std::size_t one_way(int from, int) { return from == 0 ? 7 : 0; }
 std::size_t to_last(int, int to) { return to == 2 ? 4 : 0; }
 std::size_t to_middle(int, int to) { return to == 1 ? 6 : 0; }
 std::size_t from_first(int from, int to) {
@@ -291,49 +291,39 @@ std::size_t from_first(int from, int to) {
 }
 
 TEST(DirectChecked, AnnouncedBlocksInEveryOrder) {
-  for (const auto order : {paired, staggered}) {
-    for (const bool in_rounds : {false, true}) {
-      const auto call = [=](int ranks, const Table& table) {
-        return announced(ranks, table, order, in_rounds);
-      };
-      EXPECT_TRUE(passes(pairs_job(2, {call(2, three), call(2, five), call(2, two)})));
-      EXPECT_TRUE(passes(pairs_job(3, {call(3, mixed), call(3, uneven)})));
-      EXPECT_TRUE(passes(pairs_job(3, {call(3, to_last), call(3, from_first)})));
-      EXPECT_TRUE(passes(pairs_job(3, {call(3, to_middle), call(3, to_middle)})));
-      EXPECT_TRUE(passes(pairs_job(4, {call(4, mixed)})));
-    }
+  for (const auto order : all_orders) {
+    const auto call = [=](int ranks, const Table& table) { return announced(ranks, table, order); };
+    EXPECT_TRUE(passes(pairs_job(2, {call(2, three), call(2, five), call(2, two)})));
+    EXPECT_TRUE(passes(pairs_job(3, {call(3, mixed), call(3, uneven)})));
+    EXPECT_TRUE(passes(pairs_job(3, {call(3, to_last), call(3, from_first)})));
+    EXPECT_TRUE(passes(pairs_job(3, {call(3, to_middle), call(3, to_middle)})));
+    EXPECT_TRUE(passes(pairs_job(4, {call(4, mixed)})));
   }
   EXPECT_TRUE(passes(pairs_job(3, {announced_in_place(3)})));
 }
 
 TEST(DirectChecked, AnnouncedBlocksComeWhereTheyCannotBeRead) {
-  for (const auto order : {paired, staggered}) {
-    for (const bool in_rounds : {false, true}) {
-      const auto call = [=](int ranks, const Table& table) {
-        return announced(ranks, table, order, in_rounds);
-      };
-      EXPECT_TRUE(passes(with_failing_paths(pairs_job(2, {call(2, five), call(2, five)}))));
-      EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, mixed), call(3, five)}))));
-      EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, to_last), call(3, five)}))));
-      EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, to_middle), call(3, five)}))));
-      EXPECT_TRUE(passes(with_failing_paths(pairs_job(4, {call(4, five)}))));
-    }
+  for (const auto order : all_orders) {
+    const auto call = [=](int ranks, const Table& table) { return announced(ranks, table, order); };
+    EXPECT_TRUE(passes(with_failing_paths(pairs_job(2, {call(2, five), call(2, five)}))));
+    EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, mixed), call(3, five)}))));
+    EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, to_last), call(3, five)}))));
+    EXPECT_TRUE(passes(with_failing_paths(pairs_job(3, {call(3, to_middle), call(3, five)}))));
+    EXPECT_TRUE(passes(with_failing_paths(pairs_job(4, {call(4, five)}))));
   }
 }
 
 TEST(DirectChecked, WhoExpectsAnotherSizeFailsAlone) {
-  for (const auto order : {paired, staggered}) {
-    for (const bool in_rounds : {false, true}) {
-      for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
-               {5, 2}, {2, 5}, {9, 4}, {4, 9}, {1, 3}, {3, 2}}) {
-        const Pairs next = announced(2, five, order, in_rounds);
-        const Job job = pairs_job(2, {surprising(2, sent, expected, order, in_rounds), next});
-        EXPECT_TRUE(passes(job));
-        EXPECT_TRUE(passes(with_failing_paths(job)));
-      }
+  for (const auto order : all_orders) {
+    for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {5, 2}, {2, 5}, {9, 4}, {4, 9}, {1, 3}, {3, 2}}) {
+      const Pairs next = announced(2, five, order);
+      const Job job = pairs_job(2, {surprising(2, sent, expected, order), next});
+      EXPECT_TRUE(passes(job));
+      EXPECT_TRUE(passes(with_failing_paths(job)));
     }
   }
-  EXPECT_TRUE(passes(pairs_job(3, {surprising(3, 9, 4, staggered, true)})));
+  EXPECT_TRUE(passes(pairs_job(3, {surprising(3, 9, 4, as_ready)})));
 }
 
 // Rank 0 has something read by rank 1, which writes to it.
@@ -345,8 +335,7 @@ std::vector<Job> leaving_announcements() {
     protocol.run(w, Blocks::listed(out), Blocks::listed(in), false,
                  {.tile_bytes = 2, .order = staggered, .announced_from = 4, .written_from = 5});
   };
-  return leaving_jobs<PairExchange>(2, 4, making_pairs(2), announced(2, table, staggered, false),
-                                    run);
+  return leaving_jobs<PairExchange>(2, 4, making_pairs(2), announced(2, table, staggered), run);
 }
 
 TEST(DirectChecked, WhoLeavesAnnouncementsEarlyHasItsMemoryForItself) {
@@ -382,28 +371,29 @@ TEST(DirectChecked, EveryErrorPlantedIntoAGatherThatIsWrittenIsFound) {
 }
 
 TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
-  const auto failing = [](bool in_rounds) {
-    return with_failing_paths(
-        pairs_job(2, {announced(2, five, paired, in_rounds), announced(2, five, paired, in_rounds),
-                      announced(2, two, paired, in_rounds)}));
+  const auto failing = [](PairExchange::Order order) {
+    return with_failing_paths(pairs_job(
+        2, {announced(2, five, order), announced(2, five, order), announced(2, two, order)}));
   };
   const PlanOfRank all_written = [](int) {
     return PairExchange::Plan{
-        .tile_bytes = 2, .in_rounds = true, .announced_from = 3, .written_from = 3};
+        .tile_bytes = 2, .order = as_ready, .announced_from = 3, .written_from = 3};
   };
   const PlanOfRank in_tiles = [](int) {
-    return PairExchange::Plan{.tile_bytes = 2, .in_rounds = true};
+    return PairExchange::Plan{.tile_bytes = 2, .order = as_ready};
   };
+  const PlanOfRank in_pairs = [](int) { return PairExchange::Plan{.tile_bytes = 2}; };
   std::vector<Job> jobs = {
       pairs_job(2, {exchanged(2, five, all_written), exchanged(2, five, in_tiles)}),
-      pairs_job(2, {announced(2, five, paired, true), announced(2, two, paired, true),
-                    announced(2, five, staggered, true)}),
-      pairs_job(3, {announced(3, mixed, staggered, false), announced(3, five, paired, true)}),
-      pairs_job(3, {announced(3, to_middle, staggered, false), announced(3, five, paired, true)}),
+      pairs_job(2, {exchanged(2, one_way, in_pairs)}),
+      pairs_job(2, {announced(2, five, as_ready), announced(2, two, as_ready),
+                    announced(2, five, as_ready)}),
+      pairs_job(3, {announced(3, mixed, staggered), announced(3, five, as_ready)}),
+      pairs_job(3, {announced(3, to_middle, staggered), announced(3, five, as_ready)}),
       pairs_job(3, {announced_in_place(3)}),
-      pairs_job(2, {surprising(2, 9, 2, staggered, false), announced(2, five, paired, true)}),
-      failing(true),
-      failing(false)};
+      pairs_job(2, {surprising(2, 9, 2, staggered), announced(2, five, as_ready)}),
+      failing(as_ready),
+      failing(paired)};
   append(jobs, leaving_announcements());
   EXPECT_TRUE(bites(
       jobs, {only_a_hint(Fault::relaxed),

@@ -78,7 +78,7 @@ Script alltoall_script(const std::vector<Matrix>& calls) {
 constexpr PairExchange::Parameters in_lines{4, 2, 2};
 constexpr PairExchange::Parameters in_cells{50, 2, 4};
 
-Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool in_rounds = false,
+Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
               const PairExchange::Parameters& parameters = in_lines,
               const memory::Passing& passing = memory::CopyKernel::nontemporal) {
   const int ranks = static_cast<int>(calls.front().size());
@@ -90,7 +90,7 @@ Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order, bool 
         const auto outgoing = packed(calls[call][rank]);
         const auto incoming = packed(column(calls[call], rank));
         protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-                     {parameters.tile_bytes, order, in_rounds, passing});
+                     {parameters.tile_bytes, order, passing});
       });
 }
 
@@ -110,48 +110,48 @@ Matrix scattered(std::size_t ranks, std::size_t root, std::size_t bytes) {
   return matrix;
 }
 
-constexpr PairExchange::Order pair_orders[] = {PairExchange::Order::paired,
-                                               PairExchange::Order::staggered};
+constexpr PairExchange::Order pair_orders[] = {
+    PairExchange::Order::paired, PairExchange::Order::staggered, PairExchange::Order::as_ready};
 
 TEST(ExchangeChecked, PairsInEveryOrder) {
   for (const auto order : pair_orders) {
-    EXPECT_TRUE(passes(pairs_job({even(2, 13), even(2, 3)}, order, true)));
-    EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 13), scattered(3, 1, 13)}, order, true)));
-    EXPECT_TRUE(passes(pairs_job({even(3, 5), {{2, 9, 0}, {1, 0, 7}, {0, 4, 3}}}, order, true)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 13), even(2, 3)}, order)));
+    EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 13), scattered(3, 1, 13)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 5), {{2, 9, 0}, {1, 0, 7}, {0, 4, 3}}}, order)));
     EXPECT_TRUE(passes(pairs_job({even(2, 9), even(2, 3), even(2, 4)}, order)));
     EXPECT_TRUE(passes(pairs_job({{{1, 12}, {0, 2}}, {{0, 0}, {13, 0}}, even(2, 5)}, order)));
-    EXPECT_TRUE(passes(pairs_job({even(3, 5), {{2, 9, 0}, {1, 0, 7}, {0, 4, 3}}}, order)));
     EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 9), scattered(3, 1, 6), even(3, 2)}, order)));
     EXPECT_TRUE(passes(pairs_job({even(4, 3)}, order)));
-    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, false, in_cells)));
-    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, true, in_cells)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells)));
   }
 }
 
 TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
   for (const auto order : pair_orders) {
-    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, false, in_cells,
-                                 memory::by_taking)));
-    EXPECT_TRUE(
-        passes(pairs_job({even(3, 110), even(3, 51)}, order, true, in_cells, memory::by_taking)));
+    EXPECT_TRUE(passes(
+        pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells, memory::by_taking)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells, memory::by_taking)));
   }
 }
 
 // A block is replaced by what comes for it.
 TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
   constexpr std::size_t bytes = 9;
-  for (const auto& [ranks, in_rounds] :
-       {std::pair{std::size_t{2}, false}, std::pair{std::size_t{3}, false},
-        std::pair{std::size_t{3}, true}}) {
-    Job job = pairs_job({even(ranks, bytes)}, PairExchange::Order::paired);
+  constexpr auto paired = PairExchange::Order::paired;
+  constexpr auto as_ready = PairExchange::Order::as_ready;
+  for (const auto& [ranks, order] :
+       {std::pair{std::size_t{2}, paired}, std::pair{std::size_t{3}, paired},
+        std::pair{std::size_t{2}, as_ready}, std::pair{std::size_t{3}, as_ready}}) {
+    Job job = pairs_job({even(ranks, bytes)}, order);
     const std::size_t window = ranks * bytes;
-    job.body = [=, ranks = ranks, in_rounds = in_rounds](CheckerWorld& w) {
+    job.body = [=, ranks = ranks, order = order](CheckerWorld& w) {
       PairExchange protocol(in_lines, static_cast<int>(ranks), just_below_wrap);
       w.copy({Region::output, w.rank(), 0}, {Region::input, w.rank(), window}, window,
              memory::CopyKernel::plain);
       w.use({.in_place = true});
       protocol.run(w, Blocks::even(bytes), Blocks::even(bytes), true,
-                   {4, PairExchange::Order::paired, in_rounds, memory::CopyKernel::plain});
+                   {4, order, memory::CopyKernel::plain});
       w.use({});
       w.copy({Region::output, w.rank(), window}, {Region::output, w.rank(), 0}, window,
              memory::CopyKernel::plain);
@@ -164,11 +164,11 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
   EXPECT_TRUE(
       bites({pairs_job({even(2, 22), even(2, 5)}, PairExchange::Order::paired),
              pairs_job({even(3, 9), even(3, 13)}, PairExchange::Order::staggered),
-             pairs_job({even(2, 13), even(2, 3)}, PairExchange::Order::paired, true),
+             pairs_job({even(2, 13), even(2, 3)}, PairExchange::Order::as_ready),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
-                       false, in_cells),
+                       in_cells),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
-                       false, in_cells, memory::by_taking)},
+                       in_cells, memory::by_taking)},
             {only_a_hint(Fault::relaxed),
              only_a_hint(Fault::dropped),
              only_a_hint(Fault::too_early),

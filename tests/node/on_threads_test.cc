@@ -307,7 +307,8 @@ TEST_P(OnThreads, WrittenGather) {
 
 // Of each sender some blocks are announced, some are passed on, some are empty.
 TEST_P(OnThreads, PairExchange) {
-  for (const auto order : {PairExchange::Order::paired, PairExchange::Order::staggered}) {
+  for (const auto order : {PairExchange::Order::paired, PairExchange::Order::staggered,
+                           PairExchange::Order::as_ready}) {
     expect_exchange<PairExchange>(
         ranks(),
         [](int call, int from, int to) {
@@ -320,7 +321,7 @@ TEST_P(OnThreads, PairExchange) {
                 const Blocks& incoming) {
           const std::size_t announced_from = 400 + 100 * static_cast<std::size_t>(w.rank());
           protocol.run(w, outgoing, incoming, false,
-                       {128, order, true, memory::CopyKernel::plain, announced_from});
+                       {128, order, memory::CopyKernel::plain, announced_from});
         });
   }
 }
