@@ -33,14 +33,15 @@ enum class StepKind {
 
 struct Step {
   StepKind kind = StepKind::system;
-  std::string name;                // "copy, 4 cores of one l3"
-  std::string level;               // what the result stands for
-  std::vector<int> pus;            // who takes part
-  std::vector<Pair> pairs;         // lines and hand-offs; paths: a reader and its peer
-  std::vector<std::size_t> sizes;  // copies, hand-offs, paths: bytes
-  int numa_node = 0;               // memory
-  bool home = false;               // memory: it is the processor's own node
-  Extent extent;                   // of one measurement
+  std::string name;                            // "copy, 4 cores of one l3"
+  std::string level;                           // what the result stands for
+  std::vector<int> pus;                        // who takes part
+  std::vector<Pair> pairs;                     // lines and hand-offs; paths: a reader and its peer
+  std::vector<std::size_t> sizes;              // copies, hand-offs, paths: bytes
+  std::vector<std::size_t> sizes_past_caches;  // copies: those that are also made past the caches
+  int numa_node = 0;                           // memory
+  bool home = false;                           // memory: it is the processor's own node
+  Extent extent;                               // of one measurement
   // What each measurement takes on a quiet machine, in order.
   std::vector<double> seconds;
   double setup_seconds = 0;

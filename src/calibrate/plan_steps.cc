@@ -179,8 +179,11 @@ Step Planner::copy_step(const std::string& level, const std::vector<int>& copier
                                   : fmt::format("copy, {}", group_text(copiers.size(), level));
   step.sizes = sizes(copy_sizes(topology_, largest_copy(copiers)));
   step.extent = extent(usual_seconds, quick_seconds, long_samples);
-  for (const std::size_t size : step.sizes) {
-    step.seconds.push_back(seconds_of_copy(size, step.extent));
+  if (!request_.quick) step.sizes_past_caches = sizes_past_own_caches(topology_, step.sizes);
+  for (const auto* sizes : {&step.sizes, &step.sizes_past_caches}) {
+    for (const std::size_t size : *sizes) {
+      step.seconds.push_back(seconds_of_copy(size, step.extent));
+    }
   }
   step.setup_seconds = 2 * static_cast<double>(step.sizes.back()) / planned_touch_rate;
   return step;

@@ -62,10 +62,26 @@ std::size_t cache_sharers(const machine::Topology& topology, const std::vector<i
   return 1;
 }
 
+namespace {
+
+// Of the caches that a core has for itself, or with few others, the largest.
+std::size_t own_cache_bytes(const std::vector<std::size_t>& caches) {
+  return caches.size() > 1 ? caches[caches.size() - 2] : caches.back();
+}
+
+}  // namespace
+
 std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers) {
   const auto caches = cache_sizes(topology);
-  const std::size_t own = caches.size() > 1 ? caches[caches.size() - 2] : caches.back();
-  return std::max(far_beyond * caches.back() / sharers, far_beyond * own);
+  return std::max(far_beyond * caches.back() / sharers, far_beyond * own_cache_bytes(caches));
+}
+
+std::vector<std::size_t> sizes_past_own_caches(const machine::Topology& topology,
+                                               const std::vector<std::size_t>& sizes) {
+  std::vector<std::size_t> past = sizes;
+  const std::size_t own = own_cache_bytes(cache_sizes(topology));
+  std::erase_if(past, [own](std::size_t size) { return size < own; });
+  return past;
 }
 
 std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size_t largest) {

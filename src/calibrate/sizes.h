@@ -28,6 +28,10 @@ std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sha
 // Bytes that one copy moves (it touches twice as many), from 64 to `largest`, rising.
 std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size_t largest);
 
+// Those of which a core's own caches hold nothing that it copied before the last one.
+std::vector<std::size_t> sizes_past_own_caches(const machine::Topology& topology,
+                                               const std::vector<std::size_t>& sizes);
+
 // About every second size, the first and the last always among them, without wide gaps: for a quick
 // look.
 std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes);

@@ -124,11 +124,11 @@ Measured StepRun::measure_next(Findings& findings, const std::string& detail,
   return measured;
 }
 
-machine::Curve StepRun::curve(Findings& findings, const std::string& what,
-                              const Tolerance& tolerance,
+machine::Curve StepRun::curve(Findings& findings, const std::vector<std::size_t>& sizes,
+                              const std::string& what, const Tolerance& tolerance,
                               const std::function<Samples(std::size_t, const Budget&)>& attempt) {
   machine::Curve curve;
-  for (const std::size_t bytes : step_.sizes) {
+  for (const std::size_t bytes : sizes) {
     const std::string detail = what + size_text(static_cast<double>(bytes));
     const Measured measured = measure_next(
         findings, detail, tolerance, [&](const Budget& budget) { return attempt(bytes, budget); });
@@ -140,21 +140,35 @@ machine::Curve StepRun::curve(Findings& findings, const std::string& what,
   return curve;
 }
 
-void StepRun::copy(Findings& findings) {
-  CopyProbe probe(crew_, step_.pus, step_.sizes.back());
+machine::CopyCurve StepRun::copy_curve(Findings& findings, CopyProbe& probe, CopyKernel kernel) {
   machine::CopyCurve result;
   result.level = step_.level;
   result.copiers = static_cast<int>(step_.pus.size());
   result.origin = machine::Origin::measured;
-  result.curve = curve(findings, "", usual, [&](std::size_t bytes, const Budget& budget) {
-    return probe.time(bytes, CopyKernel::plain, step_.extent, budget);
-  });
+  const bool is_plain = kernel == CopyKernel::plain;
+  const std::string what = is_plain ? "" : std::string(name(kernel)) + " ";
+  const auto time = [&](std::size_t bytes, const Budget& budget) {
+    return probe.time(bytes, kernel, step_.extent, budget);
+  };
+  result.curve =
+      curve(findings, is_plain ? step_.sizes : step_.sizes_past_caches, what, usual, time);
+  return result;
+}
+
+void StepRun::copy(Findings& findings) {
+  CopyProbe probe(crew_, step_.pus, step_.sizes.back());
+  const machine::CopyCurve result = copy_curve(findings, probe, CopyKernel::plain);
+  const machine::CopyCurve past = copy_curve(findings, probe, CopyKernel::nontemporal);
   // One point has no slope: it says nothing of larger copies.
-  if (result.curve.bytes.size() < 2) {
+  const auto is_a_curve = [](const machine::CopyCurve& one) { return one.curve.bytes.size() >= 2; };
+  if (!is_a_curve(result)) {
     findings.doubts.add(step_.name, "too few sizes came out for a curve: it is estimated");
     return;
   }
   findings.machine.copy.push_back(result);
+  if (is_native(CopyKernel::nontemporal) && is_a_curve(past)) {
+    findings.machine.copy_past_caches.push_back(past);
+  }
   // Each reads one buffer and writes the other.
   const auto largest = static_cast<std::size_t>(result.curve.bytes.back());
   doubt_cache(findings, "the largest copy",
@@ -178,9 +192,10 @@ void StepRun::handoff_kind(Findings& findings, HandoffProbe& probe, HandoffKind 
   result.kind = kind;
   result.origin = machine::Origin::measured;
   const std::string name(machine::handoff_names[static_cast<std::size_t>(kind)]);
-  result.curve = curve(findings, name + " ", usual, [&](std::size_t bytes, const Budget& budget) {
-    return time_handoff(probe, kind, bytes, step_.extent, budget);
-  });
+  result.curve =
+      curve(findings, step_.sizes, name + " ", usual, [&](std::size_t bytes, const Budget& budget) {
+        return time_handoff(probe, kind, bytes, step_.extent, budget);
+      });
   if (!result.curve.bytes.empty()) findings.machine.handoff.push_back(result);
 }
 
@@ -247,9 +262,10 @@ void StepRun::path(Findings& findings) {
   result.path = step_.level;
   result.copiers = static_cast<int>(step_.pus.size());
   result.origin = machine::Origin::measured;
-  result.curve = curve(findings, "", usual, [&](std::size_t bytes, const Budget& budget) {
-    return probe.time(bytes, step_.extent, budget);
-  });
+  result.curve =
+      curve(findings, step_.sizes, "", usual, [&](std::size_t bytes, const Budget& budget) {
+        return probe.time(bytes, step_.extent, budget);
+      });
   if (!result.curve.bytes.empty()) findings.machine.paths.push_back(result);
 }
 

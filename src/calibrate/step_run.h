@@ -17,9 +17,11 @@
 #include "calibrate/plan.h"
 #include "calibrate/sampling.h"
 #include "machine/machine.h"
+#include "memory/copy.h"
 
 namespace huddle::calibrate {
 
+class CopyProbe;
 class HandoffProbe;
 
 // What has come out so far.
@@ -53,6 +55,7 @@ class StepRun {
   void line_again(Findings& findings);
   void flags(Findings& findings);
   void copy(Findings& findings);
+  machine::CopyCurve copy_curve(Findings& findings, CopyProbe& probe, memory::CopyKernel kernel);
   void handoff(Findings& findings);
   void memory(Findings& findings);
   void path(Findings& findings);
@@ -68,7 +71,8 @@ class StepRun {
   Measured measure_next(Findings& findings, const std::string& detail, const Tolerance& tolerance,
                         const Attempt& attempt);
   // One measurement for each size of the step.
-  machine::Curve curve(Findings& findings, const std::string& what, const Tolerance& tolerance,
+  machine::Curve curve(Findings& findings, const std::vector<std::size_t>& sizes,
+                       const std::string& what, const Tolerance& tolerance,
                        const std::function<Samples(std::size_t bytes, const Budget&)>& attempt);
   // Before the first measurement: what set-up took beyond its time is not theirs to lose.
   void make_up_for_setup();

@@ -147,13 +147,13 @@ double CostModel::flags_ns(std::span<const int> writers, int reader, int flags_a
   return lines.ns();
 }
 
-double CostModel::own_copy_ns(double bytes, std::string_view level, int copiers) const {
+double CostModel::own_copy_ns(const std::vector<CopyCurve>& copies, double bytes,
+                              std::string_view level, int copiers) const {
   const Topology& topology = machine_.topology;
   const std::size_t rank = rank_of(topology, level);
   std::vector<const CopyCurve*> alone;
   std::vector<const CopyCurve*> crowded;
-  for (const CopyCurve& copy : machine_.copy)
-    (copy.copiers == 1 ? alone : crowded).push_back(&copy);
+  for (const CopyCurve& copy : copies) (copy.copiers == 1 ? alone : crowded).push_back(&copy);
   std::vector<CrowdPoint> points;
   if (const CopyCurve* one = answering(topology, alone, 0)) points.push_back({1, &one->curve});
   if (const CopyCurve* scope = answering(topology, crowded, rank)) {
@@ -170,7 +170,8 @@ double CostModel::memory_ns(const Copy& copy, std::size_t rank) const {
   for (const CopyCurve& curve : machine_.copy) {
     largest_bytes = std::max(largest_bytes, curve.curve.bytes.back());
   }
-  const double largest_ns = own_copy_ns(largest_bytes, copy.others_share, copy.others + 1);
+  const double largest_ns =
+      own_copy_ns(machine_.copy, largest_bytes, copy.others_share, copy.others + 1);
   const double stream_ns = largest_ns * copy.bytes / largest_bytes;
   std::vector<const MemoryCost*> costs;
   for (const MemoryCost& cost : machine_.memory) costs.push_back(&cost);
@@ -201,14 +202,15 @@ CostModel::Limits CostModel::limits_of_target(const Copy& copy) const {
     case Target::peer_cached:
       return {handoff_ns(copy.bytes, copy.copier, copy.peer, HandoffKind::write_cached), 0};
     case Target::memory:
-      return {0, memory_ns(copy, 0)};
+      return {0, is_measured(copy.target) ? 0 : memory_ns(copy, 0)};
   }
   return {};
 }
 
 double CostModel::copy_ns(const Copy& copy) const {
   if (copy.bytes <= 0) return 0;
-  const double own_ns = own_copy_ns(copy.bytes, copy.others_share, copy.others + 1);
+  const auto& copies = is_measured(copy.target) ? machine_.copy_past_caches : machine_.copy;
+  const double own_ns = own_copy_ns(copies, copy.bytes, copy.others_share, copy.others + 1);
   const Limits source = limits_of_source(copy);
   const Limits target = limits_of_target(copy);
   // The curve of memory already counts a stream in and a stream out; lines of a peer come and go

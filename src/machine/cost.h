@@ -76,7 +76,12 @@ class CostModel {
  private:
   // Of the level that joins two different processors.
   const LineCost& line_cost(int a, int b) const;
-  double own_copy_ns(double bytes, std::string_view level, int copiers) const;
+  double own_copy_ns(const std::vector<CopyCurve>& copies, double bytes, std::string_view level,
+                     int copiers) const;
+  // Whether stores past the caches were measured by themselves.
+  bool is_measured(Target target) const {
+    return target == Target::memory && !machine_.copy_past_caches.empty();
+  }
   double memory_ns(const Copy& copy, std::size_t rank) const;
 
   // How long a side of a copy takes at least: by lines that come from or go to a peer, by memory.

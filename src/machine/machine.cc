@@ -125,17 +125,24 @@ void check_pairs(const Machine& machine) {
   }
 }
 
-void check_copies(const Machine& machine) {
+void check_copies(const Machine& machine, const std::vector<CopyCurve>& copies,
+                  const std::string& table) {
   std::set<std::string> seen;
-  for (std::size_t i = 0; i < machine.copy.size(); ++i) {
-    const CopyCurve& copy = machine.copy[i];
-    const Entry entry(machine.topology, "copy", i,
-                      fmt::format("copy curve of level {}, copiers {}", copy.level, copy.copiers));
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const CopyCurve& copy = copies[i];
+    const Entry entry(
+        machine.topology, table, i,
+        fmt::format("{} curve of level {}, copiers {}", table, copy.level, copy.copiers));
     entry.once(seen);
     entry.level(copy.level);
     entry.copiers(copy.copiers);
     entry.curve(copy.curve);
   }
+}
+
+void check_copies(const Machine& machine) {
+  check_copies(machine, machine.copy, "copy");
+  check_copies(machine, machine.copy_past_caches, "copy_past_caches");
   const bool one_alone = std::any_of(machine.copy.begin(), machine.copy.end(),
                                      [](const CopyCurve& copy) { return copy.copiers == 1; });
   if (!one_alone) {

@@ -182,6 +182,8 @@ struct Machine {
   std::vector<LineCost> line;  // one a joining level
   std::optional<LinePairs> pairs;
   std::vector<CopyCurve> copy;
+  // The same by stores past the caches; empty where nobody has measured them.
+  std::vector<CopyCurve> copy_past_caches;
   std::vector<HandoffCurve> handoff;
   std::vector<MemoryCost> memory;
   std::vector<PathCurve> paths;

@@ -85,6 +85,7 @@ class Writer {
   void write_topology(const Topology& topology);
   void write_line(const LineCost& cost);
   void write_pairs(const LinePairs& pairs);
+  void write_copies(std::string_view table, const std::vector<CopyCurve>& copies);
   void write_curves(const Machine& machine);
   void write_scalars(const Machine& machine);
 
@@ -168,14 +169,19 @@ void Writer::write_pairs(const LinePairs& pairs) {
   line("]");
 }
 
-void Writer::write_curves(const Machine& machine) {
-  for (const CopyCurve& copy : machine.copy) {
-    line("\n[[copy]]");
+void Writer::write_copies(std::string_view table, const std::vector<CopyCurve>& copies) {
+  for (const CopyCurve& copy : copies) {
+    line(fmt::format("\n[[{}]]", table));
     key("level", toml_text(copy.level));
     key("copiers", copy.copiers);
     origin_key(copy.origin);
     curve_keys(copy.curve);
   }
+}
+
+void Writer::write_curves(const Machine& machine) {
+  write_copies("copy", machine.copy);
+  write_copies("copy_past_caches", machine.copy_past_caches);
   for (const HandoffCurve& handoff : machine.handoff) {
     line("\n[[handoff]]");
     key("level", toml_text(handoff.level));

@@ -14,11 +14,14 @@ namespace huddle::node {
 
 // What rides behind a flag is not taken: its writer has that line in use.
 template <world::World W>
-void copy_out(W& w, Place to, Place from, std::size_t bytes, const memory::Passing& passing) {
-  if (passing.taken && !fits_behind_flag(bytes)) {
+void copy_out(W& w, Place to, Place from, std::size_t bytes, const memory::Passing& passing,
+              memory::CopyKernel kernel = memory::CopyKernel::plain) {
+  const bool is_taken = passing.taken && !fits_behind_flag(bytes);
+  if (is_taken && kernel == memory::CopyKernel::plain) {
     w.take(to, from, bytes);
   } else {
-    w.copy(to, from, bytes, memory::CopyKernel::plain);
+    w.copy(to, from, bytes, kernel);
+    if (is_taken) w.keep(from, bytes);
   }
 }
 

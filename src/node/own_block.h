@@ -12,11 +12,11 @@ namespace huddle::node {
 
 // From a rank's input to its output: not in place, where it lies there already.
 template <world::World W>
-void move_own(W& w, const Block& from, const Block& to) {
+void move_own(W& w, const Block& from, const Block& to,
+              memory::CopyKernel kernel = memory::CopyKernel::plain) {
   if (from.bytes == 0) return;
   w.copy({Region::output, w.rank(), static_cast<std::size_t>(to.offset)},
-         {Region::input, w.rank(), static_cast<std::size_t>(from.offset)}, from.bytes,
-         memory::CopyKernel::plain);
+         {Region::input, w.rank(), static_cast<std::size_t>(from.offset)}, from.bytes, kernel);
 }
 
 }  // namespace huddle::node

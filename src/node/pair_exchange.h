@@ -63,7 +63,8 @@ class PairExchange {
   struct Plan {
     std::size_t tile_bytes = 16384;  // not over that of the parameters
     Order order = Order::paired;
-    memory::Passing passing = {};  // of what comes in tiles
+    memory::Passing passing = {};                            // of what comes in tiles
+    memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written
     // The sender's: blocks of so many bytes are announced, for the receiver to read.
     std::size_t announced_from = never;
     std::size_t announced_up_to = never;
@@ -137,7 +138,8 @@ class PairExchange {
     // Others write meanwhile, where they are told to.
     const bool is_own_last = plan.written_from != never;
     const auto move_own_unless = [&](bool is_moved) {
-      if (!in_place && !is_moved) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
+      if (in_place || is_moved) return;
+      move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()), plan.results);
     };
     move_own_unless(is_own_last);
     const auto outgoing_at = [&](int step) {
@@ -369,7 +371,8 @@ class PairExchange {
     const Place to{Region::output, w.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
     if (!in.is_announced) {
-      copy_out(w, to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes, plan.passing);
+      copy_out(w, to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes, plan.passing,
+               plan.results);
       return true;
     }
     const Place flag = drained(w.rank(), in.peer);

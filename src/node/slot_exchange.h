@@ -35,6 +35,7 @@ class SlotExchange {
     std::size_t round_bytes = most_in_line;  // of a slot; not over the capacity
     Order order = Order::ring;
     memory::Passing passing = {};  // of an allgather; taken only between two ranks
+    memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written
   };
 
   // pre: shared memory holds `start` everywhere.
@@ -47,7 +48,7 @@ class SlotExchange {
   template <world::World W>
   void allgather(W& w, const Blocks& blocks, std::size_t largest, bool in_place, const Plan& plan) {
     const Block own = blocks.of(w.rank());
-    if (!in_place) move_own(w, {0, own.bytes}, own);
+    if (!in_place) move_own(w, {0, own.bytes}, own, plan.results);
     const std::size_t rounds = (largest + plan.round_bytes - 1) / plan.round_bytes;
     const auto round = [&](std::size_t i) {
       return Round{first_ + static_cast<world::Sequence>(i) + 1, i * plan.round_bytes,
@@ -71,12 +72,12 @@ class SlotExchange {
     w.store(mine, first_);
     const Blocks blocks = Blocks::even(bytes);
     const Block own = blocks.of(w.rank());
-    if (!in_place) move_own(w, own, own);
+    if (!in_place) move_own(w, own, own, plan.results);
     const std::size_t own_at = payload_at(all) + static_cast<std::size_t>(own.offset);
     for (const int owner : visits(plan.order)) {
       const Place slot = slot_of(owner, first_);
       w.wait(slot, world::until_reached(first_));
-      w.copy(output(w, blocks.of(owner).offset), slot + own_at, bytes, memory::CopyKernel::plain);
+      w.copy(output(w, blocks.of(owner).offset), slot + own_at, bytes, plan.results);
     }
   }
 
@@ -129,7 +130,7 @@ class SlotExchange {
       const std::size_t bytes = round.bytes_of(block);
       if (bytes == 0) continue;
       copy_out(w, output(w, block.offset) + round.from, slot + payload_at(bytes), bytes,
-               plan.passing);
+               plan.passing, plan.results);
     }
   }
 

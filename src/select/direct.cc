@@ -35,6 +35,18 @@ bool may_reach(const Prices& prices, const Provision& provision, bool mapped) {
   return std::isfinite(prices.path_ns(1, 0)) && provision.direct_refusal.empty();
 }
 
+double plain_own_ns(const Prices& prices, const Request& request) {
+  return own_ns(prices, request, memory::CopyKernel::plain);
+}
+
+// A block had from another rank, into one's own buffers, while others do so.
+double fetched_ns(const Prices& prices, const Request& request, int others) {
+  const std::size_t all_bytes = data_bytes(request.operation, request.bytes, prices.ranks());
+  const double moved_ns = prices.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
+  return std::max(prices.fetch_ns(request.bytes, others, request.mapped),
+                  prices.in_turns_ns(moved_ns, others + 1));
+}
+
 std::string path_name(bool mapped) {
   return std::string(mapped ? path::heap.name : path::cma.name);
 }
@@ -42,15 +54,15 @@ std::string path_name(bool mapped) {
 void add_blocks(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 const Request& request) {
   if (!may_reach(prices, provision, request.mapped)) return;
-  list.push_back({DirectExchange::Plan{}, path_name(request.mapped),
-                  direct_blocks_ns(prices, request.bytes, request.mapped)});
+  list.push_back(
+      {DirectExchange::Plan{}, path_name(request.mapped), direct_blocks_ns(prices, request)});
 }
 
 void add_gather(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 const Request& request) {
   if (!may_reach(prices, provision, request.mapped)) return;
-  list.push_back({DirectExchange::Plan{}, path_name(request.mapped),
-                  direct_gather_ns(prices, request.bytes, request.mapped)});
+  list.push_back(
+      {DirectExchange::Plan{}, path_name(request.mapped), direct_gather_ns(prices, request)});
 }
 
 // Of an operation in which all others copy, from the root or to it.
@@ -111,13 +123,13 @@ double announced_flags_ns(const Prices& prices) {
 }
 
 double read_ns(const Prices& prices, const Request& request) {
-  const double own_ns = prices.own_ns(request.bytes) + announced_flags_ns(prices);
+  const double begin_ns = plain_own_ns(prices, request) + announced_flags_ns(prices);
   const int others = prices.ranks() - 1;
   if (request.operation == Operation::scatterv) {
-    return own_ns + prices.path_ns(request.bytes, others - 1);
+    return begin_ns + fetched_ns(prices, request, others - 1);
   }
   const int at_once = request.operation == Operation::gatherv ? 0 : others;
-  return own_ns + others_of(prices) * prices.path_ns(request.bytes, at_once);
+  return begin_ns + others_of(prices) * fetched_ns(prices, request, at_once);
 }
 
 // A gather's root alone would read: there senders may write in its stead, all at the same time.
@@ -125,7 +137,7 @@ double read_ns(const Prices& prices, const Request& request) {
 double written_ns(const Prices& prices, const Request& request) {
   if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
   return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
-         std::max(prices.own_ns(request.bytes),
+         std::max(plain_own_ns(prices, request),
                   prices.push_ns(request.bytes, prices.ranks() - 2, false));
 }
 
@@ -183,24 +195,23 @@ double announced_ns(const Prices& prices, const Request& request) {
   return std::min(read_ns(prices, request), written_ns(prices, request));
 }
 
-double direct_blocks_ns(const Prices& prices, std::size_t bytes, bool mapped) {
-  return both_meetings_ns(prices) + prices.own_ns(bytes) +
-         others_of(prices) * prices.fetch_ns(bytes, prices.ranks() - 1, mapped);
+double direct_blocks_ns(const Prices& prices, const Request& request) {
+  return both_meetings_ns(prices) + plain_own_ns(prices, request) +
+         others_of(prices) * fetched_ns(prices, request, prices.ranks() - 1);
 }
 
-double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped) {
-  return both_meetings_ns(prices) + prices.own_ns(bytes) +
-         others_of(prices) * prices.fetch_ns(bytes, 0, mapped);
+double direct_gather_ns(const Prices& prices, const Request& request) {
+  return both_meetings_ns(prices) + plain_own_ns(prices, request) +
+         others_of(prices) * fetched_ns(prices, request, 0);
 }
 
 namespace {
 
 double copied_by_others_ns(const Prices& prices, const Request& request, int others) {
   const bool takes_lines = request.operation == Operation::gather || request.root_moved;
-  if (takes_lines) {
-    return prices.push_ns(request.bytes, others, request.mapped);
-  }
-  return prices.fetch_ns(request.bytes, others, request.mapped);
+  const double fetch_ns = fetched_ns(prices, request, others);
+  if (!takes_lines) return fetch_ns;
+  return std::max(fetch_ns, prices.push_ns(request.bytes, others, request.mapped));
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ Algorithm announced_algorithm();
 
 // `mapped` as in a request.
 // Blocks of so many bytes from each rank for each, or from each for all.
-double direct_blocks_ns(const Prices& prices, std::size_t bytes, bool mapped);
+double direct_blocks_ns(const Prices& prices, const Request& request);
 // Of the root alone, from all others.
-double direct_gather_ns(const Prices& prices, std::size_t bytes, bool mapped);
+double direct_gather_ns(const Prices& prices, const Request& request);
 // For each rank from the root, or from each to the root, copied by all but the root.
 double direct_by_others_ns(const Prices& prices, const Request& request,
                            const node::DirectExchange::Plan& plan);

@@ -27,6 +27,21 @@ struct AtOnce {
   int readers = 1;
 };
 
+// What is moved, of so much that all have together; by which kernel the results are written.
+struct Data {
+  std::size_t all_bytes = 0;
+  memory::CopyKernel results = memory::CopyKernel::plain;
+};
+Data data_of(const Prices& prices, const Request& request, memory::CopyKernel results) {
+  return {data_bytes(request.operation, request.bytes, prices.ranks()), results};
+}
+memory::CopyKernel kernel_of_results(const Prices& prices, const Request& request) {
+  return prices.kernel_of_results(data_of(prices, request, {}).all_bytes);
+}
+std::string text_of_results(memory::CopyKernel results) {
+  return results == memory::CopyKernel::nontemporal ? ", past the caches" : "";
+}
+
 // A block that one rank writes and another reads: what rides in the flag's line costs nothing
 // besides.
 struct Moved {
@@ -34,13 +49,15 @@ struct Moved {
   double read_ns = 0;
 };
 Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes,
-            const AtOnce& at_once, const memory::Passing& passing) {
-  if (node::fits_behind_flag(bytes)) return {};
+            const AtOnce& at_once, const memory::Passing& passing, const Data& data) {
+  const double results_ns =
+      prices.in_turns_ns(prices.move_ns(bytes, data.all_bytes, data.results), at_once.readers);
+  if (node::fits_behind_flag(bytes)) return {0, results_ns};
   const int far = prices.farthest_from(0);
   return {
       prices.in_turns_ns(prices.write_ns(bytes, buffers_bytes, 0, far, passing), at_once.writers),
-      std::max(prices.in_turns_ns(prices.rest_ns(bytes, far, 0), at_once.readers),
-               prices.read_ns(bytes, far, 0, at_once.readers - 1, passing))};
+      std::max({prices.in_turns_ns(prices.rest_ns(bytes, far, 0), at_once.readers),
+                prices.read_ns(bytes, far, 0, at_once.readers - 1, passing), results_ns})};
 }
 
 // A block in tiles.
@@ -52,9 +69,9 @@ struct Tiles {
 
   double ns() const { return count * (each.write_ns + each.read_ns); }
 };
-Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const AtOnce& at_once,
+Tiles tiles_of(const Prices& prices, int cells, const Request& request, const AtOnce& at_once,
                const PairExchange::Plan& plan) {
-  const std::size_t all = std::max<std::size_t>(bytes, 1);
+  const std::size_t all = std::max<std::size_t>(request.bytes, 1);
   const std::size_t tile = std::min(plan.tile_bytes, all);
   // Of a channel so much is used before the first cell is used again; where a rank goes on with
   // whoever is ready, and where there is no more, after that of all others.
@@ -64,7 +81,9 @@ Tiles tiles_of(const Prices& prices, int cells, std::size_t bytes, const AtOnce&
       stays_in_channel ? channel
                        : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
   const double count = ceil_div(all, tile);
-  return {count, std::ceil(count / cells), moved(prices, tile, buffers, at_once, plan.passing)};
+  return {
+      count, std::ceil(count / cells),
+      moved(prices, tile, buffers, at_once, plan.passing, data_of(prices, request, plan.results))};
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -96,17 +115,18 @@ constexpr Order orders_of_root[] = {Order::staggered, Order::as_ready};
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
 void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-               std::size_t bytes, std::span<const Order> orders, Price price) {
+               const Request& request, std::span<const Order> orders, Price price) {
   const auto& parameters = provision.pair_exchange;
   const int far = prices.farthest_from(0);
-  for (const std::size_t tile : piece_sizes(bytes, parameters.tile_bytes)) {
+  const memory::CopyKernel results = kernel_of_results(prices, request);
+  for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     const auto passing = prices.block_passing_for(tile, buffers, 0, far, true);
     for (const Order order : orders) {
-      const PairExchange::Plan plan{tile, order, passing};
+      const PairExchange::Plan plan{tile, order, passing, results};
       list.push_back({plan,
-                      fmt::format("tiles of {}, {}, {}", size_text(static_cast<double>(tile)),
-                                  name(order), memory::name(passing)),
+                      fmt::format("tiles of {}, {}, {}{}", size_text(static_cast<double>(tile)),
+                                  name(order), memory::name(passing), text_of_results(results)),
                       price(plan)});
     }
   }
@@ -116,15 +136,16 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
                          const Provision& provision, const Request& request) {
   const int far = prices.farthest_from(0);
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
+  const memory::CopyKernel results = kernel_of_results(prices, request);
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
     const auto passing = prices.block_passing_for(round, SlotExchange::slots * round, 0, far,
                                                   prices.have_one_reader());
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
-      const SlotExchange::Plan plan{round, order, passing};
+      const SlotExchange::Plan plan{round, order, passing, results};
       list.push_back({plan,
-                      fmt::format("rounds of {}, {}, {}", size_text(static_cast<double>(round)),
-                                  name(order), memory::name(passing)),
-                      slots_allgather_ns(prices, request.bytes, plan)});
+                      fmt::format("rounds of {}, {}, {}{}", size_text(static_cast<double>(round)),
+                                  name(order), memory::name(passing), text_of_results(results)),
+                      slots_allgather_ns(prices, request, plan)});
     }
   }
 }
@@ -134,25 +155,25 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   if (request.bytes > capacity / ranks) return;
-  const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring, {}};
-  list.push_back({plan, "a slot for all", slots_alltoall_ns(prices, request.bytes, plan)});
+  const SlotExchange::Plan plan{
+      capacity, SlotExchange::Order::ring, {}, kernel_of_results(prices, request)};
+  list.push_back({plan, "a slot for all" + text_of_results(plan.results),
+                  slots_alltoall_ns(prices, request, plan)});
 }
 
 void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
                         const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request.bytes, all_orders,
-            [&](const PairExchange::Plan& plan) {
-              return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request.bytes, plan);
-            });
+  add_pairs(list, prices, provision, request, all_orders, [&](const PairExchange::Plan& plan) {
+    return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request, plan);
+  });
 }
 
 void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
                       const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request.bytes, orders_of_root,
-            [&](const PairExchange::Plan& plan) {
-              return pairs_rooted_ns(prices, provision.pair_exchange.cells, request.bytes, plan,
-                                     request.operation == Operation::gather);
-            });
+  add_pairs(list, prices, provision, request, orders_of_root, [&](const PairExchange::Plan& plan) {
+    return pairs_rooted_ns(prices, provision.pair_exchange.cells, request, plan,
+                           request.operation == Operation::gather);
+  });
 }
 
 void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
@@ -162,57 +183,67 @@ void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
 
 }  // namespace
 
+double own_ns(const Prices& prices, const Request& request, memory::CopyKernel results) {
+  return prices.own_ns(request.bytes, data_of(prices, request, results).all_bytes, results);
+}
+
 // Each round: it is shown, everybody's flag is waited for, and everybody's data are read while all
 // others read as well.
-double slots_allgather_ns(const Prices& prices, std::size_t bytes, const SlotExchange::Plan& plan) {
-  const std::size_t least = std::max<std::size_t>(bytes, 1);
+double slots_allgather_ns(const Prices& prices, const Request& request,
+                          const SlotExchange::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(request.bytes, 1);
   const std::size_t round = std::min(plan.round_bytes, least);
   const int others = prices.ranks() - 1;
   const AtOnce all{prices.ranks(), prices.ranks()};
-  const Moved one = moved(prices, round, SlotExchange::slots * round, all, plan.passing);
-  return prices.own_ns(bytes) +
+  const Data data = data_of(prices, request, plan.results);
+  const Moved one = moved(prices, round, SlotExchange::slots * round, all, plan.passing, data);
+  return own_ns(prices, request, plan.results) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
 
-double slots_alltoall_ns(const Prices& prices, std::size_t bytes, const SlotExchange::Plan& plan) {
-  const std::size_t least = std::max<std::size_t>(bytes, 1);
+double slots_alltoall_ns(const Prices& prices, const Request& request,
+                         const SlotExchange::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(request.bytes, 1);
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const std::size_t all = ranks * least;
+  const Data data = data_of(prices, request, plan.results);
   const Moved shown =
-      moved(prices, all, SlotExchange::slots * all, {prices.ranks(), 1}, plan.passing);
+      moved(prices, all, SlotExchange::slots * all, {prices.ranks(), 1}, plan.passing, data);
   const int far = prices.farthest_from(0);
   // Where they do not lie in the flag's line, a block's lines are fetched after it.
-  const double read_ns =
-      node::fits_behind_flag(all) ? 0 : prices.rest_ns(least + node::line_bytes, far, 0);
-  return prices.own_ns(bytes) + shown.write_ns + prices.meeting_ns() +
+  const double read_ns = node::fits_behind_flag(all)
+                             ? 0
+                             : std::max(prices.rest_ns(least + node::line_bytes, far, 0),
+                                        prices.move_ns(least, data.all_bytes, data.results));
+  return own_ns(prices, request, plan.results) + shown.write_ns + prices.meeting_ns() +
          prices.by_all_ns((prices.ranks() - 1) * read_ns);
 }
 
 // Pairs take turns: in each, both write and read all tiles, and wait for each other's flags.
 // Where a rank goes on with whoever is ready, those of all that fit into the channels are on their
 // way at once.
-double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
+double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request,
                          const PairExchange::Plan& plan) {
-  const Tiles tiles = tiles_of(prices, cells, bytes, {prices.ranks(), prices.ranks()}, plan);
+  const Tiles tiles = tiles_of(prices, cells, request, {prices.ranks(), prices.ranks()}, plan);
   const int far = prices.farthest_from(0);
   const auto others = static_cast<double>(prices.ranks() - 1);
   const double line_ns = prices.line_ns(far, 0);
   // In pairs of which both turn to each other there is a turn, now and then, with nobody.
   const bool idles = plan.order == PairExchange::Order::paired && prices.ranks() > 2;
   const double turns = idles ? others + 1 : others;
-  const double moves_ns = prices.own_ns(bytes) + turns * tiles.ns();
+  const double moves_ns = own_ns(prices, request, plan.results) + turns * tiles.ns();
   if (plan.order != Order::as_ready) return moves_ns + turns * tiles.count * line_ns;
   return moves_ns + tiles.channelfuls * prices.flags_ns(prices.others_than(0), 0, 1) +
          turns * (tiles.count - tiles.channelfuls) * prices.written_line_ns(far, 0);
 }
 
-double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
+double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan, bool to_root) {
   const std::vector<int> others = prices.others_than(0);
   const int peers = prices.ranks() - 1;
   const AtOnce at_once =
       to_root ? AtOnce{.writers = peers, .readers = 1} : AtOnce{.writers = 1, .readers = peers};
-  const Tiles tiles = tiles_of(prices, cells, bytes, at_once, plan);
+  const Tiles tiles = tiles_of(prices, cells, request, at_once, plan);
   const auto turns = static_cast<double>(others.size());
   const double root_ns = to_root ? tiles.each.read_ns : tiles.each.write_ns;
   const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;
@@ -228,7 +259,7 @@ double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
   const double later = is_there ? tiles.count - tiles.channelfuls : tiles.count - 1;
   const double line_ns = is_there ? prices.written_line_ns(far, 0) : prices.line_ns(far, 0);
   const double more_ns = waits_ns + turns * later * line_ns;
-  return prices.own_ns(bytes) + flags_ns + peer_ns + pace_ns + more_ns;
+  return own_ns(prices, request, plan.results) + flags_ns + peer_ns + pace_ns + more_ns;
 }
 
 std::vector<Algorithm> allgather_algorithms() {
@@ -251,8 +282,8 @@ double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
   const bool is_gather = request.operation == Operation::gatherv;
   const bool is_rooted = is_gather || request.operation == Operation::scatterv;
-  return is_rooted ? pairs_rooted_ns(prices, cells, request.bytes, plan, is_gather)
-                   : pairs_alltoall_ns(prices, cells, request.bytes, plan);
+  return is_rooted ? pairs_rooted_ns(prices, cells, request, plan, is_gather)
+                   : pairs_alltoall_ns(prices, cells, request, plan);
 }
 
 // What is best for much will do for little: a small block is one small tile whatever the plan says,

@@ -19,17 +19,19 @@ Algorithm uneven_algorithm();
 Candidate uneven_candidate(const Prices& prices, const Provision& provision,
                            const Request& request);
 
-double slots_allgather_ns(const Prices& prices, std::size_t bytes,
+// A rank's own block, its results written by this kernel.
+double own_ns(const Prices& prices, const Request& request, memory::CopyKernel results);
+double slots_allgather_ns(const Prices& prices, const Request& request,
                           const node::SlotExchange::Plan& plan);
-double slots_alltoall_ns(const Prices& prices, std::size_t bytes,
+double slots_alltoall_ns(const Prices& prices, const Request& request,
                          const node::SlotExchange::Plan& plan);
-double pairs_alltoall_ns(const Prices& prices, int cells, std::size_t bytes,
+double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request,
                          const node::PairExchange::Plan& plan);
 // The same of any operation whose blocks are known to pairs only.
 double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const node::PairExchange::Plan& plan);
 // Of a gather or scatter: what the root does, to one rank after the other.
-double pairs_rooted_ns(const Prices& prices, int cells, std::size_t bytes,
+double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
                        const node::PairExchange::Plan& plan, bool to_root);
 
 }  // namespace huddle::select

@@ -126,6 +126,39 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+// What all ranks hand in and what they want, all together.
+constexpr std::size_t data_bytes(Operation operation, std::size_t bytes, int ranks) {
+  const auto all = static_cast<std::size_t>(ranks);
+  switch (regular_form(operation)) {
+    case Operation::barrier:
+      return 0;
+    case Operation::bcast:
+      return all * bytes;
+    case Operation::reduce:
+      return (all + 1) * bytes;
+    case Operation::allreduce:
+    case Operation::gather:
+    case Operation::scatter:
+    case Operation::scan:
+    case Operation::exscan:
+      return 2 * all * bytes;
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+      return (all + 1) * bytes;
+    case Operation::allgather:
+    case Operation::allgatherv:
+      return all * bytes + all * all * bytes;
+    case Operation::alltoall:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+      return 2 * all * all * bytes;
+    case Operation::gatherv:
+    case Operation::scatterv:
+      return 2 * all * bytes;
+  }
+  return 0;
+}
+
 // A call of a benchmark: the elements of reductions are doubles, and what is reduced to blocks of
 // so many bytes has a block for each rank.
 constexpr Request request_of(Operation operation, std::size_t bytes, int ranks) {

@@ -130,13 +130,46 @@ double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
   return fetch_ns(bytes, others, mapped) + std::max(0.0, dearer_ns);
 }
 
-double Prices::join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const {
-  const auto copy = [&](double size) {
-    return model_.copy_ns({.bytes = size, .copier = pu(rank), .peer = pu(rank)});
-  };
+namespace {
+
+// At the pace of a copy of so much, by `copy(bytes)`; no faster than by itself.
+template <class CopyNs>
+double paced_ns(std::size_t bytes, std::size_t data_bytes, CopyNs copy_ns) {
   const auto block = static_cast<double>(bytes);
   const double all = std::max(block, static_cast<double>(data_bytes));
-  return std::max(copy(block), copy(all) * block / all);
+  return std::max(copy_ns(block), copy_ns(all) * block / all);
+}
+
+}  // namespace
+
+double Prices::move_ns(std::size_t bytes, std::size_t all_bytes, CopyKernel kernel) const {
+  const bool is_past_caches = kernel == CopyKernel::nontemporal;
+  return paced_ns(bytes, share_of_processor(all_bytes), [&](double size) {
+    return model_.copy_ns(
+        {.bytes = size,
+         .copier = pu(0),
+         .peer = pu(0),
+         .target = is_past_caches ? machine::Target::memory : machine::Target::own_cache,
+         .others = static_cast<int>(processors_) - 1});
+  });
+}
+
+CopyKernel Prices::kernel_of_results(std::size_t all_bytes) const {
+  const auto size = std::max<std::size_t>(share_of_processor(all_bytes), 1);
+  const double cached_ns = move_ns(size, all_bytes, CopyKernel::plain);
+  const double read_ns = model_.copy_ns({.bytes = static_cast<double>(size),
+                                         .copier = pu(0),
+                                         .peer = pu(0),
+                                         .source = machine::Source::near_memory,
+                                         .others = static_cast<int>(processors_) - 1});
+  const double past_ns = move_ns(size, all_bytes, CopyKernel::nontemporal);
+  return past_ns + read_ns < 2 * cached_ns ? CopyKernel::nontemporal : CopyKernel::plain;
+}
+
+double Prices::join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const {
+  return paced_ns(bytes, data_bytes, [&](double size) {
+    return model_.copy_ns({.bytes = size, .copier = pu(rank), .peer = pu(rank)});
+  });
 }
 
 int Prices::farthest_from(int rank) const {

@@ -65,9 +65,15 @@ class Prices {
   }
   double by_all_ns(double ns) const { return in_turns_ns(ns, ranks()); }
 
-  // A rank's own block of an exchange, from one of its buffers to the other.
-  double own_ns(std::size_t bytes) const {
-    return by_all_ns(join_ns(bytes, bytes * static_cast<std::size_t>(ranks()), 0));
+  // So much of what ranks hand in copied to where they want it, while all do so. All together have
+  // so many bytes of either: it goes at the pace of the caches that hold them, or of memory.
+  double move_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const;
+  // By which of the kernels what all want is written in the least time, so much there is in all:
+  // past the caches where they do not hold it. That whoever called has to read it then is counted.
+  memory::CopyKernel kernel_of_results(std::size_t all_bytes) const;
+  // A rank's own block, from one of its buffers to the other.
+  double own_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const {
+    return by_all_ns(move_ns(bytes, all_bytes, kernel));
   }
 
   // A block copied straight out of a peer's memory while `others` do so as well; infinity where the
@@ -105,6 +111,11 @@ class Prices {
   // By the hand-off curve of that manner at the size of all buffers, the block's share of it.
   double share_ns(machine::HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
                   int to) const;
+  // Of the data of all, what a processor has: as much as a copy of so many bytes touches.
+  std::size_t share_of_processor(std::size_t all_bytes) const {
+    constexpr double touched_by_copy = 2;
+    return static_cast<std::size_t>(static_cast<double>(all_bytes) / touched_by_copy / processors_);
+  }
   int pu(int rank) const { return seats_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
 

@@ -177,6 +177,22 @@ Step copy_alone_step(const std::vector<std::size_t>& sizes) {
   return step;
 }
 
+TEST(StepRun, CopiesPastTheCachesWhatIsLarge) {
+  Step step = copy_alone_step({4096, 16384, 65536});
+  step.sizes_past_caches = {16384, 65536};
+  step.seconds.assign(5, 1);
+  const Findings findings = carry_out(step, machine::discover_this_machine().topology);
+  ASSERT_EQ(findings.machine.copy.size(), 1U);
+  EXPECT_EQ(findings.machine.copy.front().curve.bytes.size(), 3U);
+  if (!is_native(memory::CopyKernel::nontemporal)) {
+    EXPECT_TRUE(findings.machine.copy_past_caches.empty());
+    return;
+  }
+  ASSERT_EQ(findings.machine.copy_past_caches.size(), 1U);
+  EXPECT_EQ(findings.machine.copy_past_caches.front().curve.bytes,
+            (std::vector<double>{16384, 65536}));
+}
+
 // As on a machine that others keep busy: buffers are touched for longer than the step may take.
 TEST(StepRun, MeasuresAfterASetupThatTookAllItsTime) {
   Step step = copy_alone_step({64, 4096});

@@ -186,6 +186,15 @@ TEST(Cost, NothingIsFasterThanItsFirstLoadOrLine) {
   EXPECT_GE(cost.copy_ns({64, 0, 2, Source::peer_wrote}), cost.line_ns(0, 2));
 }
 
+TEST(Cost, StoresPastTheCachesAreAsFastAsMeasured) {
+  Machine machine = machine_of("pack:1 l3:1 core:2 pu:1");
+  machine.copy_past_caches = {{"core", 1, {{1e6, 1e8}, {7, 700}, {}}, Origin::measured}};
+  const CostModel cost(machine);
+  const Copy copy{1e7, 0, 0, Source::own_cache, Target::memory, 0, whole_machine};
+  EXPECT_NEAR(cost.copy_ns(copy), 70, 1e-6);
+  EXPECT_GT(cost.copy_ns({1e7, 0, 0}), 70);
+}
+
 // Curves and numbers of copiers as a noisy calibration or a careless hand would leave them.
 CopyCurve any_copy_curve(const std::string& level, int copiers) {
   CopyCurve copy{level, copiers, {}, Origin::estimated};
@@ -206,6 +215,7 @@ RC_GTEST_PROP(CostProperty, HoldsOnWildCurves, ()) {
       if (*rc::gen::arbitrary<bool>()) machine.copy.push_back(any_copy_curve(level, copiers));
     }
   }
+  if (*rc::gen::arbitrary<bool>()) machine.copy_past_caches = machine.copy;
   validate(machine);
   const CostModel cost(machine);
   Copy copy = any_copy(machine);

@@ -37,6 +37,8 @@ Machine sample() {
   machine.line[1].steps_origin = Origin::published;
   machine.pairs = LinePairs{{0, 2, 4}, {0, 47.25, 1e2, 47.25, 0, 0.1, 1e2, 0.1, 0}, "some"};
   machine.networks = {{"HDR", 4, {{8, 1e6}, {900, 4e4}, {0.1, 0.25}}, 50, 96.5, Origin::published}};
+  machine.copy_past_caches = {
+      {"machine", 2, {{1e6, 1e7}, {2e4, 5e5}, {0.1, 0.25}}, Origin::measured}};
   machine.doubts = {{"line 0-1", "half of the time was lost"}};
   return machine;
 }
@@ -123,6 +125,12 @@ TEST(MachineFile, WithoutACopyAloneNothingCanBeSaid) {
   Machine machine = sample();
   std::erase_if(machine.copy, [](const CopyCurve& copy) { return copy.copiers == 1; });
   expect_refused(format_machine(machine), "copiers = 1");
+}
+
+TEST(MachineFile, TwoCopiesPastTheCachesOfTheSameKindAreRefused) {
+  Machine machine = sample();
+  machine.copy_past_caches.push_back(machine.copy_past_caches.front());
+  expect_refused(format_machine(machine), "copy_past_caches");
 }
 
 TEST(MachineFile, AMissingLevelIsNamed) {

@@ -247,7 +247,10 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
       incoming.push_back({at, bytes(peer, w.rank())});
     }
     exchange.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-                 {4096, PairExchange::Order::as_ready, memory::CopyKernel::nontemporal, small + 1});
+                 {.tile_bytes = 4096,
+                  .order = PairExchange::Order::as_ready,
+                  .passing = memory::CopyKernel::nontemporal,
+                  .announced_from = small + 1});
   };
   const Counts counts = counts_of({4, 4 * large, 1}, protocol, alltoallv);
   for (const std::size_t rank : {0U, 2U, 3U}) {

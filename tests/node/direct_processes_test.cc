@@ -355,8 +355,9 @@ bool exchanges_announced_blocks(Rank& me) {
     }
     std::vector<std::uint32_t> output(wanted.size());
     Hardware w = me.world(input.data(), output.data());
-    protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-                 {1000, PairExchange::Order::as_ready, memory::CopyKernel::plain, 2000});
+    protocol.run(
+        w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+        {.tile_bytes = 1000, .order = PairExchange::Order::as_ready, .announced_from = 2000});
     // Who has left may do with the input what he likes.
     std::fill(input.begin(), input.end(), 0U);
     good &= output == wanted;

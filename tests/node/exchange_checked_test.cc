@@ -80,7 +80,8 @@ constexpr PairExchange::Parameters in_cells{50, 2, 4};
 
 Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
               const PairExchange::Parameters& parameters = in_lines,
-              const memory::Passing& passing = memory::CopyKernel::nontemporal) {
+              const memory::Passing& passing = memory::CopyKernel::nontemporal,
+              memory::CopyKernel results = memory::CopyKernel::plain) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
       ranks, alltoall_script(calls),
@@ -90,7 +91,7 @@ Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
         const auto outgoing = packed(calls[call][rank]);
         const auto incoming = packed(column(calls[call], rank));
         protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-                     {parameters.tile_bytes, order, passing});
+                     {parameters.tile_bytes, order, passing, results});
       });
 }
 
@@ -132,6 +133,15 @@ TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
     EXPECT_TRUE(passes(
         pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells, memory::by_taking)));
     EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells, memory::by_taking)));
+  }
+}
+
+TEST(ExchangeChecked, PairsWhoseResultsGoPastTheCaches) {
+  constexpr auto past = memory::CopyKernel::nontemporal;
+  for (const auto order : pair_orders) {
+    for (const memory::Passing& passing : {memory::Passing(), memory::by_taking}) {
+      EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, passing, past)));
+    }
   }
 }
 
@@ -204,7 +214,8 @@ constexpr SlotExchange::Order slot_orders[] = {SlotExchange::Order::ring,
 
 Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchange::Order order,
                   std::size_t round_bytes = 4,
-                  const memory::Passing& passing = memory::CopyKernel::nontemporal) {
+                  const memory::Passing& passing = memory::CopyKernel::nontemporal,
+                  memory::CopyKernel results = memory::CopyKernel::plain) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
       ranks, allgather_script(calls),
@@ -212,7 +223,8 @@ Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchan
       [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
         const auto blocks = packed(calls[call]);
         const Blocks listed = Blocks::listed(blocks);
-        protocol.allgather(w, listed, listed.largest(ranks), false, {round_bytes, order, passing});
+        protocol.allgather(w, listed, listed.largest(ranks), false,
+                           {round_bytes, order, passing, results});
       });
 }
 
@@ -245,6 +257,8 @@ TEST(ExchangeChecked, SlotsThatAreTakenInEveryOrder) {
   const auto order = SlotExchange::Order::ring;
   EXPECT_TRUE(passes(allgather_job({{150, 150}, {70, 64}, {61, 0}}, order, 64, memory::by_taking)));
   EXPECT_FALSE(passes(allgather_job({{64, 64, 64}}, order, 64, memory::by_taking)));
+  EXPECT_TRUE(passes(allgather_job({{150, 150}, {70, 64}}, order, 64, memory::by_taking,
+                                   memory::CopyKernel::nontemporal)));
 }
 
 TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {

@@ -321,7 +321,10 @@ TEST_P(OnThreads, PairExchange) {
                 const Blocks& incoming) {
           const std::size_t announced_from = 400 + 100 * static_cast<std::size_t>(w.rank());
           protocol.run(w, outgoing, incoming, false,
-                       {128, order, memory::CopyKernel::plain, announced_from});
+                       {.tile_bytes = 128,
+                        .order = order,
+                        .results = memory::CopyKernel::nontemporal,
+                        .announced_from = announced_from});
         });
   }
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "select/prices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "select/candidate.h"
+
+namespace huddle::select {
+namespace {
+
+using machine::Machine;
+using memory::CopyKernel;
+
+constexpr double MiB = 1 << 20;
+
+// Four cores below a cache of 32 MiB. Through the caches a copy of up to 16 MiB takes a nanosecond
+// for 32 bytes, a larger one four; past them all take two.
+Machine four_cores() {
+  Machine machine = machine::generic_machine(
+      machine::discover_from_synthetic("pack:1 numa:1 l3(size=32MB):1 core:4 pu:1").topology);
+  const machine::Curve through{{MiB, 16 * MiB, 20 * MiB, 80 * MiB},
+                               {MiB / 32, 16 * MiB / 32, 20 * MiB / 8, 80 * MiB / 8},
+                               {}};
+  const machine::Curve past{{MiB, 80 * MiB}, {MiB / 16, 80 * MiB / 16}, {}};
+  machine.copy = {{"core", 1, through, machine::Origin::measured},
+                  {"l3", 4, through, machine::Origin::measured}};
+  machine.copy_past_caches = {{"core", 1, past, machine::Origin::measured},
+                              {"l3", 4, past, machine::Origin::measured}};
+  return machine;
+}
+
+CopyKernel kernel_of_results(const Machine& machine, double all_bytes,
+                             const std::vector<int>& pus) {
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, pus);
+  return Prices(model, seats).kernel_of_results(static_cast<std::size_t>(all_bytes));
+}
+
+TEST(KernelOfResults, GoesPastTheCachesWhereTheyDoNotHoldWhatAllHave) {
+  const Machine machine = four_cores();
+  EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 1 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
+  EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 16 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
+  EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 40 * MiB, {0, 1, 2, 3}), CopyKernel::nontemporal);
+}
+
+// Half as many processors: each has twice as much.
+TEST(KernelOfResults, KnowsWhatAProcessorHas) {
+  const Machine machine = four_cores();
+  EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 12 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
+  EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 12 * MiB, {0, 0, 1, 1}), CopyKernel::nontemporal);
+}
+
+TEST(KernelOfResults, IsPlainWhereNobodyHasMeasuredAnother) {
+  Machine machine = four_cores();
+  machine.copy_past_caches.clear();
+  EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 40 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
+}
+
+// Of all that moves blocks through shared memory.
+TEST(KernelOfResults, IsInThePlan) {
+  const Machine machine = four_cores();
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, {0, 1, 2, 3});
+  Provision provided = provision(seats, model, std::size_t{1} << 20);
+  provided.direct_refusal = "only what goes through shared memory";
+  for (const Operation operation : {Operation::alltoall, Operation::allgather, Operation::gather,
+                                    Operation::scatter, Operation::allgatherv}) {
+    const auto chosen_for = [&](std::size_t bytes) {
+      return cheapest(candidates({operation, bytes, 1}, seats, model, provided)).parameters;
+    };
+    EXPECT_THAT(chosen_for(std::size_t{64} << 20), testing::HasSubstr("past the caches"));
+    EXPECT_THAT(chosen_for(4096), testing::Not(testing::HasSubstr("past the caches")));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::select
