@@ -264,9 +264,9 @@ class PairExchange {
     move_all(w, plan);
   }
 
-  static void start_again(Stream& one) {
-    one.moved = 0;
-    one.is_announced = false;
+  static void start_again(Stream& way) {
+    way.moved = 0;
+    way.is_announced = false;
   }
 
   // Whether something was announced that the peer could not read, nor this rank write.
