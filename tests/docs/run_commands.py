@@ -4,10 +4,10 @@
 """Runs the commands that a document shows and holds their output against what it shows.
 
 A fenced block whose info string is `console run` is executed, in a scratch folder where `machines`,
-`examples`, `bench` and `docs` are the repository's, `build/release` is what was built and pkg-config knows an
-installed huddle; `console shown` is only for looking (it needs root, an MPI, minutes). A plain `console`
-block is an error: somebody has to say which it is. A block `c PATH` or `cpp PATH` shows that file of the repository, all but its two lines of
-licence; a line of `...` stands for lines that it leaves out.
+`examples`, `bench`, `docs` and `tests` are the repository's, `build/release` is what was built and pkg-config
+knows an installed huddle; `console shown` is only for looking (it needs root, an MPI, minutes). A plain
+`console` block is an error: somebody has to say which it is. A block `c PATH` or `cpp PATH` shows that file of the
+repository, all but its lines of licence; a line of `...` stands for lines that it leaves out.
 
 In a block, a line `$ command` is run by sh (continued while lines end in a backslash); `run status=1`
 says what its last command exits with (0 otherwise). The lines below a command are its output, stdout
@@ -23,7 +23,7 @@ import tempfile
 
 FENCE = re.compile(r"^```(.*)$")
 COMMAND_SECONDS = 120
-LICENCE_LINES = 2
+LICENCE = re.compile(r"(?:.*\n){2}(?://\n)?")
 
 
 def blocks_of(text):
@@ -90,8 +90,8 @@ def run_step(command, expected, status, scratch, environment):
 def shows_its_file(lines, path):
     if not path.is_file():
         return False
-    shown = path.read_text(encoding="utf-8").splitlines(keepends=True)[LICENCE_LINES:]
-    return pattern_of(lines).match("".join(shown)) is not None
+    text = path.read_text(encoding="utf-8")
+    return pattern_of(lines).match(text, LICENCE.match(text).end()) is not None
 
 
 def run_document(document, scratch, environment):
@@ -140,7 +140,7 @@ def main():
     huddle, root, document = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        for name in ("machines", "examples", "bench", "docs"):
+        for name in ("machines", "examples", "bench", "docs", "tests"):
             (scratch / name).symlink_to(root / name)
         (scratch / "build").mkdir()
         (scratch / "build/release").symlink_to(huddle.parent.parent)
