@@ -23,8 +23,8 @@ export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig} PKG_CONFIG_PATH=$pkgconfig
 machines=("$prefix_now"/share/huddle/machines/*.toml)
 "$prefix_now/bin/huddle" topo --machine "${machines[0]}" >/dev/null
 echo "${#machines[@]} machine files installed"
-for made in man/man1/huddle-run.1 man/man7/huddle-settings.7 bash-completion/completions/huddle \
-  zsh/site-functions/_huddle fish/vendor_completions.d/huddle.fish; do
+for made in man/man1/huddle-run.1 man/man3/huddle_bcast.3 man/man7/huddle-settings.7 \
+  bash-completion/completions/huddle zsh/site-functions/_huddle fish/vendor_completions.d/huddle.fish; do
   [ -s "$prefix_now/share/$made" ] || { echo "share/$made is not installed" >&2; exit 1; }
 done
 "$here/installed_module.sh" "$prefix_now"
