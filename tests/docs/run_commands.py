@@ -132,7 +132,7 @@ def clean_environment(huddle, scratch):
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("HUDDLE_") and name != "NO_COLOR"}
     environment.update(PATH=f"{huddle.parent}:{environment['PATH']}", LC_ALL="C.UTF-8",
-                       HOME=str(scratch), XDG_CONFIG_HOME=str(scratch / ".config"), COLUMNS="100")
+                       HOME=str(scratch), XDG_CONFIG_HOME=str(scratch / ".config"), COLUMNS="80")
     return environment
 
 
