@@ -66,7 +66,8 @@ def test_says_what_cannot_be_read_or_written(folder):
 
 
 def test_a_home_folder_that_cannot_be_written_is_nobodys_concern(folder):
-    nowhere = {"HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null/c", "XDG_CACHE_HOME": "/dev/null/c"}
+    nowhere = {name: "/dev/null/nowhere"
+               for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR")}
     ran = report(folder, "bench.json", more=nowhere)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "bench.html\n", "")
 
