@@ -17,6 +17,8 @@ cmake --install "$build" --prefix "$prefix/first" >/dev/null
 mv "$prefix/first" "$prefix/moved"  # nothing may know where it was installed
 prefix_now=$prefix/moved
 pkgconfig=$(dirname "$(find "$prefix_now" -name huddle.pc)")
+# No machine file of whoever runs this.
+export XDG_CONFIG_HOME=$prefix/config
 export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig} PKG_CONFIG_PATH=$pkgconfig
 
 "$prefix_now/bin/huddle" --version
