@@ -36,6 +36,8 @@ extern "C" {
 #define HUDDLE_AS_INT
 #endif
 
+/* ---- status ------------------------------------------------------------------------------ */
+
 /** What a call came to. Zero is success; the values never change their meaning. */
 typedef enum huddle_status HUDDLE_AS_INT {
   HUDDLE_OK = 0,
@@ -215,6 +217,8 @@ typedef struct huddle_reduction {
  *  already has HUDDLE_OK, and learns from its next call. HUDDLE_MISUSED is seen before anybody is
  *  asked, but for blocks of which only two ranks know the size. Where there is nothing to move
  *  buffers may be null, and nobody waits for anybody. */
+
+/** Nobody returns before all have called. */
 huddle_status huddle_barrier(huddle_team* team);
 /** The root's buffer is only read. */
 huddle_status huddle_bcast(huddle_team* team, void* buffer, size_t bytes, int root);

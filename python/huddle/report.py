@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 """`huddle report`: what `huddle bench --json FILE` measured, as one HTML file."""
 import argparse
+import logging
 import os
 import sys
 import tempfile
@@ -43,7 +44,7 @@ def _arguments(words):
         description="Writes one HTML file about what 'huddle bench --json FILE' measured. It needs no "
                     "network and holds everything that it shows.")
     parser.add_argument("results", metavar="RESULTS.json", help="what huddle bench --json wrote")
-    parser.add_argument("--output", metavar="FILE",
+    parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write, or - for standard output; else RESULTS.html")
     return parser.parse_args(words)
 
@@ -54,6 +55,8 @@ def _say(sentence):
 
 def main(words=None):
     arguments = _arguments(words)
+    # Where nothing can be written below the home folder, matplotlib goes elsewhere and says so at length.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     output = arguments.output or default_output(arguments.results)
     try:
         text = load(arguments.results).html()

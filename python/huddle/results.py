@@ -180,6 +180,8 @@ def load(path):
 
 def from_text(text):
     """The same from what such a file holds."""
+    if not text.strip():
+        raise BadResults("there is nothing in it; was the benchmark stopped?")
     try:
         data = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -41,15 +41,19 @@ void set_limits(Plan& plan) {
   }
 }
 
+std::string these_are(const machine::CpuSet& cpus) {
+  return cpus.count() == 1 ? fmt::format("cpu {} is", cpus.text())
+                           : fmt::format("cpus {} are", cpus.text());
+}
+
 void say_what_is_left_out(const machine::Topology& topology, const PlanRequest& request,
                           Plan& plan) {
   const machine::CpuSet missing = without(topology.pus, request.allowed);
   if (!missing.empty()) {
-    plan.notes.push_back(fmt::format("cpus {} are not allowed to this process and are not measured",
-                                     missing.text()));
+    plan.notes.push_back(these_are(missing) + " not allowed to this process: not measured");
   }
   if (!topology.offline.empty()) {
-    plan.notes.push_back(fmt::format("cpus {} are offline", topology.offline.text()));
+    plan.notes.push_back(these_are(topology.offline) + " offline");
   }
   if (plan.pus.size() == 1) {
     plan.notes.emplace_back("only one core is allowed: nothing between cores can be measured");

@@ -15,8 +15,12 @@ namespace {
 using Json = nlohmann::json;
 
 Json parsed(const std::string& path) {
+  const std::string text = read_text(path);
+  if (text.find_first_not_of(" \n") == std::string::npos) {
+    throw InputError(path + ": there is nothing in it; was the benchmark stopped?");
+  }
   try {
-    return Json::parse(read_text(path));
+    return Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw InputError(fmt::format("{}: this is not whole JSON, at byte {}", path, error.byte));
   }

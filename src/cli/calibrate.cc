@@ -123,7 +123,7 @@ void CalibrateCommand::declare(Options& options) {
   options.flag("--force", force_, "replace a fuller calibration of yours");
   options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
   options.text("--xml", xml_, "FILE", "with --dry-run: plan for a topology that lstopo wrote");
-  options.text("--synthetic", synthetic_, "DESCRIPTION",
+  options.text("--synthetic", synthetic_, "DESC",
                "with --dry-run: plan for a machine in hwloc's words");
   options.exclude("--xml", "--synthetic");
 }

@@ -33,7 +33,7 @@ class ConfigCommand : public Command {
   }
   void declare(Options& options) override {
     options.setting("machine");
-    options.flag("--json", json_, "as JSON");
+    options.flag("--json", json_, "print everything as JSON");
     options.positional("SETTING", key_, "only this one, and what it means");
     options.complete("SETTING", Value::word, settings::all_keys());
   }

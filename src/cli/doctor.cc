@@ -16,7 +16,7 @@ class DoctorCommand : public Command {
   std::string summary() const override { return "what huddle needs and whether it is here"; }
   std::string description() const override {
     return "Tries everything that huddle needs of this machine, for real where it can be tried, "
-           "and says what works, what does not, what that costs you and how to get it.\n"
+           "and says what works, what does not, what that costs you and how to get it. "
            "Changes nothing. Run it where your programs run: inside the container, inside the job.";
   }
   std::string examples() const override {
@@ -31,7 +31,7 @@ class DoctorCommand : public Command {
   }
   void declare(Options& options) override {
     options.setting("machine");
-    options.flag("--json", json_, "the report as JSON");
+    options.flag("--json", json_, "print everything as JSON");
   }
   ExitCode run(const Context& context) override {
     const char* const search_path = std::getenv("PATH");

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <map>
 #include <sstream>
@@ -28,6 +29,20 @@ using FlagValues = std::map<std::string, std::string>;
 // "--machine $NODE" with nothing in NODE must not mean "no --machine".
 std::string refuse_nothing(const std::string& value) {
   return value.empty() ? "the value is empty; is a variable not set?" : std::string();
+}
+
+// What a number that is none, or too small or too large, is told.
+CLI::Validator whole_number(int least, int most) {
+  return CLI::Validator(
+      [least, most](const std::string& value) {
+        int number = 0;
+        const char* const end = value.data() + value.size();
+        const auto [stop, error] = std::from_chars(value.data(), end, number);
+        const bool is_one = error == std::errc() && stop == end;
+        if (is_one && number >= least && number <= most) return std::string();
+        return fmt::format("'{}' is not a whole number from {} to {}", value, least, most);
+      },
+      "");
 }
 
 void declare_setting(CLI::App& app, const settings::Setting& setting, FlagValues& values,
@@ -85,7 +100,7 @@ class ParserOptions : public Options {
   void number(const std::string& names, int& target, int least, int most,
               const std::string& placeholder, const std::string& help) override {
     app_.add_option(names, target, help_of_number(help, least, most))
-        ->check(CLI::Range(least, most).description(""))
+        ->check(whole_number(least, most))
         ->type_name(placeholder);
   }
   void setting(const std::string& key) override {
@@ -109,6 +124,16 @@ class ParserOptions : public Options {
   Rests& rests_;
 };
 
+// What other programs take for commands is spelled out: "help topo" is "topo --help".
+std::vector<std::string> spelled_out(std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (words.front() == "version" && words.size() == 1) return {version_flag};
+  if (words.front() != "help") return words;
+  words.erase(words.begin());
+  words.insert(words.empty() ? words.end() : words.begin() + 1, "--help");
+  return words;
+}
+
 // The place of the first word that is neither an option of this one nor the value of one.
 std::size_t end_of_options(const CLI::App& app, const std::vector<std::string>& words,
                            std::size_t at) {
@@ -125,8 +150,9 @@ class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter(const std::vector<std::unique_ptr<Command>>& commands, int columns)
       : columns_(std::min(columns, widest)),
-        text_columns_(std::max(columns_ - name_columns, least_text_columns)) {
-    column_width(name_columns);
+        name_columns_(columns_ - wide_names < least_text_columns ? narrow_names : wide_names),
+        text_columns_(std::max(columns_ - name_columns_, least_text_columns)) {
+    column_width(static_cast<std::size_t>(name_columns_));
     label("Positionals", "Arguments");
     label("SUBCOMMAND", "COMMAND");
     for (const auto& command : commands) descriptions_[command->name()] = command->description();
@@ -139,8 +165,13 @@ class HelpFormatter : public CLI::Formatter {
     return fitted(Formatter::make_footer(app));
   }
   std::string make_subcommand(const CLI::App* sub) const override {
-    return wrap(padded("  " + sub->get_name(), name_columns), sub->get_description(), name_columns,
-                name_columns + text_columns_);
+    const std::string name = "  " + sub->get_name();
+    const int columns = name_columns_ + text_columns_;
+    if (name_columns_ == wide_names) {
+      return wrap(padded(name, name_columns_), sub->get_description(), name_columns_, columns);
+    }
+    const std::string indentation(static_cast<std::size_t>(name_columns_), ' ');
+    return name + "\n" + wrap(indentation, sub->get_description(), name_columns_, columns);
   }
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
@@ -165,7 +196,10 @@ class HelpFormatter : public CLI::Formatter {
 
  private:
   static constexpr int widest = 80;  // lines of text are hard to read beyond
-  static constexpr int name_columns = 34;
+  // Names stand beside their texts, or above them where no width is left for these; CLI11 puts
+  // whatever is longer than its column on a line of its own.
+  static constexpr int wide_names = 34;
+  static constexpr int narrow_names = 4;
   static constexpr int least_text_columns = 20;
 
   // Lines that are indented are examples: they are there to be copied and stay in one piece.
@@ -179,6 +213,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   int columns_;
+  int name_columns_;
   int text_columns_;
   std::map<std::string, std::string> descriptions_;
 };
@@ -228,7 +263,7 @@ class Parser {
 
   // The command to run; nothing where help or the version was the answer, which is printed then.
   Command* parse(int argc, char** argv) {
-    std::vector<std::string> words = own_words({argv + 1, argv + argc});
+    std::vector<std::string> words = own_words(spelled_out({argv + 1, argv + argc}));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
       app_.parse(std::move(words));
@@ -236,6 +271,9 @@ class Parser {
       Console{}.print(fmt::format("{}\n", version.what()));
       return nullptr;
     } catch (const CLI::CallForHelp&) {
+      if (parsed_command() == nullptr && !app_.remaining().empty()) {
+        throw UsageError(extras_text() + hint());
+      }
       Console{}.print(app_.help());
       return nullptr;
     } catch (const CLI::ExtrasError&) {
@@ -309,7 +347,11 @@ class Parser {
     }
     const std::string extra = app_.remaining(true).front();
     const std::string caller = "huddle " + command->get_name();
-    if (extra.starts_with('-')) return no_option_text(caller, extra, *command);
+    if (extra.starts_with('-')) {
+      const bool has_rest = rests_.find(command->get_name()) != rests_.end();
+      return no_option_text(caller, extra, *command) +
+             (has_rest ? "; those of COMMAND stand behind it" : "");
+    }
     return fmt::format("'{}' does not know what to do with '{}'", caller, extra);
   }
 

@@ -53,7 +53,7 @@ class ReportCommand : public Command {
   void declare(Options& options) override {
     options.positional("RESULTS", results_, "what huddle bench --json has written");
     options.complete("RESULTS", Value::file);
-    options.text("--output", output_, "FILE",
+    options.text("-o,--output", output_, "FILE",
                  "the file to write, or - for standard output; else RESULTS with .html for .json");
   }
   ExitCode run(const Context& context) override {

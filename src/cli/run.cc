@@ -16,6 +16,7 @@
 #include "cli/heap_choice.h"
 #include "cli/run_json.h"
 #include "launch/plan.h"
+#include "machine/machine_file.h"
 
 namespace huddle::cli {
 namespace {
@@ -75,6 +76,7 @@ class RunCommand : public Command {
     check_usage();
     const launch::Request request = request_from(context);
     const launch::Plan plan = launch::make_plan(request);
+    note_machine_file(context);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
     }
@@ -94,6 +96,18 @@ class RunCommand : public Command {
     }
     if (json_ && !dry_run_) {
       throw UsageError("--json shows what would be executed, and needs --dry-run");
+    }
+  }
+
+  // It may be missing here and be there on the nodes; so the program runs.
+  void note_machine_file(const Context& context) const {
+    const std::string& named = settings::find(context.settings, "machine").value;
+    if (named.empty() || off_) return;
+    try {
+      machine::read_machine_file(named);
+    } catch (const Error& error) {
+      context.console.note(
+          fmt::format("huddle: {}; ranks that find it so leave all to the MPI", error.what()));
     }
   }
 

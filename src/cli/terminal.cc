@@ -5,17 +5,25 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <string>
 
 namespace huddle::cli {
 namespace {
 
-constexpr int columns_without_terminal = 80;
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
+}
+
+// Where no terminal says it: what the caller says, as in `COLUMNS=120 huddle topo | less`.
+int columns_without_terminal() {
+  constexpr int usual = 80;
+  const std::string said = environment("COLUMNS");
+  int columns = 0;
+  std::from_chars(said.data(), said.data() + said.size(), columns);
+  return columns > 0 ? columns : usual;
 }
 
 bool decide(const std::string& setting, bool automatic) {
@@ -38,7 +46,7 @@ int terminal_columns(std::FILE* stream) {
   if (isatty(fileno(stream)) == 0) return 0;
   winsize size{};
   if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return columns_without_terminal;
+  return columns_without_terminal();
 }
 
 }  // namespace
@@ -46,7 +54,7 @@ int terminal_columns(std::FILE* stream) {
 Console plain_console() {
   Console console;
   const int columns = terminal_columns(console.out);
-  console.columns = columns == 0 ? columns_without_terminal : columns;
+  console.columns = columns == 0 ? columns_without_terminal() : columns;
   console.err_columns = terminal_columns(console.err);
   return console;
 }

@@ -18,25 +18,11 @@ using cli::Interface;
 using cli::ProgramInterface;
 
 constexpr int commands_section = 1;
+constexpr int interface_section = 3;
 constexpr int overview_section = 7;
 constexpr const char* settings_name = "huddle-settings";
 
 std::string page_name(const Interface& command) { return "huddle-" + command.name; }
-
-std::string reference(const std::string& name, int section) {
-  return fmt::format("{}({})", bold(name), section);
-}
-
-// A page has no date of its own: huddle's version says what it is of. Lines are neither stretched
-// nor is a command's name broken at its hyphen.
-std::string opening(const Page& page, const std::string& version, std::string_view summary) {
-  std::string title;
-  for (const char c : page.name)
-    title += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return fmt::format(".TH {} {} \"\" \"huddle {}\" \"huddle\"\n.nh\n.ad l\n", literal(title),
-                     page.section, version) +
-         section("NAME", fmt::format("{} \\- {}\n", literal(page.name), prose(summary)));
-}
 
 // "-n, --ranks N".
 std::string term(const Argument& argument) {
@@ -100,6 +86,7 @@ std::string see_also(const ProgramInterface& all, const std::string& own_name) {
   add("huddle", commands_section);
   for (const Interface& command : all.commands) add(page_name(command), commands_section);
   add(settings_name, overview_section);
+  references.push_back(reference("huddle", interface_section));
   return section("SEE ALSO", fmt::format("{}\n", fmt::join(references, ",\n")));
 }
 
@@ -185,6 +172,19 @@ Page settings_page(const ProgramInterface& all, const std::string& version) {
 }
 
 }  // namespace
+
+std::string opening(const Page& page, const std::string& version, std::string_view summary) {
+  std::string title;
+  for (const char c : page.name)
+    title += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return fmt::format(".TH {} {} \"\" \"huddle {}\" \"huddle\"\n.nh\n.ad l\n", literal(title),
+                     page.section, version) +
+         section("NAME", fmt::format("{} \\- {}\n", literal(page.name), prose(summary)));
+}
+
+std::string reference(const std::string& name, int section) {
+  return fmt::format("{}({})", bold(name), section);
+}
 
 std::vector<Page> pages(const ProgramInterface& all, const std::string& version) {
   std::vector<Page> pages = {program_page(all, version)};

@@ -159,7 +159,7 @@ void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provisio
     for (const std::size_t round : round_sizes(request, capacity)) {
       const TreeReduce::Plan plan{round, top};
       list.push_back({plan,
-                      fmt::format("blocks: {}, rounds of {}, {}", association.blocks(),
+                      fmt::format("{}, rounds of {}, {}", counted(association.blocks(), "block"),
                                   size_text(static_cast<double>(round)), name(top)),
                       tree_reduce_ns(prices, association, provision.tree_reduce.slots,
                                      request.bytes, plan, to_all)});

@@ -87,6 +87,7 @@ TEST(BenchCompare, RefusesWhatItDoesNotKnow) {
     return [path] { read_measured_run(path); };
   };
   const std::string good = json_of(1);
+  EXPECT_THAT(refusal(""), ThrowsMessage<InputError>(HasSubstr("there is nothing in it")));
   EXPECT_THAT(refusal(good.substr(0, 80)), ThrowsMessage<InputError>(HasSubstr("not whole JSON")));
   EXPECT_THAT(refusal(json_of(1, "2")), ThrowsMessage<InputError>(HasSubstr("schema is not 1")));
   EXPECT_THAT(refusal("[]"), ThrowsMessage<InputError>(HasSubstr("not what 'huddle bench")));

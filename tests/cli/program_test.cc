@@ -62,6 +62,48 @@ TEST(Help, OfEachCommandHasExamplesAndFits) {
   }
 }
 
+TEST(Help, FitsIntoANarrowTerminalButForExamples) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--help"}, {"topo", "--help"}}) {
+    Program program;
+    program.environment("COLUMNS=40");
+    const std::string help = program.run(words).out;
+    // Up to what is there to be copied.
+    const std::size_t end = std::min(help.find("Examples:"), help.find("Start with:"));
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_THAT(help, HasSubstr("\n  --color auto|always|never\n    colors"));
+    for (const std::string& line : lines_of(help.substr(0, end))) {
+      EXPECT_LE(display_width(line), 40U) << line;
+    }
+  }
+}
+
+TEST(Help, IsAsWideAsATerminalOrAsColumnsSayWithoutOne) {
+  const auto longest = [](const std::string& help) {
+    std::size_t columns = 0;
+    for (const std::string& line : lines_of(help)) columns = std::max(columns, display_width(line));
+    return columns;
+  };
+  const std::vector<std::string> words = {"topo", "--help"};
+  EXPECT_GT(longest(Program().run(words).out), 70U);
+  EXPECT_LT(longest(Program().environment("COLUMNS=60").run(words).out), 61U);
+  EXPECT_GT(longest(Program().environment("COLUMNS=60").run_in_terminal(80, words).out), 70U);
+  for (const char* const nonsense : {"COLUMNS=", "COLUMNS=x", "COLUMNS=-3", "COLUMNS=0"}) {
+    EXPECT_GT(longest(Program().environment(nonsense).run(words).out), 70U) << nonsense;
+  }
+}
+
+TEST(Help, IsThereForThoseWhoAskInOtherWords) {
+  Program program;
+  EXPECT_EQ(program.run({"help"}).out, program.run({"--help"}).out);
+  EXPECT_EQ(program.run({"help", "topo"}).out, program.run({"topo", "--help"}).out);
+  EXPECT_EQ(program.run({"help", "run", "true"}).out, program.run({"run", "--help"}).out);
+  EXPECT_EQ(program.run({"version"}).out, program.run({"--version"}).out);
+  EXPECT_EQ(program.run({"version"}).status, 0);
+  expect_usage({"help", "tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
+  expect_usage({"tpoo", "--help"}, "there is no command 'tpoo'; did you mean 'topo'?");
+}
+
 TEST(Version, IsOneLine) {
   const Ran ran = Program().run({"--version"});
   EXPECT_EQ(ran.status, 0);
@@ -85,6 +127,8 @@ TEST(Usage, NamesTheNearestOption) {
 }
 
 TEST(Usage, SaysWhereAnOptionBelongs) {
+  expect_usage({"run", "-n", "2", "true"},
+               "'huddle run' has no option '-n'; those of COMMAND stand behind it");
   expect_usage({"--json", "doctor"}, "--json belongs behind the command: huddle doctor --json");
 }
 
@@ -96,6 +140,13 @@ TEST(Usage, RejectsStrayArguments) {
 TEST(Usage, RejectsWrongValues) {
   expect_usage({"doctor", "--color"}, "--color needs one value");
   expect_usage({"doctor", "--color", "blue"}, "--color takes auto, always or never, not 'blue'");
+}
+
+TEST(Usage, RejectsNumbersThatAreNone) {
+  for (const std::string value : {"0", "-1", "abc", "2.5", "99999999999", "4x"}) {
+    expect_usage({"explain", "barrier", "-n", value},
+                 "--ranks: '" + value + "' is not a whole number from 1 to 4096");
+  }
 }
 
 TEST(Usage, AnEmptyValueIsNotNoValue) {

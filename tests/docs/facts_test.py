@@ -11,6 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"`([^`\n]+)`")
+SHOWN_SOURCE = re.compile(r"^```c(pp)?\b.*?^```$", re.M | re.S)  # brackets in it are no links
 
 
 def documents():
@@ -20,7 +21,7 @@ def documents():
 
 
 def dead_links(document, text):
-    for target in LINK.findall(text):
+    for target in LINK.findall(SHOWN_SOURCE.sub("", text)):
         if "://" not in target and not (document.parent / target).exists():
             yield f"the link to {target} leads nowhere"
 

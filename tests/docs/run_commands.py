@@ -4,9 +4,10 @@
 """Runs the commands that a document shows and holds their output against what it shows.
 
 A fenced block whose info string is `console run` is executed, in a scratch folder where `machines`,
-`examples` and `bench` are the repository's and pkg-config knows an installed huddle; `console shown` is only
-for looking (it needs root, an MPI, minutes). A plain `console` block is an error: somebody has to say
-which it is. A block `c PATH` shows that file of the repository, all but its two lines of licence.
+`examples`, `bench`, `docs` and `tests` are the repository's, `build/release` is what was built and pkg-config
+knows an installed huddle; `console shown` is only for looking (it needs root, an MPI, minutes). A plain
+`console` block is an error: somebody has to say which it is. A block `c PATH` or `cpp PATH` shows that file of the
+repository, all but its lines of licence; a line of `...` stands for lines that it leaves out.
 
 In a block, a line `$ command` is run by sh (continued while lines end in a backslash); `run status=1`
 says what its last command exits with (0 otherwise). The lines below a command are its output, stdout
@@ -22,7 +23,7 @@ import tempfile
 
 FENCE = re.compile(r"^```(.*)$")
 COMMAND_SECONDS = 120
-LICENCE_LINES = 2
+LICENCE = re.compile(r"(?:.*\n){2}(?://\n)?")
 
 
 def blocks_of(text):
@@ -87,7 +88,10 @@ def run_step(command, expected, status, scratch, environment):
 
 
 def shows_its_file(lines, path):
-    return path.is_file() and path.read_text(encoding="utf-8").splitlines()[LICENCE_LINES:] == lines
+    if not path.is_file():
+        return False
+    text = path.read_text(encoding="utf-8")
+    return pattern_of(lines).match(text, LICENCE.match(text).end()) is not None
 
 
 def run_document(document, scratch, environment):
@@ -95,7 +99,7 @@ def run_document(document, scratch, environment):
     commands = 0
     findings = []
     for line, info, lines in blocks_of(document.read_text(encoding="utf-8")):
-        if info[:1] == ["c"] and len(info) == 2 and not shows_its_file(lines, scratch / info[1]):
+        if info[:1] in (["c"], ["cpp"]) and len(info) == 2 and not shows_its_file(lines, scratch / info[1]):
             findings.append(f"{document}:{line}: this is not what {info[1]} says")
         if info[:1] != ["console"]:
             continue
@@ -128,7 +132,7 @@ def clean_environment(huddle, scratch):
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("HUDDLE_") and name != "NO_COLOR"}
     environment.update(PATH=f"{huddle.parent}:{environment['PATH']}", LC_ALL="C.UTF-8",
-                       HOME=str(scratch), XDG_CONFIG_HOME=str(scratch / ".config"), COLUMNS="100")
+                       HOME=str(scratch), XDG_CONFIG_HOME=str(scratch / ".config"), COLUMNS="80")
     return environment
 
 
@@ -136,8 +140,10 @@ def main():
     huddle, root, document = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        for name in ("machines", "examples", "bench"):
+        for name in ("machines", "examples", "bench", "docs", "tests"):
             (scratch / name).symlink_to(root / name)
+        (scratch / "build").mkdir()
+        (scratch / "build/release").symlink_to(huddle.parent.parent)
         environment = clean_environment(huddle, scratch)
         if "pkg-config" in document.read_text(encoding="utf-8"):
             environment.update(install(huddle, scratch))

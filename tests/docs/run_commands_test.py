@@ -47,9 +47,12 @@ class RunCommands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             scratch = pathlib.Path(folder)
             (scratch / "a.c").write_text("/* SPDX */\n/* (c) */\nint a;\n", encoding="utf-8")
-            for shown, findings in (("int a;", 0), ("int b;", 1), ("int a;\nint b;", 1)):
+            (scratch / "b.h").write_text("// SPDX\n// (c)\n//\n// b\nint a;\nint b;\n  int c;\n", encoding="utf-8")
+            for shown, findings in (("c a.c\nint a;", 0), ("c a.c\nint b;", 1), ("c a.c\nint a;\nint b;", 1),
+                                    ("cpp b.h\n// b\n...\n  int c;", 0), ("cpp b.h\n...\nint b;", 1),
+                                    ("cpp c.h\n...", 1), ("c a.c", 1)):
                 document = scratch / "page.md"
-                document.write_text(f"```c a.c\n{shown}\n```\n", encoding="utf-8")
+                document.write_text(f"```{shown}\n```\n", encoding="utf-8")
                 self.assertEqual(
                     len(run_commands.run_document(document, scratch, dict(os.environ))[1]), findings)
 

@@ -6,6 +6,7 @@
 Of each row its words count: operations, algorithms, needs. Figures are of the machine and the day.
 """
 import difflib
+import os
 import pathlib
 import sys
 
@@ -28,6 +29,7 @@ def differences(huddle, command, shown):
 
 
 def main():
+    os.environ["XDG_CONFIG_HOME"] = os.devnull  # no machine file of whoever runs this
     huddle, documents = sys.argv[1], sys.argv[2:]
     checked, findings = 0, []
     for document in documents:

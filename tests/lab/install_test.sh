@@ -17,14 +17,16 @@ cmake --install "$build" --prefix "$prefix/first" >/dev/null
 mv "$prefix/first" "$prefix/moved"  # nothing may know where it was installed
 prefix_now=$prefix/moved
 pkgconfig=$(dirname "$(find "$prefix_now" -name huddle.pc)")
+# No machine file of whoever runs this.
+export XDG_CONFIG_HOME=$prefix/config
 export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig} PKG_CONFIG_PATH=$pkgconfig
 
 "$prefix_now/bin/huddle" --version
 machines=("$prefix_now"/share/huddle/machines/*.toml)
 "$prefix_now/bin/huddle" topo --machine "${machines[0]}" >/dev/null
 echo "${#machines[@]} machine files installed"
-for made in man/man1/huddle-run.1 man/man7/huddle-settings.7 bash-completion/completions/huddle \
-  zsh/site-functions/_huddle fish/vendor_completions.d/huddle.fish; do
+for made in man/man1/huddle-run.1 man/man3/huddle_bcast.3 man/man7/huddle-settings.7 \
+  bash-completion/completions/huddle zsh/site-functions/_huddle fish/vendor_completions.d/huddle.fish; do
   [ -s "$prefix_now/share/$made" ] || { echo "share/$made is not installed" >&2; exit 1; }
 done
 "$here/installed_module.sh" "$prefix_now"

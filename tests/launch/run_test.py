@@ -142,6 +142,13 @@ class Run(unittest.TestCase):
         finally:
             heap.unlink()
 
+    def test_a_machine_file_that_cannot_be_read_is_said_and_the_program_runs(self):
+        self.expect_note("nowhere.toml: cannot be read", "--machine", "nowhere.toml", "./show")
+        (self.folder / "empty.toml").touch()
+        self.expect_note("empty.toml:1: 'schema' is missing", "--machine", "empty.toml", "./show")
+        done = self.huddle("--off", "--machine", "nowhere.toml", "./show")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_settings_of_every_layer_reach_the_program(self):
         config = self.folder / ".config/huddle/config.toml"
         config.parent.mkdir(parents=True)

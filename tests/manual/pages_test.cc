@@ -71,7 +71,9 @@ TEST(CommandPage, HasWhatHelpHas) {
             HasSubstr("these; OP is one of barrier, bcast\n"),
             HasSubstr(".SH EXAMPLES\n.EX\n  huddle draw\n.EE\n"),
             HasSubstr(".SH EXIT STATUS\n0 drawn,\n1 not.\n"),
-            HasSubstr(".SH SEE ALSO\n\\fBhuddle\\fR(1),\n\\fBhuddle\\-settings\\fR(7)\n")));
+            HasSubstr(
+                ".SH SEE "
+                "ALSO\n\\fBhuddle\\fR(1),\n\\fBhuddle\\-settings\\fR(7),\n\\fBhuddle\\fR(3)\n")));
 }
 
 TEST(SettingsPage, SaysEveryWayToGiveOne) {

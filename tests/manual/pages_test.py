@@ -13,6 +13,7 @@ import unittest
 
 HUDDLE = sys.argv[1]
 FOLDER = pathlib.Path(sys.argv[2])
+HEADER = pathlib.Path(__file__).resolve().parents[2] / "include/huddle/huddle.h"
 
 
 def said(*words):
@@ -23,7 +24,7 @@ def said(*words):
 
 def page(name):
     """What a reader sees of it, in lines of any length."""
-    (file,) = FOLDER.glob(f"man?/{name}.?")
+    (file,) = FOLDER.glob(f"man[!3]/{name}.?")
     return said("mandoc", "-Tascii", "-Owidth=1000", str(file)).replace("\b_", "")
 
 
@@ -34,6 +35,10 @@ def plain(text):
 
 def joined(text):
     return " ".join(text.split())
+
+
+def page_of_c():
+    return joined(plain(said("mandoc", "-Tascii", "-Owidth=1000", str(FOLDER / "man3/huddle.3"))))
 
 
 def commands():
@@ -53,7 +58,7 @@ def arguments_in(help_text):
 class Pages(unittest.TestCase):
     def test_there_is_one_for_the_program_and_for_each_command(self):
         wanted = {"huddle.1", "huddle-settings.7", *(f"huddle-{command}.1" for command in commands())}
-        self.assertEqual({file.name for file in FOLDER.glob("man?/*")}, wanted)
+        self.assertEqual({file.name for file in FOLDER.glob("man[!3]/*")}, wanted)
         self.assertGreater(len(wanted), 8)
 
     def test_they_say_what_help_says(self):
@@ -80,6 +85,24 @@ class Pages(unittest.TestCase):
             variable = "HUDDLE" if key == "huddle" else "HUDDLE_" + key.upper().replace("-", "_")
             self.assertRegex(text, rf"(?m)^ +{key} \S+$")
             self.assertIn(f"Environment: {variable}.", text)
+
+    def test_the_page_of_c_says_all_that_the_header_says(self):
+        text = page_of_c()
+        comments = re.findall(r"/\*\*<?(.*?)\*/", HEADER.read_text(encoding="utf-8"), re.DOTALL)
+        self.assertGreater(len(comments), 40)
+        for comment in comments:
+            self.assertIn(joined(re.sub(r"(?m)^ +\*", "", comment)), text)
+
+    def test_every_function_of_c_is_there_and_has_a_page_of_its_name(self):
+        text = page_of_c()
+        # What is declared at the beginning of a line, up to its end.
+        declared = re.findall(r"(?m)^\w[^#/;{]*?\b(huddle_\w+)\([^;]*;", HEADER.read_text(encoding="utf-8"))
+        functions = [name for name in declared if name != "huddle_gather_function"]  # a type
+        self.assertIn("huddle_bcast", functions)
+        self.assertGreater(len(functions), 35)
+        for name in functions:
+            self.assertIn(f" {name}(", text.replace("*", " "))
+        self.assertEqual({file.stem for file in FOLDER.glob("man3/*")}, {"huddle", "huddle.h", *functions})
 
     def test_mandoc_has_no_warnings(self):
         for file in FOLDER.glob("man?/*"):

@@ -142,12 +142,14 @@ inline const Excuse done_too_low{
     Fault::one_less, "w.store(of(w.rank()), value)",
     "whoever fills waits for one call more than it has to, and that one comes"};
 
-// Every error that can be planted into the protocol is found by one of the jobs.
+// Every error that can be planted into the protocol, whose source is there, is found by one of the
+// jobs.
 inline testing::AssertionResult bites(const std::vector<Job>& jobs,
-                                      const std::vector<Excuse>& excuses = {}) {
+                                      const std::vector<Excuse>& excuses = {},
+                                      const std::string& in_files = "src/node/") {
   world::checker::SurveyOptions options;
   options.excuses = excuses;
-  options.in_files = "src/node/";
+  options.in_files = in_files;
   const auto survey = world::checker::survey(jobs, options);
   std::cout << text_of(survey);
   if (!survey.passed()) return testing::AssertionFailure() << text_of(survey);

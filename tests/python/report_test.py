@@ -11,8 +11,9 @@ from sample import document, text
 HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
 
 
-def report(folder, *words, **named):
+def report(folder, *words, more=None, **named):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HUDDLE_")}
+    environment.update(more or {})
     return subprocess.run([HUDDLE, "report", *words], cwd=folder, text=True, capture_output=True,
                           check=False, env=environment, **named)
 
@@ -43,8 +44,9 @@ def test_what_it_writes_can_be_read_as_any_file(folder):
 @pytest.mark.parametrize("given, said", [
     (text({**document(), "schema": 9}), "schema 9 is not known here"),
     (text(document())[:-100], "not whole JSON"),
+    ("", "there is nothing in it"),
     ("\0\xff", "not"),
-], ids=["schema", "cut", "binary"])
+], ids=["schema", "cut", "empty", "binary"])
 def test_refuses_what_it_does_not_know_in_one_line(folder, given, said):
     (folder / "odd.json").write_text(given, encoding="latin-1")
     ran = report(folder, "odd.json")
@@ -61,6 +63,13 @@ def test_says_what_cannot_be_read_or_written(folder):
     nowhere = report(folder, "bench.json", "--output", "no/where.html")
     assert (nowhere.returncode, nowhere.stderr) == (1, "huddle: no/where.html: "
                                                        "No such file or directory\n")
+
+
+def test_a_home_folder_that_cannot_be_written_is_nobodys_concern(folder):
+    nowhere = {name: "/dev/null/nowhere"
+               for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR")}
+    ran = report(folder, "bench.json", more=nowhere)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "bench.html\n", "")
 
 
 def test_a_folder_called_huddle_does_not_matter(folder):

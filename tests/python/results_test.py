@@ -60,7 +60,8 @@ def changed(path, value):
 
 
 @pytest.mark.parametrize("given, said", [
-    ("", "not whole JSON"),
+    ("", "there is nothing in it"),
+    ("\n", "there is nothing in it"),
     ("{", "not whole JSON"),
     (text(document())[:5000], "not whole JSON"),
     ("[" * 100000, "not whole JSON"),

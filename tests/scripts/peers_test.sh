@@ -29,6 +29,13 @@ run() {
   calls=$(cat "$stage/calls")
 }
 
+case $("$root/bench/peers" --help) in "Sets up the MPIs"*) ;; *) fail "--help does not say what it does" ;; esac
+for words in --nosuch "a b"; do
+  # shellcheck disable=SC2086  # two words are too many
+  said=$(cd "$stage" && "$root/bench/peers" $words 2>&1) && fail "takes '$words'"
+  case $said in "usage: bench/peers [DIR]"*) ;; *) fail "says of '$words': $said" ;; esac
+done
+
 run x86_64 mpich==
 [ "$status" = 1 ] || fail "an MPI is missing, yet: $status"
 case $output in *"peers: mpich-5: mpich=="*) ;; *) fail "does not say what is missing: $output" ;; esac

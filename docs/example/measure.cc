@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The relay and what huddle chooses for a scan of 8 bytes, in turns on this machine's cores:
+// predicted beside measured. The machine is calibrated quickly before, so that the predictions
+// speak of the same minutes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/cores.h"
+#include "calibrate/sizes.h"
+#include "calibrate/statistics.h"
+#include "contest/forecast.h"
+#include "contest/hold.h"
+#include "contest/team_operation.h"
+#include "machine/discover.h"
+#include "relay_scan_contender.h"
+#include "relay_scan_price.h"
+
+namespace huddle::example {
+namespace {
+
+// Who is told how far it is.
+class Nobody final : public calibrate::Watcher, public contest::Watcher {
+  void begin_step(const calibrate::Plan&, std::size_t) override {}
+  void advance(double) override {}
+};
+
+constexpr contest::Calls scan_of_one{select::Operation::scan, sizeof(double)};
+constexpr int rounds = 10;
+constexpr int calls_in_a_round = 64;
+
+contest::Contest contest_of(const contest::Forecast& forecast, const contest::Seating& seating) {
+  contest::Contest contest{.name = "scan of 8",
+                           .seating = seating,
+                           .bytes = scan_of_one.bytes,
+                           .entries = {},
+                           .judgements = {}};
+  const auto add = [&](const char* name, std::unique_ptr<contest::Contender> contender, double ns) {
+    contest.entries.push_back({.name = name,
+                               .contender = std::move(contender),
+                               .stretches = calls_in_a_round,
+                               .predicted_ns = ns});
+  };
+  add("example", std::make_unique<RelayScanContender>(seating), relay_scan_ns(forecast.prices));
+  add("huddle", std::make_unique<contest::TeamOperation>(scan_of_one),
+      forecast.cheapest_ns(request_of(scan_of_one, seating.ranks)));
+  return contest;
+}
+
+void measure() {
+  Nobody nobody;
+  const std::atomic<bool> never{false};
+  const machine::Discovery here = machine::discover_this_machine();
+  const calibrate::Plan quickly =
+      calibrate::make_plan(here.topology, {here.allowed, true, calibrate::usable_memory_bytes()});
+  const machine::Machine machine =
+      calibrate::calibrate(here.topology, quickly, nobody, never).machine;
+
+  const std::vector<int> pus = calibrate::measured_pus(here.topology, here.allowed);
+  const contest::Seating seating{std::max(2, static_cast<int>(pus.size())), pus};
+  const contest::Forecast forecast(machine, seating);
+  const auto result = hold(contest_of(forecast, seating), {machine, rounds}, nobody, never);
+  fmt::print("{}, {}\n", result.name, text(seating));
+  for (const contest::EntryResult& one : result.entries) {
+    fmt::print("predicted {:>7}, measured {:>7}: {}\n", time_text(one.predicted_ns.value_or(0)),
+               time_text(calibrate::median_of(one.ns)), one.how);
+  }
+}
+
+}  // namespace
+}  // namespace huddle::example
+
+int main() {
+  try {
+    huddle::example::measure();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "measure_relay: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

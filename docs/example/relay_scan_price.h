@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a relay is predicted to cost: a line from each rank to the next, one after the other.
+#pragma once
+
+#include "select/prices.h"
+
+namespace huddle::example {
+
+inline double relay_scan_ns(const select::Prices& prices) {
+  double ns = 0;
+  for (int rank = 1; rank < prices.ranks(); ++rank) ns += prices.line_ns(rank - 1, rank);
+  return ns;
+}
+
+}  // namespace huddle::example

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The guide's worked example, as any protocol is tested: every order of events, every error that
+// can be planted, real threads, counts, its price.
+#include "relay_scan.h"
+
+#include "checked.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "operators.h"
+#include "relay_scan_price.h"
+#include "threads.h"
+#include "world/counting/counting_world.h"
+
+namespace huddle::example {
+namespace {
+
+using node::test::Bracketed;
+using node::test::Bytes;
+using world::checker::CheckerWorld;
+using world::checker::Excuse;
+using world::checker::Fault;
+using world::checker::Job;
+using world::checker::Mutation;
+using world::checker::Operation;
+using world::checker::Options;
+
+const memory::Reduction bracketed = node::test::product_of<Bracketed>();
+
+Bracketed given(int rank, std::size_t call) {
+  return {static_cast<std::uint64_t>(rank) * 100 + call + 1};
+}
+
+Bracketed joined_up_to(int rank, std::size_t call) {
+  Bracketed all = given(0, call);
+  for (int next = 1; next <= rank; ++next) all = all * given(next, call);
+  return all;
+}
+
+Bytes bytes_of(Bracketed value) {
+  Bytes bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+// More calls than there are slots.
+Job relay_job(int ranks, std::size_t calls) {
+  const node::test::Script script{
+      calls, sizeof(Bracketed),
+      [](int rank, std::size_t call) { return bytes_of(given(rank, call)); },
+      [](int rank, std::size_t call) { return bytes_of(joined_up_to(rank, call)); }};
+  return node::test::job_of(
+      ranks, script, [](int) { return RelayScan(world::checker::just_below_wrap); },
+      [](RelayScan& relay, CheckerWorld& w, std::size_t) { relay.run(w, 1, bracketed); });
+}
+
+TEST(RelayScan, EveryOrderOfAFewRanks) {
+  for (const int ranks : {2, 3, 4}) EXPECT_TRUE(node::test::passes(relay_job(ranks, 4)));
+}
+
+// Sorted by their place in the source: that for what comes, then that for room.
+TEST(RelayScan, AForgottenWaitForRoomIsFound) {
+  const Job job = relay_job(2, 3);
+  std::vector<Mutation> forgotten = mutations_of(job);
+  std::erase_if(forgotten, [](const Mutation& one) {
+    return one.fault != Fault::dropped || one.site.operation != Operation::wait;
+  });
+  ASSERT_EQ(forgotten.size(), 2U);
+  Options options;
+  options.mutation = forgotten.back();
+  const auto result = explore(job, options);
+  EXPECT_FALSE(result.passed());
+  std::cout << text_of(result) << "\n";
+}
+
+TEST(RelayScan, EveryPlantedErrorIsFound) {
+  const std::vector<Excuse> excuses = {
+      {Fault::one_less, "w.store(taken_by(",
+       "the rank before waits for one call more, which comes"},
+      {Fault::one_more, "w.store(mine", "a slot's next number is two higher: nobody is misled"}};
+  EXPECT_TRUE(node::test::bites({relay_job(3, 4)}, excuses, "docs/example/"));
+}
+
+TEST(RelayScan, OnThreads) {
+  constexpr std::size_t calls = 150;  // more than counters have left before they wrap
+  for (const int ranks : {1, 2, 3, 7}) {
+    node::test::Threads<RelayScan> threads(ranks,
+                                           [](int) { return RelayScan(world::first_sequence); });
+    threads.run([](int rank, RelayScan& relay, const auto& world_for) {
+      for (std::size_t call = 0; call < calls; ++call) {
+        const Bracketed own = given(rank, call);
+        Bracketed result;
+        auto w = world_for(&own, &result);
+        relay.run(w, 1, bracketed);
+        EXPECT_EQ(result, joined_up_to(rank, call));
+      }
+    });
+  }
+}
+
+// To each rank but the first the result of those before it, and from each that it is through.
+TEST(RelayScan, MovesALineThereAndOneBack) {
+  constexpr std::size_t calls = 10;
+  world::counting::Job job;
+  job.ranks = 4;
+  job.sizes = {.shared = 4096, .input = sizeof(Bracketed), .output = sizeof(Bracketed)};
+  job.body = [](world::counting::CountingWorld& w) {
+    RelayScan relay(world::first_sequence);
+    for (std::size_t call = 0; call < calls; ++call) relay.run(w, 1, bracketed);
+  };
+  const world::counting::Counts counts = count(job);
+  for (int rank = 1; rank < job.ranks; ++rank) {
+    EXPECT_EQ(counts.transfers(rank - 1, rank), calls);
+    EXPECT_LE(counts.transfers(rank, rank - 1), calls);
+  }
+  EXPECT_EQ(counts.transfers(0, 2), 0U);
+}
+
+// Two sockets: from core to core 45 ns inside of each, 120 ns between them.
+TEST(RelayScan, PriceGrowsByALineARank) {
+  const machine::Topology anywhere;
+  const machine::Machine machine =
+      machine::load_machine(HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml", anywhere).machine;
+  const machine::CostModel model(machine);
+  const auto price_ns = [&](const std::vector<int>& pus) {
+    const node::Seats seats = node::seats(machine.topology, pus);
+    return relay_scan_ns(select::Prices(model, seats));
+  };
+  EXPECT_DOUBLE_EQ(price_ns({0, 1}), 45);
+  EXPECT_DOUBLE_EQ(price_ns({0, 1, 2, 3, 4, 5, 6, 7}), 6 * 45 + 120);
+}
+
+}  // namespace
+}  // namespace huddle::example
