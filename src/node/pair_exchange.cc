@@ -29,6 +29,15 @@ void PairExchange::fail(const Surprise& surprise, int rank) {
                                        surprise.expected_bytes));
 }
 
+// How a rank writes to its own buffers is nobody else's business.
+PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& incoming, int ranks) {
+  Plan of_call = plan;
+  if (plan.past_caches_from != never && incoming.total(ranks) >= plan.past_caches_from) {
+    of_call.results = memory::CopyKernel::nontemporal;
+  }
+  return of_call;
+}
+
 // A rank turns to itself once, or, in some orders of an even number of ranks, not at all or twice.
 int PairExchange::target(int rank, int ranks, int step, Order order) {
   switch (order) {

@@ -64,7 +64,8 @@ class PairExchange {
     std::size_t tile_bytes = 16384;  // not over that of the parameters
     Order order = Order::paired;
     memory::Passing passing = {};                            // of what comes in tiles
-    memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written
+    memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written...
+    std::size_t past_caches_from = never;  // ...and past the caches where a rank gets so much
     // The sender's: blocks of so many bytes are announced, for the receiver to read.
     std::size_t announced_from = never;
     std::size_t announced_up_to = never;
@@ -93,10 +94,12 @@ class PairExchange {
   // smaller than this rank says.
   template <world::SingleCopyWorld W>
   void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
-    departures_.leaving_if_thrown(w, [&] { exchange(w, outgoing, incoming, in_place, plan); });
+    const Plan of_call = with_results(plan, incoming, w.ranks());
+    departures_.leaving_if_thrown(w, [&] { exchange(w, outgoing, incoming, in_place, of_call); });
     if (const auto surprise = std::exchange(surprise_, std::nullopt)) fail(*surprise, w.rank());
   }
 
+  static Plan with_results(const Plan& plan, const Blocks& incoming, int ranks);
   static int target(int rank, int ranks, int step, Order order);
   static int source(int rank, int ranks, int step, Order order);
 

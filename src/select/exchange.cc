@@ -115,10 +115,10 @@ constexpr Order orders_of_root[] = {Order::staggered, Order::as_ready};
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
 void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-               const Request& request, std::span<const Order> orders, Price price) {
+               const Request& request, std::span<const Order> orders, memory::CopyKernel results,
+               Price price) {
   const auto& parameters = provision.pair_exchange;
   const int far = prices.farthest_from(0);
-  const memory::CopyKernel results = kernel_of_results(prices, request);
   for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     const auto passing = prices.block_passing_for(tile, buffers, 0, far, true);
@@ -163,17 +163,19 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
 
 void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
                         const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request, all_orders, [&](const PairExchange::Plan& plan) {
-    return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request, plan);
-  });
+  add_pairs(list, prices, provision, request, all_orders, kernel_of_results(prices, request),
+            [&](const PairExchange::Plan& plan) {
+              return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request, plan);
+            });
 }
 
 void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
                       const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request, orders_of_root, [&](const PairExchange::Plan& plan) {
-    return pairs_rooted_ns(prices, provision.pair_exchange.cells, request, plan,
-                           request.operation == Operation::gather);
-  });
+  add_pairs(list, prices, provision, request, orders_of_root, kernel_of_results(prices, request),
+            [&](const PairExchange::Plan& plan) {
+              return pairs_rooted_ns(prices, provision.pair_exchange.cells, request, plan,
+                                     request.operation == Operation::gather);
+            });
 }
 
 void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
@@ -280,11 +282,33 @@ std::vector<Algorithm> rooted_algorithms() {
 
 double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
+  PairExchange::Plan of_call = plan;
+  of_call.results = kernel_of_results(prices, request);
   const bool is_gather = request.operation == Operation::gatherv;
   const bool is_rooted = is_gather || request.operation == Operation::scatterv;
-  return is_rooted ? pairs_rooted_ns(prices, cells, request, plan, is_gather)
-                   : pairs_alltoall_ns(prices, cells, request, plan);
+  return is_rooted ? pairs_rooted_ns(prices, cells, request, of_call, is_gather)
+                   : pairs_alltoall_ns(prices, cells, request, of_call);
 }
+
+namespace {
+
+// Of what a rank gets, which is all that it knows: from how much on results are better written past
+// the caches, if others get as much, or, of a gather, nothing.
+std::size_t past_caches_from(const Prices& prices, Operation operation) {
+  constexpr std::size_t largest = std::size_t{1} << 30;
+  const bool all_get_some = operation != Operation::gatherv;
+  const auto all_bytes = [&](std::size_t gotten) {
+    return 2 * gotten * static_cast<std::size_t>(all_get_some ? prices.ranks() : 1);
+  };
+  std::size_t from = PairExchange::never;
+  for (std::size_t gotten = largest; gotten >= node::page_bytes; gotten /= 2) {
+    if (prices.kernel_of_results(all_bytes(gotten)) == memory::CopyKernel::plain) break;
+    from = gotten;
+  }
+  return from;
+}
+
+}  // namespace
 
 // What is best for much will do for little: a small block is one small tile whatever the plan says,
 // and goes first.
@@ -292,13 +316,21 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
                            const Request& request) {
   const int cells = provision.pair_exchange.cells;
   const std::size_t much = 2 * static_cast<std::size_t>(cells) * provision.pair_exchange.tile_bytes;
-  std::vector<Candidate> of_much;
-  add_pairs_alltoall(of_much, prices, provision, {Operation::alltoall, much, 1});
-  std::erase_if(of_much, [](const Candidate& one) {
-    return std::get<PairExchange::Plan>(one.plan).order != Order::as_ready;
-  });
-  Candidate chosen = cheapest(of_much);
-  chosen.ns = pairs_uneven_ns(prices, cells, request, std::get<PairExchange::Plan>(chosen.plan));
+  const Request of_much{Operation::alltoall, much, 1};
+  constexpr Order orders[] = {Order::as_ready};
+  std::vector<Candidate> tilings;
+  add_pairs(tilings, prices, provision, of_much, orders, memory::CopyKernel::plain,
+            [&](const PairExchange::Plan& plan) {
+              return pairs_alltoall_ns(prices, cells, of_much, plan);
+            });
+  Candidate chosen = cheapest(tilings);
+  auto& plan = std::get<PairExchange::Plan>(chosen.plan);
+  plan.past_caches_from = past_caches_from(prices, request.operation);
+  if (plan.past_caches_from != PairExchange::never) {
+    chosen.parameters += fmt::format(", past the caches from {} on",
+                                     size_text(static_cast<double>(plan.past_caches_from)));
+  }
+  chosen.ns = pairs_uneven_ns(prices, cells, request, plan);
   return chosen;
 }
 

@@ -62,6 +62,23 @@ TEST(KernelOfResults, IsPlainWhereNobodyHasMeasuredAnother) {
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 40 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
 }
 
+// What nobody knows all of goes by what a rank gets.
+TEST(KernelOfResults, IsLeftToEachRankWhereBlocksDiffer) {
+  const Machine machine = four_cores();
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, {0, 1, 2, 3});
+  Provision provided = provision(seats, model, std::size_t{1} << 20);
+  provided.direct_refusal = "only what goes through shared memory";
+  const auto from = [&](Operation operation) {
+    const auto list = candidates({operation, 4096, 1}, seats, model, provided);
+    return std::get<node::PairExchange::Plan>(cheapest(list).plan).past_caches_from;
+  };
+  EXPECT_EQ(from(Operation::alltoallv), std::size_t{32} << 20);
+  EXPECT_EQ(from(Operation::scatterv), std::size_t{32} << 20);
+  // Its root alone gets something.
+  EXPECT_EQ(from(Operation::gatherv), std::size_t{128} << 20);
+}
+
 // Of all that moves blocks through shared memory.
 TEST(KernelOfResults, IsInThePlan) {
   const Machine machine = four_cores();
