@@ -81,7 +81,7 @@ if [ -n "$are_there" ]; then
   set +m
   exec 3<"$stage/progress"
   while read -r line <&3; do
-    case $line in "[4/28]"*) kill -INT -- "-$!"; break ;; esac
+    case $line in "[4/37]"*) kill -INT -- "-$!"; break ;; esac
   done
   cat <&3 >/dev/null
   status=0
