@@ -11,7 +11,7 @@ set -euo pipefail
 build=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
 peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers
-stage=$(mktemp -d)
+stage=$(realpath "$(mktemp -d)")
 trap 'rm -rf "$stage"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
@@ -49,6 +49,12 @@ fi
 mkdir "$stage/another place" "$stage/another:place"
 tar --extract --gzip --file="$stage/huddle-portable.tar.gz" --directory="$stage/another place"
 rm -r "$stage/huddle-portable" # nothing may know where it was made
+# The loader tells what each program loads, and from where.
+find "$stage/another place" -name '*.program' | while read -r program; do
+  loads=$(LD_TRACE_LOADED_OBJECTS=1 "${program%.program}" | grep -e '=>' -e 'not found')
+  [[ $loads = *libc.so.6* ]] || fail "what does $program load? $loads"
+  ! grep -v "=> $stage/" <<<"$loads" || fail "$program loads this from elsewhere"
+done
 cp "$stage/another place/huddle-portable/measure" "$stage/another:place"
 ln -s "another place/huddle-portable/measure" "$stage/measure"
 measure=$stage/measure
