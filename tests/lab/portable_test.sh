@@ -56,6 +56,7 @@ find "$stage/another place" -name '*.program' | while read -r program; do
   ! grep -v "=> $stage/" <<<"$loads" || fail "$program loads this from elsewhere"
 done
 cp "$stage/another place/huddle-portable/measure" "$stage/another:place"
+mkdir "$stage/another:place/peers"
 ln -s "another place/huddle-portable/measure" "$stage/measure"
 measure=$stage/measure
 results="$stage/the results"
@@ -64,6 +65,7 @@ refuses 2 "no option '--fast'" "$measure" --fast
 refuses 2 "'1' is no number of ranks" "$measure" --ranks 1
 refuses 1 "nothing can be written to /proc" "$measure" --output /proc/results
 refuses 1 "a path with ':'" "$stage/another:place/measure"
+refuses 1 "bench/pack" "$root/bench/portable/measure"
 
 # Each point of a short run, once.
 status=0
