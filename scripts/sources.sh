@@ -11,7 +11,7 @@ files() { git ls-files --cached --others --exclude-standard --deduplicate -- "$@
 for kind in "$@"; do
   case $kind in
     cxx) files '*.h' '*.c' '*.cc' '*.cpp' ;;
-    shell) files '*.sh' '.ci/run' 'bench/peers' ;;
+    shell) files '*.sh' '.ci/run' 'bench/peers' 'bench/pack' 'bench/portable/measure' ;;
     python) files '*.py' ;;
     cmake) files '*.cmake' '*CMakeLists.txt' ;;
     *) echo "sources.sh: no such kind: $kind" >&2; exit 2 ;;

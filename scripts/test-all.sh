@@ -66,10 +66,12 @@ step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filte
 if [ "$(id -u)" = 0 ]; then
   step hosts tests/lab/hosts.sh
   step debian-package tests/lab/debian-package.sh
+  step portable tests/lab/portable.sh
   step clean-debian tests/lab/clean-debian.sh
 else
   table+=("$(printf '%-14s %8s  %-7s %s' hosts - NOT-RUN 'needs root: sudo tests/lab/hosts.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' debian-package - NOT-RUN 'needs root: sudo tests/lab/debian-package.sh')")
+  table+=("$(printf '%-14s %8s  %-7s %s' portable - NOT-RUN 'needs root: sudo tests/lab/portable.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' clean-debian - NOT-RUN 'needs root: sudo tests/lab/clean-debian.sh')")
 fi
 

@@ -71,18 +71,17 @@ launch::Library own_library() {
   return launch::find_library(std::filesystem::read_symlink("/proc/self/exe", error).string());
 }
 
-// What has the ranks' buffers in the shared heap, or keeps them out of it.
-std::vector<std::string> heap_environment(bool with_heap, const launch::Library& library) {
-  std::vector<std::string> lines = {fmt::format("HUDDLE_HEAP={}", with_heap ? "on" : "off")};
-  if (!with_heap) return lines;
+// What has the ranks' buffers in the shared heap. In the ranks alone: the launcher may be served by
+// another C library. And beside the rank program, since the loader splits its list at spaces.
+std::vector<std::string> preloading_heap(const launch::Library& library) {
   if (library.heap.empty()) {
     throw FailureError(
         fmt::format("libhuddle_heap.so is not in {}: is the installation whole?", library.folder));
   }
+  const std::string heap = "$ORIGIN/" + std::filesystem::path(library.heap).filename().string();
   const char* theirs = std::getenv(launch::preload_name.data());
-  lines.push_back(fmt::format("{}={}", launch::preload_name,
-                              launch::joined_preload(library.heap, theirs ? theirs : "")));
-  return lines;
+  return {"env", fmt::format("{}={}", launch::preload_name,
+                             launch::joined_preload(heap, theirs ? theirs : ""))};
 }
 
 std::string search_path() {
@@ -124,8 +123,12 @@ versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
   }
   plan.under = place_of(options.under, plan.mpis);
   const launch::Library library = own_library();
-  plan.crew = {options.ranks > 0 ? options.ranks : usual_ranks, library.folder, whole(machine_file),
-               heap_environment(with_heap, library)};
+  plan.crew = {.ranks = options.ranks > 0 ? options.ranks : usual_ranks,
+               .programs = library.folder,
+               .machine_file = whole(machine_file),
+               .environment = {fmt::format("HUDDLE_HEAP={}", with_heap ? "on" : "off")},
+               .rank_prefix = {}};
+  if (with_heap) plan.crew.rank_prefix = preloading_heap(library);
   plan.points = versus::points_of(versus::operations_from(options.ops), versus::sizes_from(sizes));
   plan.effort = effort_of(options, plan.points.size());
   return plan;

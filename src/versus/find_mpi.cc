@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/system.h"
@@ -82,12 +83,8 @@ std::string first_launcher(const std::string& search_path) {
       "with --mpi, or time huddle without an MPI: huddle bench --engine");
 }
 
-}  // namespace
-
-Mpi find_mpi(const std::string& launcher, const std::string& library,
-             const std::string& search_path) {
-  std::vector<std::string> command = words(launcher);
-  if (command.empty()) command = {first_launcher(search_path)};
+Mpi mpi_behind(std::vector<std::string> command, const std::string& library,
+               const std::string& search_path) {
   const auto path = launch::find_program(command.front(), search_path);
   if (!path) throw UsageError(launch::why_not_found(command.front()));
   command.front() = *path;
@@ -108,12 +105,21 @@ Mpi find_mpi(const std::string& launcher, const std::string& library,
   return mpi;
 }
 
+}  // namespace
+
+Mpi find_mpi(const std::string& launcher, const std::string& library,
+             const std::string& search_path) {
+  std::vector<std::string> command = words(launcher);
+  if (command.empty()) command = {first_launcher(search_path)};
+  return mpi_behind(std::move(command), library, search_path);
+}
+
 std::vector<Mpi> find_peers(const std::string& folder) {
   std::vector<Mpi> peers;
   for (const std::string_view name : peer_names) {
     const fs::path run = fs::absolute(fs::path(folder) / name / "run");
     if (!is_there(run)) continue;
-    peers.push_back(find_mpi(run.string(), "", ""));
+    peers.push_back(mpi_behind({run.string()}, "", ""));
     peers.back().name = name;
   }
   if (!peers.empty()) return peers;

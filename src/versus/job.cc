@@ -108,9 +108,10 @@ Job::~Job() {
 
 void Job::start(const Crew& crew) {
   std::vector<std::string> words = mpi_.launcher;
+  words.insert(words.end(), {"-n", std::to_string(crew.ranks)});
+  words.insert(words.end(), crew.rank_prefix.begin(), crew.rank_prefix.end());
   for (const std::string& word :
-       {std::string("-n"), std::to_string(crew.ranks),
-        fmt::format("{}/huddle-bench-{}", crew.programs, mpi_.abi), mpi_.library,
+       {fmt::format("{}/huddle-bench-{}", crew.programs, mpi_.abi), mpi_.library,
         fmt::format("{}/libhuddle_{}.so", crew.programs, mpi_.abi), crew.machine_file}) {
     if (!word.empty()) words.push_back(word);
   }

@@ -26,6 +26,7 @@ struct Crew {
   std::string programs;                       // the folder with the rank programs and the back ends
   std::string machine_file;                   // empty: the ranks look for one
   std::vector<std::string> environment = {};  // NAME=VALUE, before those that there are
+  std::vector<std::string> rank_prefix = {};  // words of a command that starts the rank program
 };
 
 // A way in which huddle could have carried out a call.

@@ -2,7 +2,7 @@
 # Copyright the huddle contributors
 # shellcheck shell=bash
 #
-# For scripts that need a Debian 12 with next to nothing in it; they source this. Needs root and a mount
+# For scripts that need a Debian 12 (or another: $DEBIAN_RELEASE) with next to nothing in it; they source this. Needs root and a mount
 # namespace of one's own, with which all mounts end. $DEBIAN_MIRROR and the proxies of this machine's apt
 # and environment are carried in.
 
@@ -12,7 +12,7 @@ fresh_debian() {
   shift
   rm -rf --one-file-system "$debian"
   mkdir -p "$lab/debs"
-  debootstrap --variant=minbase --cache-dir="$lab/debs" bookworm "$debian" \
+  debootstrap --variant=minbase --cache-dir="$lab/debs" "${DEBIAN_RELEASE:-bookworm}" "$debian" \
     "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" \
     >"$lab/debootstrap.log" || { tail -n 20 "$lab/debootstrap.log" >&2; return 1; }
   apt-config dump | grep -E '^Acquire::https?::Proxy' >"$debian/etc/apt/apt.conf.d/90proxy" || true

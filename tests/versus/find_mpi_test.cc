@@ -58,10 +58,10 @@ TEST(FindMpi, PeersAreThoseThatAreThere) {
   const StandIn files;
   EXPECT_THAT([&] { find_peers(files.folder()); },
               ThrowsMessage<UsageError>(HasSubstr("bench/peers")));
-  files.script("mpich-5/run", mpich);
-  files.script("openmpi-5/run", open_mpi);
-  const std::string library = files.file("openmpi-5/venv/lib/libmpi.so.40");
-  const auto peers = find_peers(files.folder());
+  files.script("five MPIs/mpich-5/run", mpich);
+  files.script("five MPIs/openmpi-5/run", open_mpi);
+  const std::string library = files.file("five MPIs/openmpi-5/venv/lib/libmpi.so.40");
+  const auto peers = find_peers(files.folder() + "/five MPIs");
   ASSERT_EQ(peers.size(), 2U);
   EXPECT_EQ(peers[0].name, "openmpi-5");
   EXPECT_EQ(peers[0].library, library);

@@ -50,6 +50,14 @@ def figures_come_and_data_are_right(launcher, ranks):
         assert low <= ratio <= high, point
 
 
+def buffers_are_in_the_heap_where_that_is_wanted(launcher):
+    for wanted in ("on", "off"):
+        report = bench(launcher, "--heap", wanted, "--ops", "allreduce", "--sizes", "1M", "--seconds", "1")
+        choice = report["points"][0]["choice"]
+        ways = [choice["parameters"], *(one["parameters"] for one in choice["others"])]
+        assert any("heap" in way for way in ways) == (wanted == "on"), ways
+
+
 def what_huddle_does_not_take_is_seen(launcher):
     """The setting of a program's user is not the benchmark's."""
     report = bench(launcher, "--ops", "bcast", "--sizes", "8", "--seconds", "1", HUDDLE_OPS="^bcast",
@@ -110,6 +118,7 @@ def main():
         return 0
     for launcher in LAUNCHERS:
         figures_come_and_data_are_right(launcher, 2)
+        buffers_are_in_the_heap_where_that_is_wanted(launcher)
     figures_come_and_data_are_right(LAUNCHERS[0], 3)
     what_huddle_does_not_take_is_seen(LAUNCHERS[0])
     an_interrupt_keeps_what_was_measured(LAUNCHERS[0])

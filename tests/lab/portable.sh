@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# The folder that bench/pack makes, on systems where nothing is installed: a bare Debian 12, the older C
+# library of Debian 11, and none at all, only a busybox. By nobody, from a folder that cannot be written
+# and has a space in its path, without a network. Nothing may stay behind but the results. Needs root for
+# debootstrap and chroot, and the MPIs of bench/peers.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tests/lab/fresh_debian.sh
+lab=$PWD/build/portable-lab
+
+if [ "$(id -u)" != 0 ]; then
+  echo "portable.sh: needs root, for debootstrap and chroot" >&2
+  exit 1
+fi
+# Once more, in a namespace of our own: whatever is mounted from here on is gone when we are.
+if [ "${1:-}" != --inside ]; then
+  exec unshare --mount --uts --pid --fork --kill-child --propagation private "$0" --inside
+fi
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# nothing_installed: a system with a shell and the usual small programs, all of them one file
+nothing_installed() {
+  local system=$1
+  rm -rf --one-file-system "$system"
+  mkdir -p "$system"/{bin,dev,proc,sys}
+  cp "$(command -v busybox)" "$system/bin/busybox"
+  chroot "$system" /bin/busybox --install -s /bin
+  mount -t proc proc "$system/proc"
+  mount --rbind /sys "$system/sys"
+  mount --rbind /dev "$system/dev"
+}
+
+# measure_in SYSTEM: by nobody, and looks at what came of it
+measure_in() {
+  local system=$1 place="$1/opt/a place"
+  mkdir -p "$place" "$system/tmp"
+  chmod 1777 "$system/tmp"
+  tar --extract --gzip --file="$lab/huddle-portable.tar.gz" --directory="$place"
+  mount --bind "$place" "$place"
+  mount -o remount,ro,bind "$place"
+  mount -t tmpfs -o mode=1777 tmpfs "$system/dev/shm"
+  # Its loopback alone: what a container without a network has.
+  # shellcheck disable=SC2016  # for the shell inside
+  unshare --net sh -c 'ip link set lo up && exec "$@"' sh \
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/nowhere chroot --userspec=65534:65534 "$system" \
+    /bin/sh -c 'cd /tmp && exec "/opt/a place/huddle-portable/measure" --quick --ranks 2,3' \
+    </dev/null >"$system.log" 2>&1 || fail "$system: $(tail -n 20 "$system.log")"
+  [ -z "$(ls -A "$system/dev/shm")" ] || fail "$system: left in /dev/shm: $(ls "$system/dev/shm")"
+  [ "$(ls -A "$system/tmp")" = huddle-results ] || fail "$system: left in /tmp: $(ls -A "$system/tmp")"
+  [ "$(find "$system/tmp/huddle-results" -name '*.toml' | wc -l)" = 1 ] || fail "$system: no machine file"
+  [ "$(find "$system/tmp/huddle-results" -name '*.json' | wc -l)" = 5 ] || fail "$system: not all results"
+  tests/lab/portable_result.py "$system"/tmp/huddle-results/*.json
+}
+
+mkdir -p "$lab"
+bench/pack --output "$lab"
+hostname a-node-nobody-knows # a name that nothing resolves
+
+for release in bookworm bullseye; do
+  DEBIAN_RELEASE=$release fresh_debian "$lab/$release"
+  echo "== $(sed -n 's/^PRETTY_NAME=//p' "$lab/$release/debian/etc/os-release")"
+  measure_in "$lab/$release/debian"
+done
+nothing_installed "$lab/busybox"
+echo "== a busybox"
+measure_in "$lab/busybox"
+echo "the portable folder measures wherever there is a kernel and a shell"

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""portable_result.py FILE...: results of the portable folder are whole, and say nothing of the host."""
+import json
+import sys
+
+
+def ways(point):
+    return [choice["parameters"] for choice in (point["choice"], *point["choice"]["others"])]
+
+
+def check(name):
+    with open(name, encoding="utf-8") as file:
+        report = json.load(file)
+    assert report["calibrated"] and not report["interrupted"], report
+    assert "/" not in report["machine_file"], f"a path of the host: {report['machine_file']}"
+    if report["what"] == "engine":
+        return f"{len(report['contests'])} contests"
+    assert [mpi["name"] for mpi in report["mpis"]] == ["openmpi-5", "mpich-5"], report["mpis"]
+    assert not report["notes"], report["notes"]
+    points = report["points"]
+    assert all(point["passed_calls"] == 0 for point in points), points
+    in_heap = any("heap" in way for point in points for way in ways(point))
+    assert in_heap == report["settings"]["heap"] == name.endswith("-heap.json"), points
+    return f"{len(points)} points{', in the shared heap' if in_heap else ''}"
+
+
+for path in sys.argv[1:]:
+    print(f"{path.rsplit('/', 1)[-1]}: {check(path)}")

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# The folder that bench/pack makes, as far as that can be tried in less than a minute:
+# tests/lab/portable_test.sh BUILD_FOLDER
+# Its size, that it runs from a path with a space, what it measures and what Ctrl-C leaves. Where the
+# MPIs are not set up, stand-ins take their place that start nothing: then huddle's own part is tried.
+# tests/lab/portable.sh is the rest.
+set -euo pipefail
+build=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers
+stage=$(realpath "$(mktemp -d)")
+trap 'rm -rf "$stage"' EXIT
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+# refuses STATUS WORDS COMMAND...: ends with this status and one line with these words
+refuses() {
+  local status=0 said
+  said=$("${@:3}" 2>&1) || status=$?
+  [ "$status" = "$1" ] || fail "$3 ended with $status, not $1: $said"
+  [[ $said = *"$2"* ]] || fail "$3: no '$2' in: $said"
+  [ "$(wc -l <<<"$said")" = 1 ] || fail "$3 says more than one line: $said"
+}
+
+stand_in() { # stand_in NAME PROGRAM...
+  local home=$stage/peers/$1 program
+  mkdir -p "$home/venv/bin" "$home/venv/lib"
+  for program in run "${@:2}"; do
+    printf '#!/bin/sh\necho "mpirun (Open MPI) 5.0.11"\n' >"$home/$program"
+    chmod +x "$home/$program"
+  done
+}
+
+refuses 1 "bench/peers $stage" "$root/bench/pack" --build "$build" --peers "$stage" --output "$stage"
+refuses 2 "no option '--quick'" "$root/bench/pack" --quick
+are_there=yes
+if [ ! -x "$peers/openmpi-5/run" ] || [ ! -x "$peers/mpich-5/run" ]; then
+  echo "the MPIs are not in $peers (bench/peers sets them up): stand-ins start nothing in their place"
+  are_there=
+  stand_in openmpi-5 venv/bin/ompirun_wrapper venv/bin/prterun
+  stand_in mpich-5 venv/bin/mpiexec venv/bin/hydra_pmi_proxy
+  peers=$stage/peers
+fi
+
+"$root/bench/pack" --build "$build" --peers "$peers" --output "$stage"
+[ "$(du --summarize --block-size=MB "$stage/huddle-portable" | sed 's/MB.*//')" -lt 60 ] || fail "it is not small"
+mkdir "$stage/another place" "$stage/another:place"
+tar --extract --gzip --file="$stage/huddle-portable.tar.gz" --directory="$stage/another place"
+rm -r "$stage/huddle-portable" # nothing may know where it was made
+# The loader tells what each program loads, and from where.
+find "$stage/another place" -name '*.program' | while read -r program; do
+  loads=$(LD_TRACE_LOADED_OBJECTS=1 "${program%.program}" | grep -e '=>' -e 'not found')
+  [[ $loads = *libc.so.6* ]] || fail "what does $program load? $loads"
+  ! grep -v "=> $stage/" <<<"$loads" || fail "$program loads this from elsewhere"
+done
+cp "$stage/another place/huddle-portable/measure" "$stage/another:place"
+mkdir "$stage/another:place/peers"
+ln -s "another place/huddle-portable/measure" "$stage/measure"
+measure=$stage/measure
+results="$stage/the results"
+[[ $("$measure" --help) = *"Usage: ./measure"* ]] || fail "--help does not help"
+refuses 2 "no option '--fast'" "$measure" --fast
+refuses 2 "'1' is no number of ranks" "$measure" --ranks 1
+refuses 1 "nothing can be written to /proc" "$measure" --output /proc/results
+refuses 1 "a path with ':'" "$stage/another:place/measure"
+refuses 1 "bench/pack" "$root/bench/portable/measure"
+
+# Each point of a short run, once.
+status=0
+"$measure" --quick --ranks 2 --ops allreduce --output "$results" >"$stage/said" 2>&1 || status=$?
+[ "$status" = "$([ -n "$are_there" ] && echo 0 || echo 1)" ] || fail "ended with $status: $(cat "$stage/said")"
+wanted=("" "-peers-2-ranks" "-peers-2-ranks-heap")
+[ -n "$are_there" ] || wanted=("")
+for kind in "${wanted[@]}"; do
+  file=$(find "$results" -name "*[0-9a-f]$kind.json")
+  "$root/tests/lab/portable_result.py" "$file"
+done
+[ -n "$are_there" ] || grep -q "2-ranks-heap.json could not be measured" "$stage/said" ||
+  fail "does not say what is missing: $(cat "$stage/said")"
+
+# Ctrl-C reaches all of a terminal's foreground group.
+if [ -n "$are_there" ]; then
+  rm -r "$results"
+  mkfifo "$stage/progress"
+  set -m
+  "$measure" --quick --ranks 2 --output "$results" >"$stage/said" 2>"$stage/progress" &
+  set +m
+  exec 3<"$stage/progress"
+  while read -r line <&3; do
+    case $line in "[4/37]"*) kill -INT -- "-$!"; break ;; esac
+  done
+  cat <&3 >/dev/null
+  status=0
+  wait $! || status=$?
+  [ "$status" = 130 ] || fail "stopped by Ctrl-C it ended with $status"
+  grep -q '"interrupted": *true' "$results"/*-peers-2-ranks.json || fail "Ctrl-C kept nothing: $(ls "$results")"
+  [ -z "$(find "$results" -name '*-heap.json')" ] || fail "went on behind Ctrl-C"
+  echo "Ctrl-C keeps what was measured"
+fi
