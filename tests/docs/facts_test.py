@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What the documents point at is there: links, make targets, commands, presets, machine files."""
+"""What the documents point at is there: links, make targets, commands, presets, machine files. What
+README says was measured is what the file that it names holds."""
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -51,11 +53,33 @@ def unpictured_machines():
             yield f"docs/guide.md: no picture of {machine.name}; run make pictures and add it"
 
 
+RESULTS = re.compile(r"\]\((bench/results/\S+\.json)\), (\d+) of (\d+) points below 0\.9\):\n\n"
+                     r"\| (.*) \|\n\S+\n\| (.*) \|\n")
+SPOKEN = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter_block"}
+
+
+def stale_ratios():
+    """README's geometric means, and how many points are below the bar."""
+    file, below, points, names, means = RESULTS.search(
+        (ROOT / "README.md").read_text(encoding="utf-8")).groups()
+    ratios = {}
+    for point in json.loads((ROOT / file).read_text(encoding="utf-8"))["points"]:
+        ratios.setdefault(point["operation"], []).append(point["estimate"]["ratio"])
+    measured = {name: f"{math.exp(sum(map(math.log, of)) / len(of)):.2f}"
+                for name, of in ratios.items()}
+    said = dict(zip((SPOKEN.get(name, name) for name in names.split(" | ")), means.split(" | ")))
+    if said != measured:
+        yield f"README.md: {said}, but {file} holds {measured}"
+    every = [ratio for of in ratios.values() for ratio in of]
+    if (int(below), int(points)) != (sum(ratio < 0.9 for ratio in every), len(every)):
+        yield f"README.md: {below} of {points} points below 0.9 is not what {file} holds"
+
+
 def main():
     known = known_words(sys.argv[1])
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     names = {preset["name"] for preset in presets["configurePresets"]}
-    findings = list(unpictured_machines())
+    findings = list(unpictured_machines()) + list(stale_ratios())
     for document in documents():
         text = document.read_text(encoding="utf-8")
         wrong = list(dead_links(document, text)) + list(unknown_words(text, known))
