@@ -9,6 +9,7 @@ the names of folders in PEERS (separated by colons), their launchers are tried b
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -120,13 +121,22 @@ class Run(unittest.TestCase):
         finally:
             heap.unlink()
 
+    @staticmethod
+    def with_dear_hand_offs(text):
+        """Whatever was measured: what goes through shared memory takes a hundred times as long."""
+        def dearer(found):
+            return found[1] + ", ".join(str(100 * float(ns)) for ns in found[2].split(","))
+        return re.sub(r'(\[\[handoff\]\][^\[]*kind = "(?!read_dirty)[^\[]*bytes = \[[^\]]*\]\nns = \[)'
+                      r'([^\]]*)', dearer, text)
+
     def test_the_heap_is_there_by_itself_where_calibration_says_that_it_pays(self):
         heap = self.folder / "lib/huddle/libhuddle_heap.so"
         machine = self.folder / "calibrated.toml"
         words = [self.folder / "bin/huddle", "calibrate", "--quick", "--output", machine]
         subprocess.run(words, check=True, capture_output=True, env=self.environment())
         shutil.copy(self.preload, heap)
-        measured = machine.read_text(encoding="utf-8").partition("[[array]]")[0]
+        measured = self.with_dear_hand_offs(
+            machine.read_text(encoding="utf-8").partition("[[array]]")[0])
         try:
             # A machine of one core gains nothing.
             for load_ns, pays in ((10, os.cpu_count() > 1), (16, False)):
