@@ -42,8 +42,7 @@ std::string text_of_results(memory::CopyKernel results) {
   return results == memory::CopyKernel::nontemporal ? ", past the caches" : "";
 }
 
-// A block that one rank writes and another reads: what rides in the flag's line costs nothing
-// besides.
+// A block that one rank writes and another reads: what rides in the flag's line comes with it.
 struct Moved {
   double write_ns = 0;
   double read_ns = 0;
