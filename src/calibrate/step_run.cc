@@ -158,7 +158,6 @@ machine::CopyCurve StepRun::copy_curve(Findings& findings, CopyProbe& probe, Cop
 void StepRun::copy(Findings& findings) {
   CopyProbe probe(crew_, step_.pus, step_.sizes.back());
   const machine::CopyCurve result = copy_curve(findings, probe, CopyKernel::plain);
-  const machine::CopyCurve past = copy_curve(findings, probe, CopyKernel::nontemporal);
   // One point has no slope: it says nothing of larger copies.
   const auto is_a_curve = [](const machine::CopyCurve& one) { return one.curve.bytes.size() >= 2; };
   if (!is_a_curve(result)) {
@@ -166,8 +165,9 @@ void StepRun::copy(Findings& findings) {
     return;
   }
   findings.machine.copy.push_back(result);
-  if (is_native(CopyKernel::nontemporal) && is_a_curve(past)) {
-    findings.machine.copy_past_caches.push_back(past);
+  if (is_native(CopyKernel::nontemporal)) {
+    const machine::CopyCurve past = copy_curve(findings, probe, CopyKernel::nontemporal);
+    if (is_a_curve(past)) findings.machine.copy_past_caches.push_back(past);
   }
   // Each reads one buffer and writes the other.
   const auto largest = static_cast<std::size_t>(result.curve.bytes.back());

@@ -41,7 +41,7 @@ double plain_own_ns(const Prices& prices, const Request& request) {
 
 // A block had from another rank, into one's own buffers, while others do so.
 double fetched_ns(const Prices& prices, const Request& request, int others) {
-  const std::size_t all_bytes = data_bytes(request.operation, request.bytes, prices.ranks());
+  const std::size_t all_bytes = data_bytes(request, prices.ranks());
   const double moved_ns = prices.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
   return std::max(prices.fetch_ns(request.bytes, others, request.mapped),
                   prices.in_turns_ns(moved_ns, others + 1));

@@ -33,10 +33,10 @@ struct Data {
   memory::CopyKernel results = memory::CopyKernel::plain;
 };
 Data data_of(const Prices& prices, const Request& request, memory::CopyKernel results) {
-  return {data_bytes(request.operation, request.bytes, prices.ranks()), results};
+  return {data_bytes(request, prices.ranks()), results};
 }
 memory::CopyKernel kernel_of_results(const Prices& prices, const Request& request) {
-  return prices.kernel_of_results(data_of(prices, request, {}).all_bytes);
+  return prices.kernel_of_results(data_bytes(request, prices.ranks()));
 }
 std::string text_of_results(memory::CopyKernel results) {
   return results == memory::CopyKernel::nontemporal ? ", past the caches" : "";
@@ -185,7 +185,7 @@ void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
 }  // namespace
 
 double own_ns(const Prices& prices, const Request& request, memory::CopyKernel results) {
-  return prices.own_ns(request.bytes, data_of(prices, request, results).all_bytes, results);
+  return prices.own_ns(request.bytes, data_bytes(request, prices.ranks()), results);
 }
 
 // Each round: it is shown, everybody's flag is waited for, and everybody's data are read while all

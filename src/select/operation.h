@@ -127,34 +127,32 @@ struct Request {
 };
 
 // What all ranks hand in and what they want, all together.
-constexpr std::size_t data_bytes(Operation operation, std::size_t bytes, int ranks) {
+constexpr std::size_t data_bytes(const Request& request, int ranks) {
   const auto all = static_cast<std::size_t>(ranks);
-  switch (regular_form(operation)) {
+  switch (request.operation) {
     case Operation::barrier:
       return 0;
     case Operation::bcast:
-      return all * bytes;
+      return all * request.bytes;
     case Operation::reduce:
-      return (all + 1) * bytes;
-    case Operation::allreduce:
-    case Operation::gather:
-    case Operation::scatter:
-    case Operation::scan:
-    case Operation::exscan:
-      return 2 * all * bytes;
     case Operation::reduce_scatter:
     case Operation::reduce_scatter_block:
-      return (all + 1) * bytes;
+      return (all + 1) * request.bytes;
+    case Operation::allreduce:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+    case Operation::scan:
+    case Operation::exscan:
+      return 2 * all * request.bytes;
     case Operation::allgather:
     case Operation::allgatherv:
-      return all * bytes + all * all * bytes;
+      return (all + 1) * all * request.bytes;
     case Operation::alltoall:
     case Operation::alltoallv:
     case Operation::alltoallw:
-      return 2 * all * all * bytes;
-    case Operation::gatherv:
-    case Operation::scatterv:
-      return 2 * all * bytes;
+      return 2 * all * all * request.bytes;
   }
   return 0;
 }

@@ -142,27 +142,30 @@ double paced_ns(std::size_t bytes, std::size_t data_bytes, CopyNs copy_ns) {
 
 }  // namespace
 
+double Prices::copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const {
+  return model_.copy_ns({.bytes = bytes,
+                         .copier = pu(0),
+                         .peer = pu(0),
+                         .source = source,
+                         .target = target,
+                         .others = static_cast<int>(processors_) - 1});
+}
+
 double Prices::move_ns(std::size_t bytes, std::size_t all_bytes, CopyKernel kernel) const {
-  const bool is_past_caches = kernel == CopyKernel::nontemporal;
+  const auto target =
+      kernel == CopyKernel::nontemporal ? machine::Target::memory : machine::Target::own_cache;
   return paced_ns(bytes, share_of_processor(all_bytes), [&](double size) {
-    return model_.copy_ns(
-        {.bytes = size,
-         .copier = pu(0),
-         .peer = pu(0),
-         .target = is_past_caches ? machine::Target::memory : machine::Target::own_cache,
-         .others = static_cast<int>(processors_) - 1});
+    return copy_by_all_ns(size, machine::Source::own_cache, target);
   });
 }
 
 CopyKernel Prices::kernel_of_results(std::size_t all_bytes) const {
-  const auto size = std::max<std::size_t>(share_of_processor(all_bytes), 1);
-  const double cached_ns = move_ns(size, all_bytes, CopyKernel::plain);
-  const double read_ns = model_.copy_ns({.bytes = static_cast<double>(size),
-                                         .copier = pu(0),
-                                         .peer = pu(0),
-                                         .source = machine::Source::near_memory,
-                                         .others = static_cast<int>(processors_) - 1});
-  const double past_ns = move_ns(size, all_bytes, CopyKernel::nontemporal);
+  using machine::Source;
+  using machine::Target;
+  const auto size = static_cast<double>(std::max<std::size_t>(share_of_processor(all_bytes), 1));
+  const double cached_ns = copy_by_all_ns(size, Source::own_cache, Target::own_cache);
+  const double past_ns = copy_by_all_ns(size, Source::own_cache, Target::memory);
+  const double read_ns = copy_by_all_ns(size, Source::near_memory, Target::own_cache);
   return past_ns + read_ns < 2 * cached_ns ? CopyKernel::nontemporal : CopyKernel::plain;
 }
 

@@ -116,6 +116,8 @@ class Prices {
     constexpr double touched_by_copy = 2;
     return static_cast<std::size_t>(static_cast<double>(all_bytes) / touched_by_copy / processors_);
   }
+  // A copy on a processor while all others copy as well.
+  double copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const;
   int pu(int rank) const { return seats_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
 

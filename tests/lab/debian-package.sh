@@ -10,14 +10,7 @@ cd "$(dirname "$0")/../.."
 . tests/lab/fresh_debian.sh
 lab=$PWD/build/package-lab
 
-if [ "$(id -u)" != 0 ]; then
-  echo "debian-package.sh: needs root, for debootstrap and chroot" >&2
-  exit 1
-fi
-# Once more, in a namespace of our own: whatever is mounted from here on is gone when we are.
-if [ "${1:-}" != --inside ]; then
-  exec unshare --mount --pid --fork --kill-child --propagation private "$0" --inside
-fi
+need_own_mounts "$@"
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 # expect WORDS COMMAND: what this says inside has these words in it

@@ -2,9 +2,19 @@
 # Copyright the huddle contributors
 # shellcheck shell=bash
 #
-# For scripts that need a Debian 12 (or another: $DEBIAN_RELEASE) with next to nothing in it; they source this. Needs root and a mount
-# namespace of one's own, with which all mounts end. $DEBIAN_MIRROR and the proxies of this machine's apt
-# and environment are carried in.
+# For scripts that need a Debian 12 (or another: $DEBIAN_RELEASE) with next to nothing in it; they source
+# this. $DEBIAN_MIRROR and the proxies of this machine's apt and environment are carried in.
+
+# need_own_mounts ARGUMENT...: a script's first words, with all that it was called with; needs root. It
+# runs once more in a namespace of its own: whatever is mounted from here on is gone when it is.
+need_own_mounts() {
+  if [ "$(id -u)" != 0 ]; then
+    echo "${0##*/}: needs root, for debootstrap and chroot" >&2
+    exit 1
+  fi
+  [ "${1:-}" = --inside ] ||
+    exec unshare --mount --uts --pid --fork --kill-child --propagation private "$0" --inside
+}
 
 # fresh_debian FOLDER PACKAGE...: the system below FOLDER/debian, downloads and logs beside it
 fresh_debian() {

@@ -11,14 +11,7 @@ cd "$(dirname "$0")/../.."
 . tests/lab/fresh_debian.sh
 lab=$PWD/build/portable-lab
 
-if [ "$(id -u)" != 0 ]; then
-  echo "portable.sh: needs root, for debootstrap and chroot" >&2
-  exit 1
-fi
-# Once more, in a namespace of our own: whatever is mounted from here on is gone when we are.
-if [ "${1:-}" != --inside ]; then
-  exec unshare --mount --uts --pid --fork --kill-child --propagation private "$0" --inside
-fi
+need_own_mounts "$@"
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 

@@ -176,7 +176,7 @@ TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
       }
       // No more than when all write at once, and no less than when nobody hinders anybody.
       const double moves_ns = written_ns - 2 * prices.meeting_ns();
-      const std::size_t data = data_bytes(Operation::gather, bytes, seats.ranks());
+      const std::size_t data = data_bytes({Operation::gather, bytes, 1}, seats.ranks());
       const double moved_ns =
           prices.in_turns_ns(prices.move_ns(bytes, data, memory::CopyKernel::plain), others);
       EXPECT_LE(moves_ns,

@@ -62,16 +62,20 @@ TEST(KernelOfResults, IsPlainWhereNobodyHasMeasuredAnother) {
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 40 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
 }
 
-// What nobody knows all of goes by what a rank gets.
-TEST(KernelOfResults, IsLeftToEachRankWhereBlocksDiffer) {
+// By four ranks, through shared memory.
+Candidate chosen(Operation operation, std::size_t bytes) {
   const Machine machine = four_cores();
   const machine::CostModel model(machine);
   const node::Seats seats = node::seats(machine.topology, {0, 1, 2, 3});
   Provision provided = provision(seats, model, std::size_t{1} << 20);
   provided.direct_refusal = "only what goes through shared memory";
-  const auto from = [&](Operation operation) {
-    const auto list = candidates({operation, 4096, 1}, seats, model, provided);
-    return std::get<node::PairExchange::Plan>(cheapest(list).plan).past_caches_from;
+  return cheapest(candidates({operation, bytes, 1}, seats, model, provided));
+}
+
+// What nobody knows all of goes by what a rank gets.
+TEST(KernelOfResults, IsLeftToEachRankWhereBlocksDiffer) {
+  const auto from = [](Operation operation) {
+    return std::get<node::PairExchange::Plan>(chosen(operation, 4096).plan).past_caches_from;
   };
   EXPECT_EQ(from(Operation::alltoallv), std::size_t{32} << 20);
   EXPECT_EQ(from(Operation::scatterv), std::size_t{32} << 20);
@@ -81,15 +85,10 @@ TEST(KernelOfResults, IsLeftToEachRankWhereBlocksDiffer) {
 
 // Of all that moves blocks through shared memory.
 TEST(KernelOfResults, IsInThePlan) {
-  const Machine machine = four_cores();
-  const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1, 2, 3});
-  Provision provided = provision(seats, model, std::size_t{1} << 20);
-  provided.direct_refusal = "only what goes through shared memory";
   for (const Operation operation : {Operation::alltoall, Operation::allgather, Operation::gather,
                                     Operation::scatter, Operation::allgatherv}) {
-    const auto chosen_for = [&](std::size_t bytes) {
-      return cheapest(candidates({operation, bytes, 1}, seats, model, provided)).parameters;
+    const auto chosen_for = [operation](std::size_t bytes) {
+      return chosen(operation, bytes).parameters;
     };
     EXPECT_THAT(chosen_for(std::size_t{64} << 20), testing::HasSubstr("past the caches"));
     EXPECT_THAT(chosen_for(4096), testing::Not(testing::HasSubstr("past the caches")));
