@@ -37,7 +37,7 @@ inline Spare spare_of(int rank, std::size_t most_bytes) {
 // `to` = item(first) op ... op item(last - 1). item(i) returns a place once what lies there is
 // ready.
 template <world::World W, class Item>
-void fold_row(W& w, world::Place to, world::Place spare, int first, int last, Item item,
+void fold_row(W& w, world::Place to, world::Place spare, int first, int last, const Item& item,
               const Join& join) {
   world::Place left = item(first);
   for (int i = first + 1; i < last; ++i) {
@@ -52,7 +52,7 @@ void fold_row(W& w, world::Place to, world::Place spare, int first, int last, It
 // The same over all ranks, block by block.
 template <world::World W, class Item>
 void fold_ranks(W& w, world::Place to, const Spare& spare, const Association& association,
-                Item item, const Join& join) {
+                const Item& item, const Join& join) {
   const auto row = [&](int block, world::Place target, world::Place between) {
     fold_row(w, target, between, association.first(block), association.first(block + 1), item,
              join);

@@ -112,7 +112,7 @@ class ExchangeReduce {
 
   std::size_t slots_at() const { return lines_ * apart_bytes; }
   Place line_of(int owner, world::Sequence number) const {
-    return {Region::shared, owner, number % lines_ * apart_bytes};
+    return {Region::shared, owner, (number & (lines_ - 1)) * apart_bytes};
   }
   Place data_of(int owner, const Round& round) const {
     if (round.is_in_line()) return line_of(owner, round.number) + payload_offset;
@@ -137,7 +137,7 @@ class ExchangeReduce {
 
   template <world::World W>
   auto contributions(W& w, const Round& round) const {
-    return [this, &w, round](int rank) {
+    return [this, &w, &round](int rank) {
       if (rank == w.rank()) return Place{Region::input, rank, round.offset};
       return shown(w, rank, round);
     };

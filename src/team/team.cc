@@ -178,13 +178,12 @@ void Team::gather_to_all(Operation operation, const void* input, void* output,
 }
 
 void Team::alltoall(const void* input, void* output, std::size_t bytes) {
-  const auto blocks = node::Blocks::even(bytes);
   run({.operation = Operation::alltoall,
        .input = input,
        .output = output,
        .count = bytes,
-       .outgoing = blocks,
-       .incoming = blocks,
+       .outgoing = node::Blocks::even(bytes),
+       .incoming = node::Blocks::even(bytes),
        .in_place = input == output});
 }
 

@@ -20,21 +20,21 @@ Passed BarrierCall::take(const Process& /*process*/, Communicator& communicator)
 }
 
 void BcastCall::look(const Process& process, const Communicator& /*communicator*/) {
-  facts = facts_of(process, type);
+  facts = &facts_of(process, type);
 }
 
 std::size_t BcastCall::bytes(const Communicator& /*communicator*/) const {
-  return bytes_of(count, facts);
+  return bytes_of(count, *facts);
 }
 
 Passed BcastCall::objection(const Process& /*process*/, const Communicator& communicator) const {
   const bool fine =
-      communicator.has_rank(root) && is_plain(output, count, facts) && output != in_place();
+      communicator.has_rank(root) && is_plain(output, count, *facts) && output != in_place();
   return fine ? Passed::not_passed : Passed::for_judgement;
 }
 
 Passed BcastCall::take(const Process& process, Communicator& communicator) const {
-  Dense data(process.real(), comm, {output, count, type}, facts);
+  Dense data(process.real(), comm, part());
   const bool is_root = communicator.rank == root;
   if (is_root) data.fetch();
   communicator.team->bcast(data.data(), data.bytes(), root);
@@ -48,7 +48,7 @@ int BcastCall::native(const Real& real) const {
 }
 
 Written BcastCall::written(const Communicator& /*communicator*/) const {
-  return {output, {Part{{output, count, type}, facts}}};
+  return {output, {part()}};
 }
 
 Passed AllreduceCall::objection(const Process& process,
@@ -59,7 +59,7 @@ Passed AllreduceCall::objection(const Process& process,
 }
 
 Passed AllreduceCall::take(const Process& process, Communicator& communicator) const {
-  return take_by(process, communicator, part_of_output(count), &team::Team::allreduce);
+  return take_by<&team::Team::allreduce>(process, communicator);
 }
 
 int AllreduceCall::native(const Real& real) const {
@@ -72,8 +72,8 @@ Written AllreduceCall::written(const Communicator& /*communicator*/) const {
 }
 
 Passed ReduceCall::objection(const Process& process, const Communicator& communicator) const {
-  const bool has_input = is_in_place() ? communicator.rank == root : is_plain(input, count, facts);
-  const bool fine = communicator.has_rank(root) && facts.is_type && count >= 0 && has_input &&
+  const bool has_input = is_in_place() ? communicator.rank == root : is_plain(input, count, *facts);
+  const bool fine = communicator.has_rank(root) && facts->is_type && count >= 0 && has_input &&
                     !process.operators().is_null(op);
   return fine ? Passed::not_passed : Passed::for_judgement;
 }
@@ -81,7 +81,7 @@ Passed ReduceCall::objection(const Process& process, const Communicator& communi
 // What only the root can see, and the MPI will say.
 bool ReduceCall::is_wrong_at_root() const {
   const bool is_alias = input == output && count > 0;
-  return is_alias || output == in_place() || !is_plain(output, count, facts);
+  return is_alias || output == in_place() || !is_plain(output, count, *facts);
 }
 
 Passed ReduceCall::take(const Process& process, Communicator& communicator) const {
@@ -91,14 +91,14 @@ Passed ReduceCall::take(const Process& process, Communicator& communicator) cons
     communicator.team->reduce(parts.input(), parts.output(), static_cast<std::size_t>(count),
                               reduction, root);
   };
-  return take_by(process, is_root ? std::optional(part_of_output(count)) : std::nullopt, join);
+  return take_by(process, Gotten{is_root, count}, join);
 }
 
 // The others cannot know, and are in it already: the root takes part, and has nothing of it.
 Passed ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
-  auto reducer = Reducer::find(process.real(), process.operators(), comm, type, facts, op);
-  if (!reducer) return Passed::no_kernel;
-  const memory::Reduction reduction = reducer->reduction();
+  const Reducer reducer(process.real(), process.operators(), comm, type, *facts, op);
+  if (!reducer.can_join()) return Passed::no_kernel;
+  const memory::Reduction& reduction = reducer.reduction();
   const auto size = static_cast<std::size_t>(count);
   std::vector<std::byte> input_aside(size * reduction.element_bytes);
   std::vector<std::byte> output_aside(size * reduction.element_bytes);

@@ -46,7 +46,7 @@ struct BcastCall {
   Datatype type;
   int root;
   Comm comm;
-  TypeFacts facts = {};
+  const TypeFacts* facts = &no_type;
 
   void look(const Process& process, const Communicator& communicator);
   std::size_t bytes(const Communicator& communicator) const;
@@ -57,6 +57,9 @@ struct BcastCall {
   Passed take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
+
+ private:
+  Part part() const { return {{output, count, type}, facts}; }
 };
 
 struct AllreduceCall : AnyReduction {

@@ -95,7 +95,7 @@ Passed take(Process& process, Communicator& communicator, const Call& call) {
 }
 
 template <class Call>
-int carry_out(Process& process, Call call) {
+int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
   Communicator* communicator = communicator_of(process, call);
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;

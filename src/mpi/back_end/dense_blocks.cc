@@ -13,7 +13,7 @@ DenseBlocks::DenseBlocks(const Real& real, Comm comm, const ListedSide& side, in
     if (bytes == 0) continue;
     const Part part = side.block(rank);
     auto* const data =
-        part.facts.dense ? static_cast<std::byte*>(part.place.address) : copied(real, comm, part);
+        part.facts->dense ? static_cast<std::byte*>(part.place.address) : copied(real, comm, part);
     if (base_ == &nothing_) base_ = data;
     const auto offset =
         reinterpret_cast<std::intptr_t>(data) - reinterpret_cast<std::intptr_t>(base_);

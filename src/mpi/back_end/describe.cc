@@ -12,7 +12,7 @@ std::string described_data(const Written& written) {
     if (largest == nullptr || part.bytes() > largest->bytes()) largest = &part;
   }
   if (largest == nullptr) return "nothing";
-  const TypeFacts& facts = largest->facts;
+  const TypeFacts& facts = *largest->facts;
   return fmt::format("{} elements of {} ({} bytes, extent {})", sum,
                      facts.element == nullptr ? "a derived datatype" : facts.element->name,
                      facts.bytes, facts.extent);

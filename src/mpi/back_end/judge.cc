@@ -52,11 +52,7 @@ std::optional<std::string> different_bytes(const Types& types, const Written& wr
 }
 
 Judge::Judge(const Process& process, Comm comm, const Part& brought, Op op)
-    : process_(process), comm_(comm) {
-  const auto reducer = Reducer::find(process.real(), process.operators(), comm, brought.place.type,
-                                     brought.facts, op);
-  if (reducer) kernel_ = reducer->kernel();
-}
+    : process_(process), comm_(comm), kernel_(kernel_of(process.operators(), *brought.facts, op)) {}
 
 bool Judge::wants_scale() const {
   return kernel_ && is_number(kernel_->type) && is_rounded(kernel_->op);
@@ -84,12 +80,12 @@ std::optional<std::string> Judge::difference(const Written& written, Twin& twin,
 // Pairs have a gap inside that neither side has to keep: what counts is what MPI would send.
 std::optional<std::string> Judge::different_pairs(const Part& ours, Twin& twin) const {
   Dense our_data(process_.real(), comm_, ours);
-  Dense their_data(process_.real(), comm_, {twin.address(), ours.place.count, ours.place.type},
-                   ours.facts);
+  Dense their_data(process_.real(), comm_,
+                   {{twin.address(), ours.place.count, ours.place.type}, ours.facts});
   our_data.fetch();
   their_data.fetch();
   const bool has_padding = process_.types().holds_padding(ours.place.type);
-  if (are_same_pairs(our_data, their_data, ours.facts, has_padding)) return std::nullopt;
+  if (are_same_pairs(our_data, their_data, *ours.facts, has_padding)) return std::nullopt;
   return "pairs differ from the MPI's";
 }
 

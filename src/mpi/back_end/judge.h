@@ -40,7 +40,7 @@ class Judge {
 
   const Process& process_;
   Comm comm_;
-  std::optional<Reducer::Kernel> kernel_;
+  std::optional<Kernel> kernel_;
   std::vector<double> scale_;
 };
 

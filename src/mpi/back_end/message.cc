@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 namespace huddle::mpi {
 namespace {
@@ -39,42 +40,63 @@ class Packable {
 
 }  // namespace
 
-Dense::Dense(const Real& real, Comm comm, const Place& place, const TypeFacts& facts)
-    : real_(real), comm_(comm), place_(place), facts_(facts) {
-  if (!facts_.dense) copy_.resize(bytes());
-}
+// What a program has with gaps, without them.
+class Dense::Copy {
+ public:
+  Copy(const Real& real, Comm comm, const Part& part)
+      : real_(real), comm_(comm), place_(part.place), facts_(*part.facts), row_(part.bytes()) {}
 
-// MPI counts elements in an int, and packed bytes.
-template <class Move>
-void Dense::in_parts(Move move) {
-  if (facts_.bytes == 0 || facts_.dense || place_.count == 0) return;
-  const auto most_elements =
-      static_cast<Count>(std::max<std::size_t>(1, most_packed_bytes / facts_.bytes));
-  std::byte* row = copy_.data();
-  const Packable from(real_, place_);
-  std::byte* address = from.address();
-  for (Count left = place_.count; left > 0;) {
-    const Count part = std::min(left, most_elements);
-    const std::size_t bytes = static_cast<std::size_t>(part) * facts_.bytes;
-    if (!move(Place{address, part, from.type()}, row, bytes)) {
-      throw std::runtime_error("the MPI does not pack a datatype into as many bytes as it holds");
-    }
-    address += part * facts_.extent;
-    row += bytes;
-    left -= part;
+  std::byte* data() { return row_.data(); }
+
+  void fetch() {
+    in_parts([this](const Place& from, std::byte* row, std::size_t bytes) {
+      return pack(real_, comm_, from, row, bytes);
+    });
   }
+  void store() {
+    in_parts([this](const Place& to, const std::byte* row, std::size_t bytes) {
+      return unpack(real_, comm_, row, bytes, to);
+    });
+  }
+
+ private:
+  // MPI counts elements in an int, and packed bytes.
+  template <class Move>
+  void in_parts(Move move) {
+    if (row_.empty()) return;
+    const auto most_elements =
+        static_cast<Count>(std::max<std::size_t>(1, most_packed_bytes / facts_.bytes));
+    std::byte* row = row_.data();
+    const Packable from(real_, place_);
+    std::byte* address = from.address();
+    for (Count left = place_.count; left > 0;) {
+      const Count part = std::min(left, most_elements);
+      const std::size_t bytes = static_cast<std::size_t>(part) * facts_.bytes;
+      if (!move(Place{address, part, from.type()}, row, bytes)) {
+        throw std::runtime_error("the MPI does not pack a datatype into as many bytes as it holds");
+      }
+      address += part * facts_.extent;
+      row += bytes;
+      left -= part;
+    }
+  }
+
+  const Real& real_;
+  Comm comm_;
+  Place place_;
+  TypeFacts facts_;  // the program may free the type before what it gets is stored
+  std::vector<std::byte> row_;
+};
+
+void Dense::Delete::operator()(Copy* copy) const { std::default_delete<Copy>()(copy); }
+
+void Dense::set_aside(const Real& real, Comm comm, Part part) {
+  copy_.reset(std::make_unique<Copy>(real, comm, part).release());
+  data_ = copy_->data();
 }
 
-void Dense::fetch() {
-  in_parts([this](const Place& from, std::byte* row, std::size_t bytes) {
-    return pack(real_, comm_, from, row, bytes);
-  });
-}
+void Dense::fetch_copy() { copy_->fetch(); }
 
-void Dense::store() {
-  in_parts([this](const Place& to, const std::byte* row, std::size_t bytes) {
-    return unpack(real_, comm_, row, bytes, to);
-  });
-}
+void Dense::store_copy() { copy_->store(); }
 
 }  // namespace huddle::mpi

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <memory>
 
 #include "mpi/back_end/real.h"
 #include "mpi/back_end/repack.h"
@@ -17,10 +17,10 @@ namespace huddle::mpi {
 // What the program names, and what its type is.
 struct Part {
   Place place;
-  TypeFacts facts;
+  const TypeFacts* facts = &no_type;
 
   std::size_t bytes() const {
-    return place.count <= 0 ? 0 : static_cast<std::size_t>(place.count) * facts.bytes;
+    return place.count <= 0 ? 0 : static_cast<std::size_t>(place.count) * facts->bytes;
   }
 };
 
@@ -28,29 +28,36 @@ struct Part {
 // std::runtime_error where the MPI will not pack, which is this rank's trouble alone.
 class Dense {
  public:
-  Dense(const Real& real, Comm comm, const Place& place, const TypeFacts& facts);
-  Dense(const Real& real, Comm comm, const Part& part)
-      : Dense(real, comm, part.place, part.facts) {}
-
-  std::byte* data() {
-    return facts_.dense ? static_cast<std::byte*>(place_.address) : copy_.data();
+  // The part comes by value, and stays in registers where nothing has to be set aside.
+  Dense(const Real& real, Comm comm, Part part)
+      : data_(static_cast<std::byte*>(part.place.address)), bytes_(part.bytes()) {
+    if (!part.facts->dense) set_aside(real, comm, part);
   }
-  std::size_t bytes() const { return static_cast<std::size_t>(place_.count) * facts_.bytes; }
-  void* address() const { return place_.address; }
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
 
   // From the program's place into the view, and back. Nothing where they are the same.
-  void fetch();
-  void store();
+  void fetch() {
+    if (copy_) fetch_copy();
+  }
+  void store() {
+    if (copy_) store_copy();
+  }
 
  private:
-  template <class Move>
-  void in_parts(Move move);
+  class Copy;
+  struct Delete {
+    void operator()(Copy* copy) const;
+  };
 
-  const Real& real_;
-  Comm comm_;
-  Place place_;
-  TypeFacts facts_;
-  std::vector<std::byte> copy_;
+  void set_aside(const Real& real, Comm comm, Part part);
+  void fetch_copy();
+  void store_copy();
+
+  std::byte* data_;
+  std::size_t bytes_;
+  std::unique_ptr<Copy, Delete> copy_;
 };
 
 }  // namespace huddle::mpi

@@ -18,10 +18,16 @@ namespace huddle::mpi {
 class GivenBlock {
  public:
   // In place: `given` is `own`.
-  GivenBlock(const Real& real, Comm comm, const Part& given, const Part& own);
-  const void* data() { return whole_.empty() ? given_.data() : whole_.data(); }
+  GivenBlock(const Real& real, Comm comm, const Part& given, const Part& own)
+      : given_(real, comm, given) {
+    given_.fetch();
+    if (given.bytes() != own.bytes()) fit(Dense(real, comm, own));
+  }
+  const void* data() const { return whole_.empty() ? given_.data() : whole_.data(); }
 
  private:
+  void fit(Dense own);
+
   Dense given_;
   std::vector<std::byte> whole_;
 };
@@ -29,12 +35,21 @@ class GivenBlock {
 // Where a rank gets its block of the input, ready for a team: there is room for so many bytes.
 class GottenBlock {
  public:
-  GottenBlock(const Real& real, Comm comm, const Part& gotten, std::size_t bytes);
+  GottenBlock(const Real& real, Comm comm, const Part& gotten, std::size_t bytes)
+      : gotten_(real, comm, gotten) {
+    if (gotten_.bytes() != bytes) set_aside(bytes);
+  }
   void* data() { return aside_.empty() ? gotten_.data() : aside_.data(); }
   // Once it is there.
-  void store();
+  void store() {
+    if (!aside_.empty()) store_aside();
+    gotten_.store();
+  }
 
  private:
+  void set_aside(std::size_t bytes);
+  void store_aside();
+
   Dense gotten_;
   std::vector<std::byte> aside_;
 };

@@ -11,32 +11,42 @@
 #include "mpi/back_end/message.h"
 
 namespace huddle::mpi {
-std::optional<Reducer> Reducer::find(const Real& real, const Operators& known, Comm comm,
-                                     Datatype type, const TypeFacts& facts, Op op) {
-  Reducer reducer(real, comm, type, facts, op);
-  const std::optional<memory::Operator> builtin = known.reduction(op);
-  if (builtin) {
-    // The MPI's operators are for named types; the MPI says what is wrong with others.
-    if (facts.element == nullptr || !allows(facts.element->kind, *builtin)) return std::nullopt;
-    const std::optional<memory::Type> element = element_type(*facts.element, facts.bytes);
-    if (!element || !memory::is_defined(*element, *builtin)) return std::nullopt;
-    reducer.kernel_ = Kernel{*element, *builtin};
-    return reducer;
-  }
-  if (known.is_predefined(op)) return std::nullopt;
-  int commutative = 0;
-  real.op_commutative(op, &commutative);
-  reducer.commutative_ = commutative != 0;
-  reducer.is_packed_ = !facts.dense && facts.element == nullptr;
-  return reducer;
+namespace {
+
+// The MPI's operators are for named types; the MPI says what is wrong with others.
+bool is_ours(const Operators::Named& op, const TypeFacts& facts) {
+  return op.reduction && facts.number && allows(facts.element->kind, *op.reduction) &&
+         memory::is_defined(*facts.number, *op.reduction);
 }
 
-memory::Reduction Reducer::reduction() {
-  if (kernel_) return memory::reduction(kernel_->type, kernel_->op);
+}  // namespace
+
+std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, Op op) {
+  const Operators::Named* named = known.find(op);
+  if (named == nullptr || !is_ours(*named, facts)) return std::nullopt;
+  return Kernel{*facts.number, *named->reduction};
+}
+
+Reducer::Reducer(const Real& real, const Operators& known, Comm comm, Datatype type,
+                 const TypeFacts& facts, Op op)
+    : real_(real), comm_(comm), type_(type), op_(op), reduction_(find(known, facts)) {}
+
+memory::Reduction Reducer::find(const Operators& known, const TypeFacts& facts) {
+  const Operators::Named* named = known.find(op_);
+  if (named == nullptr) return by_program(facts);
+  return is_ours(*named, facts) ? memory::reduction(*facts.number, *named->reduction)
+                                : memory::Reduction{};
+}
+
+memory::Reduction Reducer::by_program(const TypeFacts& facts) {
+  int commutative = 0;
+  real_.op_commutative(op_, &commutative);
+  facts_ = facts;
+  is_packed_ = !facts.dense && facts.element == nullptr;
   return {.combine = is_packed_ ? by_mpi_packed : by_mpi,
           .context = this,
-          .element_bytes = is_packed_ ? facts_.bytes : static_cast<std::size_t>(facts_.extent),
-          .commutative = commutative_};
+          .element_bytes = is_packed_ ? facts.bytes : static_cast<std::size_t>(facts.extent),
+          .commutative = commutative != 0};
 }
 
 void Reducer::join(const void* left, void* right_and_result, int count) const {
@@ -70,30 +80,46 @@ void Reducer::by_mpi(void* to, const void* left, const void* right, std::size_t 
   }
 }
 
-// The program's operator wants its elements as its datatype lays them out.
+// Elements as their datatype lays them out, which is how the program's operator wants them.
+class Reducer::LaidOut {
+ public:
+  LaidOut(const Reducer& reducer, const void* packed, std::size_t count)
+      : room_(room_bytes(reducer.facts_, count)),
+        address_(room_.data() + bytes_before(reducer.facts_)),
+        view_(reducer.real_, reducer.comm_,
+              {{address_, static_cast<Count>(count), reducer.type_}, &reducer.facts_}) {
+    std::memcpy(view_.data(), packed, view_.bytes());
+    view_.store();
+  }
+
+  void* address() const { return address_; }
+  void pack(void* to) {
+    view_.fetch();
+    std::memcpy(to, view_.data(), view_.bytes());
+  }
+
+ private:
+  // Data may begin before an element's address and end behind its extent.
+  static std::size_t bytes_before(const TypeFacts& facts) {
+    return static_cast<std::size_t>(std::max<Aint>(0, -facts.first_byte));
+  }
+  static std::size_t room_bytes(const TypeFacts& facts, std::size_t count) {
+    return bytes_before(facts) + count * static_cast<std::size_t>(std::abs(facts.extent)) +
+           static_cast<std::size_t>(std::max<Aint>(0, facts.first_byte)) + facts.span;
+  }
+
+  std::vector<std::byte> room_;
+  std::byte* address_;
+  Dense view_;
+};
+
 void Reducer::by_mpi_packed(void* to, const void* left, const void* right, std::size_t count,
                             void* context) {
   const auto& self = *static_cast<const Reducer*>(context);
-  const auto laid_out = [&](const void* packed, std::vector<std::byte>& room) {
-    // Data may begin before an element's address and end behind its extent.
-    const auto before = static_cast<std::size_t>(std::max<Aint>(0, -self.facts_.first_byte));
-    const auto extent = static_cast<std::size_t>(std::abs(self.facts_.extent));
-    room.resize(before + count * extent +
-                static_cast<std::size_t>(std::max<Aint>(0, self.facts_.first_byte)) +
-                self.facts_.span);
-    Dense view(self.real_, self.comm_,
-               {room.data() + before, static_cast<Count>(count), self.type_}, self.facts_);
-    std::memcpy(view.data(), packed, view.bytes());
-    view.store();
-    return view;
-  };
-  std::vector<std::byte> left_room;
-  std::vector<std::byte> right_room;
-  Dense left_view = laid_out(left, left_room);
-  Dense right_view = laid_out(right, right_room);
-  self.join(left_view.address(), right_view.address(), static_cast<int>(count));
-  right_view.fetch();
-  std::memcpy(to, right_view.data(), right_view.bytes());
+  const LaidOut left_elements(self, left, count);
+  LaidOut right_elements(self, right, count);
+  self.join(left_elements.address(), right_elements.address(), static_cast<int>(count));
+  right_elements.pack(to);
 }
 
 }  // namespace huddle::mpi

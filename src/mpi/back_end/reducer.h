@@ -14,28 +14,34 @@
 
 namespace huddle::mpi {
 
+// What huddle's own kernels join.
+struct Kernel {
+  memory::Type type;
+  memory::Operator op;
+};
+// Nothing where the program's operator does, or the MPI.
+std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, Op op);
+
 // Stays where it is while its reduction is used.
 class Reducer {
  public:
-  // Nothing where the MPI has to judge or do it itself; the same on all ranks, for they give the
-  // same type and operator.
-  static std::optional<Reducer> find(const Real& real, const Operators& known, Comm comm,
-                                     Datatype type, const TypeFacts& facts, Op op);
+  Reducer(const Real& real, const Operators& known, Comm comm, Datatype type,
+          const TypeFacts& facts, Op op);
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
 
-  memory::Reduction reduction();
+  // False where the MPI has to judge or do it itself; the same on all ranks, for they give the
+  // same type and operator.
+  bool can_join() const { return reduction_.combine != nullptr; }
+  const memory::Reduction& reduction() const { return reduction_; }
   // Elements lie as in the program's memory, or packed.
   bool is_packed() const { return is_packed_; }
-  // What huddle's own kernel joins; nothing where the program's operator does.
-  struct Kernel {
-    memory::Type type;
-    memory::Operator op;
-  };
-  const std::optional<Kernel>& kernel() const { return kernel_; }
 
  private:
-  Reducer(const Real& real, Comm comm, Datatype type, const TypeFacts& facts, Op op)
-      : real_(real), comm_(comm), type_(type), facts_(facts), op_(op) {}
+  class LaidOut;
 
+  memory::Reduction find(const Operators& known, const TypeFacts& facts);
+  memory::Reduction by_program(const TypeFacts& facts);
   static void by_mpi(void* to, const void* left, const void* right, std::size_t count,
                      void* context);
   static void by_mpi_packed(void* to, const void* left, const void* right, std::size_t count,
@@ -45,11 +51,10 @@ class Reducer {
   const Real& real_;
   Comm comm_;
   Datatype type_;
-  TypeFacts facts_;
   Op op_;
-  std::optional<Kernel> kernel_;
-  bool commutative_ = true;
+  TypeFacts facts_;  // for an operator of the program, which may free the type meanwhile
   bool is_packed_ = false;
+  memory::Reduction reduction_;
 };
 
 }  // namespace huddle::mpi

@@ -46,10 +46,10 @@ Twin::Twin(const Real& real, Comm comm, Written written)
 
 Twin::Bounds Twin::bounds_of(const Part& part) const {
   // Elements may follow one another downwards.
-  const Aint last = static_cast<Aint>(part.place.count - 1) * part.facts.extent;
+  const Aint last = static_cast<Aint>(part.place.count - 1) * part.facts->extent;
   const Aint begin = number_of(part.place.address) - number_of(written_.address) +
-                     part.facts.first_byte + std::min<Aint>(0, last);
-  return {begin, begin + std::abs(last) + static_cast<Aint>(part.facts.span)};
+                     part.facts->first_byte + std::min<Aint>(0, last);
+  return {begin, begin + std::abs(last) + static_cast<Aint>(part.facts->span)};
 }
 
 Twin::Bounds Twin::bounds_of(const std::vector<Part>& parts) const {
@@ -138,15 +138,15 @@ std::string Twin::place_of(std::size_t byte) const {
     if (part.bytes() == 0) continue;
     const std::string of = written_.parts.size() == 1 ? "" : fmt::format(" of block {}", i);
     if (saved_ && byte < before + part.bytes()) {
-      return fmt::format("element {}{}", (byte - before) / part.facts.bytes, of);
+      return fmt::format("element {}{}", (byte - before) / part.facts->bytes, of);
     }
     before += part.bytes();
     const Aint at = static_cast<Aint>(byte) + compared_from_;
     const Bounds bounds = bounds_of(part);
     if (saved_ || at < bounds.begin || at >= bounds.end) continue;
-    const Aint extent = part.facts.extent;
+    const Aint extent = part.facts->extent;
     const Aint from =
-        number_of(part.place.address) - number_of(written_.address) + part.facts.first_byte;
+        number_of(part.place.address) - number_of(written_.address) + part.facts->first_byte;
     return fmt::format("element {}{}", extent == 0 ? 0 : std::abs((at - from) / extent), of);
   }
   return "what is between blocks";

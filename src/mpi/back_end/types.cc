@@ -78,17 +78,18 @@ void Types::end() {
   trial_ = null_comm_;
 }
 
-TypeFacts Types::facts(Datatype type) const {
+const TypeFacts& Types::facts(Datatype type) const {
   if (Named* named = find_named(type)) return named_facts(*named);
   const TypeFacts* known = remembered(type);
   return known != nullptr ? *known : derived_facts(type);
 }
 
-TypeFacts Types::named_facts(Named& named) const {
+const TypeFacts& Types::named_facts(Named& named) const {
   if (!named.known.load(std::memory_order_acquire)) {
     // Threads that come at once write the same.
     named.facts = ask(named.handle);
     named.facts.element = named.element;
+    named.facts.number = element_type(*named.element, named.facts.bytes);
     named.known.store(true, std::memory_order_release);
   }
   return named.facts;
@@ -105,23 +106,22 @@ const TypeFacts* Types::remembered(Datatype type) const {
   return found != 0 ? static_cast<const TypeFacts*>(value) : nullptr;
 }
 
-// A type may be committed later: only then it is remembered.
-TypeFacts Types::derived_facts(Datatype type) const {
+// A type may be committed later: only then it is remembered. On which nothing can be kept is left
+// to the MPI.
+const TypeFacts& Types::derived_facts(Datatype type) const {
   const std::lock_guard lock(mutex_);
   if (const TypeFacts* known = remembered(type)) return *known;
-  TypeFacts facts = ask(type);
-  facts.is_type = is_committed(type);
-  if (!facts.is_type) return facts;
+  if (!is_committed(type)) return no_type;
   int keyval = keyval_.load();
   if (keyval == keyval_invalid &&
       real_.type_create_keyval(copy_to_no_duplicate, forget, &keyval, nullptr) == success) {
     keyval_.store(keyval, std::memory_order_release);
   }
-  auto kept = std::make_unique<TypeFacts>(facts);
-  if (keyval != keyval_invalid && real_.type_set_attr(type, keyval, kept.get()) == success) {
-    static_cast<void>(kept.release());  // the type's, until forget()
+  auto kept = std::make_unique<TypeFacts>(ask(type));
+  if (keyval == keyval_invalid || real_.type_set_attr(type, keyval, kept.get()) != success) {
+    return no_type;
   }
-  return facts;
+  return *kept.release();  // the type's, until forget()
 }
 
 int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* /*extra*/) {
@@ -252,13 +252,6 @@ const Operators::Named* Operators::find(Op op) const {
   const auto found = std::find_if(named_.begin(), named_.end(),
                                   [&](const Named& named) { return named.handle == op; });
   return found == named_.end() ? nullptr : &*found;
-}
-
-bool Operators::is_predefined(Op op) const { return find(op) != nullptr; }
-
-std::optional<memory::Operator> Operators::reduction(Op op) const {
-  const Named* named = find(op);
-  return named == nullptr ? std::nullopt : named->reduction;
 }
 
 std::string_view Operators::name(Op op) const {

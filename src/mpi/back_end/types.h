@@ -24,8 +24,12 @@ struct TypeFacts {
   Aint first_byte = 0;    // of the data, from the element's address
   std::size_t span = 0;   // from the first byte of data to the last
   bool dense = false;     // elements in a row are all data, in the order in which MPI sends it
-  const Element* element = nullptr;  // of named types only
+  const Element* element = nullptr;    // of named types only
+  std::optional<memory::Type> number;  // what huddle reduces it as; of named types only
 };
+
+// What is known of a null datatype, and of all that no call may be made with.
+inline constexpr TypeFacts no_type;
 
 // Of a long double of x86; what is behind them is padding.
 inline constexpr std::size_t long_double_value_bytes = 10;
@@ -42,8 +46,9 @@ class Types {
   // The MPI has found fault with a type that is tried.
   void note_refusal() const { refused_ = true; }
 
-  // Datatypes are asked about once. pre: a datatype, not null; MPI is initialized.
-  TypeFacts facts(Datatype type) const;
+  // Datatypes are asked about once. What is known lies where it is as long as the type lives, so
+  // that calls need not copy it. pre: a datatype, not null; MPI is initialized.
+  const TypeFacts& facts(Datatype type) const;
   bool is_null(Datatype type) const { return type == null_; }
   // A predefined datatype by its MPI name. pre: every MPI has it.
   Datatype named(std::string_view name) const;
@@ -68,9 +73,9 @@ class Types {
   };
 
   Named* find_named(Datatype type) const;
-  TypeFacts named_facts(Named& named) const;
+  const TypeFacts& named_facts(Named& named) const;
   const TypeFacts* remembered(Datatype type) const;
-  TypeFacts derived_facts(Datatype type) const;
+  const TypeFacts& derived_facts(Datatype type) const;
   bool is_committed(Datatype type) const;
   static int forget(Datatype type, int keyval, void* value, void* extra);
   TypeFacts ask(Datatype type) const;
@@ -95,26 +100,23 @@ class Types {
 
 class Operators {
  public:
+  struct Named {
+    Op handle{};
+    std::string_view name;
+    std::optional<memory::Operator> reduction;  // what it does, where it is for reductions
+  };
+
   explicit Operators(Find find);
 
   bool is_null(Op op) const { return op == null_; }
-  // Whether the MPI defines it, for whatever use.
-  bool is_predefined(Op op) const;
-  // What a predefined one does, where it is for reductions.
-  std::optional<memory::Operator> reduction(Op op) const;
+  // Null where the program has made it, not the MPI.
+  const Named* find(Op op) const;
   // pre: one of those for reductions.
   Op named(std::string_view name) const;
   // For people.
   std::string_view name(Op op) const;
 
  private:
-  struct Named {
-    Op handle{};
-    std::string_view name;
-    std::optional<memory::Operator> reduction;
-  };
-  const Named* find(Op op) const;
-
   Op null_;
   std::array<Named, operators.size()> named_;
 };

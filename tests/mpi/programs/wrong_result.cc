@@ -13,7 +13,7 @@ void Twin::note_ours() {
     Dense view(real_, comm_, part);
     view.fetch();
     // High in the first element: no rounding explains it.
-    view.data()[part.facts.bytes - 1] ^= std::byte{0x40};
+    view.data()[part.facts->bytes - 1] ^= std::byte{0x40};
     view.store();
     break;
   }

@@ -8,17 +8,17 @@ namespace huddle::mpi {
 
 void ListedSide::look(const Process& process, int ranks) {
   if (!has_types_) {
-    facts_ = facts_of(process, type_);
+    facts_ = &facts_of(process, type_);
     return;
   }
   if (!is_listed()) return;
-  facts_by_rank_.resize(static_cast<std::size_t>(ranks));
+  facts_by_rank_.resize(static_cast<std::size_t>(ranks), &no_type);
   for (int rank = 0; rank < ranks; ++rank) {
     // What is the type of nothing does not matter, and programs leave it open.
     if (counts_[rank] <= 0) continue;
     const bool is_as_before = rank > 0 && counts_[rank - 1] > 0 && types_[rank] == types_[rank - 1];
     const auto at = static_cast<std::size_t>(rank);
-    facts_by_rank_[at] = is_as_before ? facts_by_rank_[at - 1] : facts_of(process, types_[rank]);
+    facts_by_rank_[at] = is_as_before ? facts_by_rank_[at - 1] : &facts_of(process, types_[rank]);
   }
 }
 
@@ -46,7 +46,7 @@ Part ListedSide::block(int rank) const {
   const Aint unit = has_types_ ? 1 : of_block.extent;
   return {{moved(address, displacements_[rank] * unit), counts_[rank],
            has_types_ ? types_[rank] : type_},
-          of_block};
+          &of_block};
 }
 
 std::vector<Part> ListedSide::blocks(int ranks) const {

@@ -60,7 +60,7 @@ class ListedSide {
     return counts_.is_there() && displacements_.is_there() && (!has_types_ || types_ != nullptr);
   }
   const TypeFacts& facts(int rank) const {
-    return has_types_ ? facts_by_rank_[static_cast<std::size_t>(rank)] : facts_;
+    return has_types_ ? *facts_by_rank_[static_cast<std::size_t>(rank)] : *facts_;
   }
 
   Counts counts_;
@@ -68,8 +68,8 @@ class ListedSide {
   Datatype type_{};
   const Datatype* types_ = nullptr;
   bool has_types_ = false;
-  TypeFacts facts_;                       // of the only type
-  std::vector<TypeFacts> facts_by_rank_;  // where each has its own
+  const TypeFacts* facts_ = &no_type;            // of the only type
+  std::vector<const TypeFacts*> facts_by_rank_;  // where each has its own
 };
 
 }  // namespace huddle::mpi

@@ -25,7 +25,7 @@ Passed AnyReduceScatter::take_blocks(const Process& process, Communicator& commu
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
     communicator.team->reduce_scatter(parts.input(), parts.output(), shares, reduction);
   };
-  return take_by(process, part_of_output(mine), join);
+  return take_by(process, Gotten{true, mine}, join);
 }
 
 Written AnyReduceScatter::written_block(Count gotten) const {

@@ -5,9 +5,9 @@
 namespace huddle::mpi {
 
 bool AnyReduction::is_right(const Process& process, Count gotten) const {
-  const bool has_output = gotten == 0 || (is_plain(output, gotten, facts) && output != in_place());
+  const bool has_output = gotten == 0 || (is_plain(output, gotten, *facts) && output != in_place());
   const bool has_input =
-      !(is_in_place() && output == in_place()) && is_plain(brought(), count, facts);
+      !(is_in_place() && output == in_place()) && is_plain(brought(), count, *facts);
   return has_output && has_input && !process.operators().is_null(op);
 }
 

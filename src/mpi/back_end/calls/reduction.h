@@ -23,12 +23,12 @@ struct AnyReduction {
   Datatype type;
   Op op;
   Comm comm;
-  TypeFacts facts = {};
+  const TypeFacts* facts = &no_type;
 
   void look(const Process& process, const Communicator& /*communicator*/) {
-    facts = facts_of(process, type);
+    facts = &facts_of(process, type);
   }
-  std::size_t bytes(const Communicator& /*communicator*/) const { return bytes_of(count, facts); }
+  std::size_t bytes(const Communicator& /*communicator*/) const { return bytes_of(count, *facts); }
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
@@ -45,21 +45,29 @@ struct AnyReduction {
   // Whether the MPI refuses what would be in place, were it said so.
   bool is_refused_alias() const;
 
+  // What a rank gets: so many elements, or no result.
+  struct Gotten {
+    bool is_result;
+    Count count;
+  };
   // Calls `join` with the parts and the reduction.
   template <class Join>
-  Passed take_by(const Process& process, const std::optional<Part>& result, Join join) const {
-    auto reducer = Reducer::find(process.real(), process.operators(), comm, type, facts, op);
-    if (!reducer) return Passed::no_kernel;
-    ReductionParts parts(process.real(), comm, part_of_input(), result, reducer->is_packed());
-    join(parts, reducer->reduction());
+  Passed take_by(const Process& process, Gotten gotten, const Join& join) const {
+    const Reducer reducer(process.real(), process.operators(), comm, type, *facts, op);
+    if (!reducer.can_join()) return Passed::no_kernel;
+    ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
+    if (reducer.is_packed()) {
+      const Part result = part_of_output(gotten.count);
+      parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);
+    }
+    join(parts, reducer.reduction());
     parts.finish();
     return Passed::not_passed;
   }
   // By a collective of the team that takes as many elements as it gives.
-  using JoinAll = void (team::Team::*)(const void*, void*, std::size_t, const memory::Reduction&);
-  Passed take_by(const Process& process, Communicator& communicator,
-                 const std::optional<Part>& result, JoinAll join_all) const {
-    return take_by(process, result,
+  template <auto join_all>
+  Passed take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
+    return take_by(process, Gotten{is_result, count},
                    [&](const ReductionParts& parts, const memory::Reduction& reduction) {
                      ((*communicator.team).*join_all)(parts.input(), parts.output(),
                                                       static_cast<std::size_t>(count), reduction);

@@ -10,7 +10,7 @@ Passed ScanCall::objection(const Process& process, const Communicator& /*communi
 }
 
 Passed ScanCall::take(const Process& process, Communicator& communicator) const {
-  return take_by(process, communicator, part_of_output(count), &team::Team::scan);
+  return take_by<&team::Team::scan>(process, communicator);
 }
 
 int ScanCall::native(const Real& real) const {
@@ -28,13 +28,9 @@ Passed ExscanCall::objection(const Process& process, const Communicator& communi
   return fine ? Passed::not_passed : Passed::for_judgement;
 }
 
-std::optional<Part> ExscanCall::result(const Communicator& communicator) const {
-  if (communicator.rank == 0) return std::nullopt;
-  return part_of_output(count);
-}
-
 Passed ExscanCall::take(const Process& process, Communicator& communicator) const {
-  return take_by(process, communicator, result(communicator), &team::Team::exscan);
+  const bool is_first = communicator.rank == 0;
+  return take_by<&team::Team::exscan>(process, communicator, !is_first);
 }
 
 int ExscanCall::native(const Real& real) const {
@@ -43,8 +39,7 @@ int ExscanCall::native(const Real& real) const {
 }
 
 Written ExscanCall::written(const Communicator& communicator) const {
-  const std::optional<Part> part = result(communicator);
-  return part ? Written{output, {*part}} : Written{};
+  return communicator.rank == 0 ? Written{} : Written{output, {part_of_output(count)}};
 }
 
 }  // namespace huddle::mpi

@@ -26,9 +26,6 @@ struct ExscanCall : AnyReduction {
   Passed take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
-
- private:
-  std::optional<Part> result(const Communicator& communicator) const;
 };
 
 }  // namespace huddle::mpi

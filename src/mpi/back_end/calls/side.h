@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 #include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
@@ -14,17 +16,24 @@
 namespace huddle::mpi {
 
 // Of a null datatype nothing is known, and the MPI will say so.
-TypeFacts facts_of(const Process& process, Datatype type);
+const TypeFacts& facts_of(const Process& process, Datatype type);
 
 // Whether the MPI has nothing to say about it. Address zero can be right: types may hold addresses.
-bool is_plain(const void* address, Count count, const TypeFacts& facts);
+inline bool is_plain(const void* address, Count count, const TypeFacts& facts) {
+  const bool is_missing = address == nullptr && facts.element != nullptr;
+  return facts.is_type && count >= 0 && !(is_missing && count > 0);
+}
 
-std::size_t bytes_of(Count count, const TypeFacts& facts);
+inline std::size_t bytes_of(Count count, const TypeFacts& facts) {
+  return count <= 0 ? 0 : static_cast<std::size_t>(count) * facts.bytes;
+}
 
-bool fits_int(Count count);
+inline bool fits_int(Count count) { return count <= std::numeric_limits<int>::max(); }
 
 // So many bytes on. Not for a pointer to reckon: types may name what is far from an address.
-void* moved(void* address, Aint bytes);
+inline void* moved(void* address, Aint bytes) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
+}
 
 struct Side {
   // A program's input is not written.
@@ -32,20 +41,23 @@ struct Side {
       : address(const_cast<void*>(address_)), count(count_), type(type_) {}
 
   // Before all that follows.
-  void look(const Process& process, int ranks);
+  void look(const Process& process, int /*ranks*/) { facts = &facts_of(process, type); }
 
   bool is_in_place() const { return address == in_place(); }
-  bool is_right(int ranks) const;
+  bool is_right(int /*ranks*/) const { return is_plain(address, count, *facts); }
   // Of each block.
-  std::size_t bytes() const { return bytes_of(count, facts); }
+  std::size_t bytes() const { return bytes_of(count, *facts); }
   std::size_t bytes_of_all(int ranks) const { return bytes() * static_cast<std::size_t>(ranks); }
-  Part block(int rank) const;
+  Part block(int rank) const {
+    const Aint from = static_cast<Aint>(rank) * static_cast<Aint>(count) * facts->extent;
+    return {{moved(address, from), count, type}, facts};
+  }
   Part all(int ranks) const { return {{address, count * ranks, type}, facts}; }
 
   void* address;
   Count count;
   Datatype type;
-  TypeFacts facts = {};
+  const TypeFacts* facts = &no_type;
 };
 
 }  // namespace huddle::mpi
