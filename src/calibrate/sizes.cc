@@ -23,7 +23,7 @@ constexpr std::size_t far_beyond = 4;
 // Neighbouring sizes lie at least so far apart...
 constexpr double nearest_ratio = 1.6;
 // ...and at most so far.
-constexpr std::size_t widest_gap = 8;
+constexpr std::size_t widest_gap = 4;
 constexpr std::size_t smallest = 64;
 // A thinned list may leave out a size of a cache, but not all that lie between two caches.
 constexpr std::size_t widest_thinned_gap = 24;

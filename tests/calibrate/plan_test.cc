@@ -208,7 +208,7 @@ TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
     EXPECT_EQ(sizes.back(), largest);
     for (std::size_t i = 1; i < sizes.size(); ++i) {
       EXPECT_GT(sizes[i], sizes[i - 1]) << machine;
-      EXPECT_LE(sizes[i], 8 * sizes[i - 1]) << machine;
+      EXPECT_LE(sizes[i], 4 * sizes[i - 1]) << machine;
     }
   }
 }
