@@ -131,6 +131,7 @@ versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
   if (with_heap) plan.crew.rank_prefix = preloading_heap(library);
   plan.points = versus::points_of(versus::operations_from(options.ops), versus::sizes_from(sizes));
   plan.effort = effort_of(options, plan.points.size());
+  plan.is_bounded = options.seconds > 0;
   return plan;
 }
 

@@ -3,6 +3,7 @@
 #include "versus/bench.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "base/error.h"
@@ -79,15 +80,43 @@ Selection select_rival(const Jobs& jobs, const Point& point) {
   return selection;
 }
 
-PointResult measure(const Jobs& jobs, const Plan& plan, std::size_t under, const Point& point) {
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// What the points of a plan may take.
+class Budget {
+ public:
+  explicit Budget(const Plan& plan)
+      : plan_(plan),
+        end_(Clock::now() +
+             Seconds(plan.effort.point_seconds * static_cast<double>(plan.points.size()))) {}
+
+  // Of this point; half of it is for measuring again what lies below the bar.
+  Seconds share(std::size_t number) const {
+    if (!plan_.is_bounded) return Seconds::max();
+    const Seconds left = end_ - Clock::now();
+    return std::max(Seconds(0), left / static_cast<double>(plan_.points.size() - number));
+  }
+
+ private:
+  const Plan& plan_;
+  std::chrono::time_point<Clock, Seconds> end_;
+};
+
+PointResult measure(const Jobs& jobs, const Plan& plan, std::size_t under, std::size_t number,
+                    Seconds share) {
+  const std::chrono::time_point<Clock, Seconds> start = Clock::now();
+  const Point& point = plan.points[number];
+  Effort effort = plan.effort;
+  if (plan.is_bounded) effort.point_seconds = share.count() / 2;
   Job& host = *jobs[under];
   Selection selection;
   if (jobs.size() > 1) selection = select_rival(jobs, point);
   Job& rival = *jobs[selection.best];
-  PointResult result = duel(rival, host, point, plan.effort);
+  PointResult result = duel(rival, host, point, effort);
   result.selection_ns = std::move(selection.median_ns);
-  while (result.below_bar() && result.again.size() < tries_again) {
-    result.again.push_back(duel(rival, host, point, plan.effort).estimate);
+  while (result.below_bar() && result.again.size() < tries_again && Clock::now() - start < share) {
+    result.again.push_back(duel(rival, host, point, effort).estimate);
   }
   return result;
 }
@@ -98,9 +127,10 @@ Report bench(const Plan& plan, Watcher& watcher, const std::atomic<bool>& stop) 
   Report report;
   try {
     const Jobs jobs = start_all(plan, report, stop);
+    const Budget budget(plan);
     for (std::size_t i = 0; i < plan.points.size(); ++i) {
       watcher.begin(plan.points[i], i);
-      report.results.push_back(measure(jobs, plan, report.under, plan.points[i]));
+      report.results.push_back(measure(jobs, plan, report.under, i, budget.share(i)));
     }
   } catch (const Stopped&) {
     report.interrupted = true;

@@ -21,6 +21,9 @@ struct Plan {
   Crew crew;
   std::vector<Point> points;
   Effort effort;
+  // Whether all points together may take no longer than the effort gives to so many: what one
+  // leaves over is for those after it, and all that a point takes counts.
+  bool is_bounded = false;
 };
 
 struct Report {

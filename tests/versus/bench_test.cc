@@ -43,13 +43,16 @@ class BenchTest : public testing::Test {
               .under = under_,
               .crew = {.ranks = 2, .programs = stand_in_.folder(), .machine_file = {}},
               .points = {{Operation::bcast, 64 << 10}, {Operation::allreduce, 8}},
-              .effort = {.point_seconds = 20, .half_width = 0.05}};
+              .effort = effort_,
+              .is_bounded = is_bounded_};
     return bench(plan, silent_, stop_);
   }
 
   StandIn stand_in_;
   Silent silent_;
   std::size_t under_ = 0;
+  Effort effort_ = {.point_seconds = 20, .half_width = 0.05};
+  bool is_bounded_ = false;
   std::atomic<bool> stop_{false};
 };
 
@@ -85,6 +88,15 @@ TEST_F(BenchTest, MeasuresAgainWhatLiesBelowTheBar) {
   const Report report = run({stand_in_.job("mpi", taking(20000, 30000))});
   EXPECT_EQ(report.results[0].again.size(), 5U);
   EXPECT_TRUE(report.results[0].below_bar());
+}
+
+TEST_F(BenchTest, MeasuresNothingAgainOnceTheTimeForAllIsOver) {
+  effort_.point_seconds = 0;
+  is_bounded_ = true;
+  const Report report = run({stand_in_.job("mpi", taking(20000, 30000))});
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_TRUE(report.results[0].below_bar());
+  EXPECT_TRUE(report.results[0].again.empty());
 }
 
 TEST_F(BenchTest, APeerThatDoesNotComeUpIsNoted) {
