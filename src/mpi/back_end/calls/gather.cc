@@ -22,7 +22,7 @@ Passed GatherCall::take(const Process& process, Communicator& communicator) cons
   Dense all(real, comm, output.all(communicator.ranks));
   communicator.team->gather(mine.data(), all.data(), output.bytes(), root);
   all.store();
-  return Passed::not_passed;
+  return verdict_of_root();
 }
 
 // The others cannot know, and are in it already: the root takes part, and has nothing of it.
@@ -66,7 +66,7 @@ Passed GathervCall::take(const Process& process, Communicator& communicator) con
   DenseBlocks all(real, comm, output, communicator.ranks);
   communicator.team->gatherv(mine.data(), own.bytes(), all.base(), all.blocks(), root);
   all.store();
-  return Passed::not_passed;
+  return verdict_of_root();
 }
 
 int GathervCall::native(const Real& real) const {

@@ -53,6 +53,13 @@ struct AnyGather {
   bool is_wrong_at_root(const Communicator& communicator) const {
     return is_root(communicator) && (output.is_in_place() || !output.is_right(communicator.ranks));
   }
+  // What the root has to say when it has taken part, and so when the others can go on.
+  // pre: it is the root, and has nothing wrong in its output.
+  Passed verdict_of_root() const {
+    const bool is_refused =
+        !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
+    return is_refused ? Passed::for_judgement : Passed::not_passed;
+  }
   Part given() const { return input.is_in_place() ? output.block(root) : input.block(0); }
 };
 

@@ -24,7 +24,7 @@ Written ScanCall::written(const Communicator& /*communicator*/) const {
 
 Passed ExscanCall::objection(const Process& process, const Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
-  const bool fine = is_right(process, is_first ? 0 : count) && (is_first || !is_refused_alias());
+  const bool fine = is_right(process, is_first ? 0 : count) && !is_refused_alias();
   return fine ? Passed::not_passed : Passed::for_judgement;
 }
 

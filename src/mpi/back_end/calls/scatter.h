@@ -36,7 +36,7 @@ struct AnyScatter {
     const bool has_output =
         output.is_in_place() ? is_root(communicator) : output.is_right(communicator.ranks);
     const bool fine = communicator.has_rank(root) && has_input && has_output;
-    return fine ? Passed::not_passed : Passed::for_judgement;
+    return fine && !is_alias_at_root(communicator) ? Passed::not_passed : Passed::for_judgement;
   }
 
   // What the root gives to itself has no room there.
@@ -52,6 +52,13 @@ struct AnyScatter {
 
  protected:
   bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
+
+ private:
+  // pre: what is given and gotten is right.
+  bool is_alias_at_root(const Communicator& communicator) const {
+    return is_root(communicator) && !output.is_in_place() &&
+           is_refused_at_root(input.block(root), output.block(0));
+  }
 };
 
 struct ScatterCall : AnyScatter<Side> {

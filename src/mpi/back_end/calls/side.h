@@ -35,6 +35,11 @@ inline void* moved(void* address, Aint bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
 }
 
+// Whether the MPI refuses what the root gives to itself where it lies, were it not said to be in
+// place. The others are in the call meanwhile: so only what is refused by all that refuse anything.
+// They look for a block behind so many bytes of data, not behind extents.
+bool is_refused_at_root(const Part& given, const Part& gotten);
+
 struct Side {
   // A program's input is not written.
   Side(const void* address_, Count count_, Datatype type_)

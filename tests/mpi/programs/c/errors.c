@@ -48,6 +48,14 @@ static int results[8];
 static int counts[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 static int places[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
+/* What is right must go on behind what was wrong. */
+static void sum_up(MPI_Comm comm) {
+  int sum = -1;
+  int one = 1;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+  expect(sum == size_of(comm), "after an error at the root allreduce gives %d", sum);
+}
+
 static void wrong_roots(const char* handler, MPI_Comm comm) {
   const int ranks = size_of(comm);
   if (starts("bcast from -5"))
@@ -125,23 +133,63 @@ static void wrong_buffers(const char* handler, MPI_Comm comm) {
     say(handler, "bcast in place", MPI_Bcast(MPI_IN_PLACE, 2, MPI_INT, 0, comm));
 }
 
+/* Each on a communicator of its own, for what is left behind there. */
+static MPI_Comm apart(MPI_Comm comm) {
+  MPI_Comm aside;
+  MPI_Comm_dup(comm, &aside);
+  return aside;
+}
+
 /* Wrong at the root only: an MPI leaves the others behind in it, and what they do next on this
  * communicator is anybody's guess. With huddle, which they had before, it goes on. */
 static void wrong_at_root(const char* handler, MPI_Comm comm) {
   if (!starts("reduce of aliases")) return;
-  MPI_Comm aside;
-  MPI_Comm_dup(comm, &aside);
+  const MPI_Comm aside = apart(comm);
   for (int count = 0; count <= 2; ++count) {
     const int is_root = rank_in(aside) == 0;
     int* output = is_root ? numbers : results;
     say(handler, "reduce of aliases",
         MPI_Reduce(numbers, output, count, MPI_INT, MPI_SUM, 0, aside));
-    if (takes_at_once()) {
-      int sum = -1;
-      int one = 1;
-      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, aside);
-      expect(sum == size_of(aside), "after a reduction of aliases allreduce gives %d", sum);
-    }
+    if (takes_at_once()) sum_up(aside);
+  }
+}
+
+/* The same of what a root gives to itself: the others have sent theirs. */
+static void gathers_of_aliases(const char* handler, MPI_Comm comm) {
+  if (starts("gather of aliases")) {
+    const MPI_Comm aside = apart(comm);
+    say(handler, "gather of aliases",
+        MPI_Gather(numbers, 1, MPI_INT, numbers, 1, MPI_INT, 0, aside));
+    if (takes_at_once()) sum_up(aside);
+  }
+  if (starts("gatherv of aliases")) {
+    const MPI_Comm aside = apart(comm);
+    say(handler, "gatherv of aliases",
+        MPI_Gatherv(numbers, 1, MPI_INT, numbers, counts, places, MPI_INT, 0, aside));
+    if (takes_at_once()) sum_up(aside);
+  }
+}
+
+/* Here the others wait until the root has said it right. */
+static void scatters_of_aliases(const char* handler, MPI_Comm comm) {
+  const int is_root = rank_in(comm) == 0;
+  int* output = is_root ? numbers : results;
+  if (starts("scatter of aliases")) {
+    const MPI_Comm aside = apart(comm);
+    const int status = MPI_Scatter(numbers, 1, MPI_INT, output, 1, MPI_INT, 0, aside);
+    const int is_refused = handled > 0 || status != MPI_SUCCESS;
+    say(handler, "scatter of aliases", status);
+    if (is_root && is_refused) MPI_Scatter(numbers, 1, MPI_INT, results, 1, MPI_INT, 0, aside);
+    if (takes_at_once()) sum_up(aside);
+  }
+  if (starts("scatterv of aliases")) {
+    const MPI_Comm aside = apart(comm);
+    const int status = MPI_Scatterv(numbers, counts, places, MPI_INT, output, 1, MPI_INT, 0, aside);
+    const int is_refused = handled > 0 || status != MPI_SUCCESS;
+    say(handler, "scatterv of aliases", status);
+    if (is_root && is_refused)
+      MPI_Scatterv(numbers, counts, places, MPI_INT, results, 1, MPI_INT, 0, aside);
+    if (takes_at_once()) sum_up(aside);
   }
 }
 
@@ -181,6 +229,8 @@ static void wrong_scans(const char* handler, MPI_Comm comm) {
         MPI_Exscan(numbers, results, 1, MPI_DATATYPE_NULL, MPI_SUM, comm));
   if (starts("scan of aliases"))
     say(handler, "scan of aliases", MPI_Scan(numbers, numbers, 2, MPI_INT, MPI_SUM, comm));
+  if (starts("exscan of aliases"))
+    say(handler, "exscan of aliases", MPI_Exscan(numbers, numbers, 2, MPI_INT, MPI_SUM, comm));
   if (starts("reduce_scatter_block of -1"))
     say(handler, "reduce_scatter_block of -1",
         MPI_Reduce_scatter_block(numbers, results, -1, MPI_INT, MPI_SUM, comm));
@@ -208,6 +258,8 @@ static void try_all(const char* handler, MPI_Comm comm) {
   wrong_operators(handler, comm);
   wrong_buffers(handler, comm);
   wrong_at_root(handler, comm);
+  gathers_of_aliases(handler, comm);
+  scatters_of_aliases(handler, comm);
   wrong_moves(handler, comm);
   wrong_scans(handler, comm);
   go_on(handler, comm);

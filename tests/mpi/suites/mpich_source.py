@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""MPICH's own tests, from the source package that Debian has, built for an MPI, and their lists."""
+import dataclasses
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+# A list of its own: whoever runs the tests may have none of source packages.
+SOURCES = """Types: deb-src
+URIs: http://deb.debian.org/debian
+Suites: bookworm
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+"""
+PACKAGE = "mpich"
+
+
+class Missing(Exception):
+    """Why the tests cannot be had here."""
+
+
+def tests(cache):
+    """Their folder below this one; fetched once."""
+    unpacked = pathlib.Path(cache) / "mpich-source"
+    if not unpacked.exists():
+        for tool in ("apt-get", "dpkg-source"):
+            if shutil.which(tool) is None:
+                raise Missing(f"{tool} is not there, which fetches the source of {PACKAGE}")
+        unpacked.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache) as beside:
+            _fetch(pathlib.Path(beside))
+            # Last and at once: what is there is whole.
+            next(pathlib.Path(beside).glob(f"{PACKAGE}-*/")).rename(unpacked)
+    return unpacked / "test/mpi"
+
+
+def _fetch(folder):
+    (folder / "list.sources").write_text(SOURCES, encoding="utf-8")
+    (folder / "lists/partial").mkdir(parents=True)
+    settings = {"Dir::Etc::SourceList": folder / "list.sources", "Dir::Etc::SourceParts": "-",
+                "Dir::State::Lists": folder / "lists", "Dir::Cache": folder / "cache",
+                "APT::Sandbox::User": "root"}
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    for command in (["update"], ["source", PACKAGE]):
+        done = subprocess.run(["apt-get", "-qq", *options, *command], cwd=folder, capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            raise Missing(f"apt-get {' '.join(command)} says: {done.stderr.strip()}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A line of a list: what is run, and how."""
+    folder: str
+    program: str
+    ranks: int
+    arguments: tuple
+    environment: tuple
+    seconds: float
+
+    def __str__(self):
+        return " ".join((f"{self.folder}/{self.program}", str(self.ranks), *self.arguments))
+
+
+class Build:
+    """The programs, built for one MPI."""
+
+    def __init__(self, source, peer, folder):
+        self.source = source
+        self.peer = peer
+        self.folder = folder / f"mpich-tests-{peer.name}"
+
+    def configure(self):
+        if (self.folder / "config.status").exists():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # Open MPI has what MPI 3 took away, and hides it.
+        own = [f"MPICC={self.peer.home / 'mpicc'}", f"MPIEXEC={self.peer.home / 'run'}",
+               "CPPFLAGS=-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"]
+        strict = [] if self.peer.is_mpich() else ["--enable-strictmpi"]
+        self._command(self.source / "configure", "--enable-fortran=no", "--disable-cxx",
+                      "--disable-dtpools", "--enable-threads=multiple", *strict, *own)
+
+    def make(self, folder, programs):
+        """Those that could not be built: no MPI has everything."""
+        self._command("make", "--keep-going", f"--jobs={os.cpu_count()}", "-C", folder, *programs,
+                      check=False)
+        return [program for program in programs if not self.path(folder, program).exists()]
+
+    def path(self, folder, program):
+        return self.folder / folder / program
+
+    def cases(self, folder):
+        """What the list of a folder asks for. Lines that count on a failure are left out, and those
+        that ask for gigabytes."""
+        for line in self._list(folder).read_text(encoding="utf-8").splitlines():
+            words = line.split("#")[0].split()
+            if not words or words[0].startswith("@"):
+                continue
+            pairs = [word.split("=", 1) for word in words[2:]]
+            given = dict(pairs)
+            if {"xfail", "mem", "resultTest"} & set(given):
+                continue
+            yield Case(folder, words[0], int(words[1]) if len(words) > 1 else 2,
+                       tuple(value for name, value in pairs if name == "arg"),
+                       tuple(value for name, value in pairs if name == "env"),
+                       float(given.get("timeLimit", 180)))
+
+    def _list(self, folder):
+        made = self.folder / folder / "testlist"
+        return made if made.exists() else self.source / folder / "testlist"
+
+    def _command(self, *words, check=True):
+        with open(self.folder / "build.log", "a", encoding="utf-8") as log:
+            done = subprocess.run([str(word) for word in words], cwd=self.folder, stdout=log,
+                                  stderr=subprocess.STDOUT, check=False, env=self.peer.environment())
+        if check and done.returncode != 0:
+            raise RuntimeError(f"{words[0]} ends with status {done.returncode}: {log.name}")
