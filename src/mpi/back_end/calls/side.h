@@ -38,7 +38,11 @@ inline void* moved(void* address, Aint bytes) {
 // Whether the MPI refuses what the root gives to itself where it lies, were it not said to be in
 // place. The others are in the call meanwhile: so only what is refused by all that refuse anything.
 // They look for a block behind so many bytes of data, not behind extents.
-bool is_refused_at_root(const Part& given, const Part& gotten);
+inline bool is_refused_at_root(const Part& given, const Part& gotten) {
+  return aliases_are_refused && given.place.address == gotten.place.address &&
+         given.place.address != bottom && given.place.type == gotten.place.type &&
+         given.place.count == gotten.place.count && given.bytes() > 0 && given.facts->dense;
+}
 
 struct Side {
   // A program's input is not written.
