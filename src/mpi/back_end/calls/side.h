@@ -32,6 +32,7 @@ inline bool fits_int(Count count) { return count <= std::numeric_limits<int>::ma
 
 // So many bytes on. Not for a pointer to reckon: types may name what is far from an address.
 inline void* moved(void* address, Aint bytes) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): see above
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
 }
 
