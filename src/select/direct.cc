@@ -228,22 +228,23 @@ double direct_by_others_ns(const Prices& prices, const Request& request,
 
 namespace {
 
-// A rank's slice of what another has, joined block by block. Where it is mapped it is read as it is
-// joined; else it is read first.
-double joined_slice_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
-                       const Request& request) {
+// A rank's slice of what all others have, joined block by block.
+double joined_slices_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
+                        const Request& request) {
   const int others = prices.ranks() - 1;
   const std::size_t block = std::min(plan.block_bytes, slice);
   const double blocks = ceil_div(slice, block);
-  if (request.mapped) {
-    // Of the data all pass once: what of them the caches hold is read from there.
-    return std::max(prices.fetch_ns(slice, others, true), prices.join_ns(slice, request.bytes, 0)) +
-           blocks * prices.line_ns(0, prices.farthest_from(0));
-  }
   // Two blocks that were read, and what is joined.
   constexpr std::size_t blocks_at_hand = 3;
-  return blocks *
-         (prices.fetch_ns(block, others, false) + prices.join_ns(block, blocks_at_hand * block, 0));
+  const double joined_again_ns = blocks * prices.join_ns(block, blocks_at_hand * block, 0);
+  if (!request.mapped) {
+    return others * (blocks * prices.fetch_ns(block, others, false) + joined_again_ns);
+  }
+  // The first is joined to this rank's own data, of which all pass once: what of them the caches
+  // hold is read from there.
+  return others * (prices.fetch_ns(slice, others, true) +
+                   blocks * prices.line_ns(0, prices.farthest_from(0))) +
+         prices.join_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
 }
 
 }  // namespace
@@ -256,14 +257,16 @@ double direct_reduce_ns(const Prices& prices, const Request& request,
   const std::size_t mine =
       std::max<std::size_t>(request.bytes / static_cast<std::size_t>(prices.ranks()), 1);
   const double others = others_of(prices);
-  const double joined_ns =
-      both_meetings_ns(prices) + others * joined_slice_ns(prices, mine, plan, request);
+  const double joined_ns = both_meetings_ns(prices) + joined_slices_ns(prices, mine, plan, request);
   if (reduces_to_blocks(request.operation)) return joined_ns;
+  // A result lies where another has used the one before; until it is written again, all data and
+  // results have passed the caches.
+  const double rewritten_ns = prices.rewrite_ns(mine, 2 * request.bytes);
   if (request.operation == Operation::allreduce) {
-    return joined_ns + prices.meeting_ns() +
+    return joined_ns + rewritten_ns + prices.meeting_ns() +
            others * prices.fetch_ns(mine, prices.ranks() - 1, request.mapped);
   }
-  if (request.mapped) return joined_ns;
+  if (request.mapped) return joined_ns + rewritten_ns;
   const std::size_t block = std::min(plan.block_bytes, mine);
   const int far = prices.farthest_from(0);
   return joined_ns + others * ceil_div(mine, block) *

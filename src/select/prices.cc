@@ -123,11 +123,16 @@ Passing Prices::passing_for(std::size_t bytes, int from, int to, bool may_take) 
   return node::passing_for(model_, static_cast<double>(bytes), pu(from), pu(to), may_take);
 }
 
-double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
+double Prices::rewrite_ns(std::size_t bytes, std::size_t between_bytes) const {
+  const auto all = static_cast<double>(std::max(bytes, between_bytes));
   const int far = farthest_from(0);
-  const double dearer_ns =
-      write_ns(bytes, bytes, 0, far, CopyKernel::plain) - read_ns(bytes, far, 0, 0);
-  return fetch_ns(bytes, others, mapped) + std::max(0.0, dearer_ns);
+  const double cached_ns = model_.handoff_ns(all, pu(0), pu(far), HandoffKind::write_cached);
+  const double dearer_ns = cached_ns - read_ns(std::max(bytes, between_bytes), far, 0, 0);
+  return std::max(0.0, dearer_ns) * static_cast<double>(bytes) / all;
+}
+
+double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
+  return fetch_ns(bytes, others, mapped) + rewrite_ns(bytes, bytes);
 }
 
 namespace {

@@ -281,9 +281,28 @@ double tree_reduce_ns(const Prices& prices, const Association& association, int 
   return round.alone_ns + (rounds - 1) * round.busy_ns;
 }
 
-// A rank copies in what is the others', joins its share, and fetches the rest, all by itself. Each
-// chunk has the others' flags to wait for: that it is shown, that it is joined, and where results
-// have a place of their own, that they were fetched from there.
+namespace {
+
+// What all ranks together hand in and get.
+std::size_t data_of_all(std::size_t ranks, std::size_t bytes, Aim::Kind aim) {
+  switch (aim) {
+    case Aim::Kind::to_all:
+    case Aim::Kind::inclusive:
+    case Aim::Kind::exclusive:
+      return 2 * ranks * bytes;
+    case Aim::Kind::to_one:
+    case Aim::Kind::to_each:
+      return (ranks + 1) * bytes;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// A rank copies in what is the others', joins its share, and fetches the rest, all by itself, no
+// faster than its own data come from the caches that hold them, or memory. Each chunk has the
+// others' flags to wait for: that it is shown, that it is joined, and where results have a place of
+// their own, that they were fetched from there.
 double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
                         const SlicedReduce::Plan& plan, Aim::Kind aim) {
   const bool returned = plan.results == Results::returned;
@@ -295,11 +314,14 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
   const std::size_t places = chunk / ranks * (returned ? ranks - 1 : ranks);
   const std::size_t buffers = static_cast<std::size_t>(sets) * places;
-  const double shown_ns =
-      prices.by_all_ns(comes_back_to_all(plan.results, aim)
-                           ? prices.return_ns(theirs, buffers, 0, far)
-                           : prices.write_ns(theirs, buffers, 0, far, plan.passing));
-  const double join_ns = prices.read_ns(theirs, far, 0, others, plan.passing);
+  const double moved_ns =
+      prices.move_ns(theirs, data_of_all(ranks, bytes, aim), memory::CopyKernel::plain);
+  const double shown_ns = prices.by_all_ns(
+      std::max(moved_ns, comes_back_to_all(plan.results, aim)
+                             ? prices.return_ns(theirs, buffers, 0, far)
+                             : prices.write_ns(theirs, buffers, 0, far, plan.passing)));
+  const double join_ns = std::max(moved_ns / static_cast<double>(ranks - 1),
+                                  prices.read_ns(theirs, far, 0, others, plan.passing));
   const auto fetched_ns = [&](int at_once) {
     return prices.read_ns(theirs, far, 0, at_once, plan.passing.in);
   };

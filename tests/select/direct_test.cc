@@ -11,7 +11,8 @@ namespace huddle::select {
 namespace {
 
 // Predicted on four cores where it takes so long to write what a peer has cached.
-double by_others_ns(const Request& request, double writing_is_slower) {
+template <class Predict>
+double on_slow_writers(double writing_is_slower, Predict predict) {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
   for (machine::HandoffCurve& handoff : machine.handoff) {
@@ -21,7 +22,20 @@ double by_others_ns(const Request& request, double writing_is_slower) {
   const machine::CostModel model(machine);
   const node::Seats seats =
       node::seats(machine.topology, machine::first_pu_of_cores(machine.topology));
-  return direct_by_others_ns(Prices(model, seats), request, {});
+  return predict(Prices(model, seats));
+}
+
+double by_others_ns(const Request& request, double writing_is_slower) {
+  return on_slow_writers(writing_is_slower, [&](const Prices& prices) {
+    return direct_by_others_ns(prices, request, {});
+  });
+}
+
+double reduced_ns(Operation operation, double writing_is_slower) {
+  const Request request{operation, 1 << 20, 4, true};
+  return on_slow_writers(writing_is_slower, [&](const Prices& prices) {
+    return direct_reduce_ns(prices, request, {});
+  });
 }
 
 // The root has used what it gathered before.
@@ -41,6 +55,28 @@ TEST(DirectByOthers, OfABroadcastTakesLinesFromItsReadersWhereTheRootHasMoved) {
 TEST(DirectByOthers, OfAScatterWritesWhereNobodyElseReads) {
   const Request scatter{Operation::scatter, 1 << 20, 1, true};
   EXPECT_EQ(by_others_ns(scatter, 100), by_others_ns(scatter, 1));
+}
+
+// All have read the result before, or the root has used it.
+TEST(DirectReduction, TakesTheResultsLinesFromWhoeverUsedTheOneBefore) {
+  EXPECT_GT(reduced_ns(Operation::allreduce, 100), 10 * reduced_ns(Operation::allreduce, 1));
+  EXPECT_GT(reduced_ns(Operation::reduce, 100), 10 * reduced_ns(Operation::reduce, 1));
+}
+
+TEST(DirectReduction, OfABlockForEachWritesWhereNobodyElseReads) {
+  EXPECT_EQ(reduced_ns(Operation::reduce_scatter_block, 100),
+            reduced_ns(Operation::reduce_scatter_block, 1));
+}
+
+// The data of others are read, and one's own as well.
+TEST(DirectReduction, TakesLongerThanToReadWhatIsJoined) {
+  const Request request{Operation::reduce_scatter_block, 4 << 20, 4, true};
+  on_slow_writers(1, [&](const Prices& prices) {
+    const double read_ns = 3 * prices.fetch_ns(1 << 20, 3, true);
+    const double joined_ns = direct_reduce_ns(prices, request, {});
+    EXPECT_GT(joined_ns, read_ns + prices.join_ns(1 << 20, 4 << 20, 0));
+    return joined_ns;
+  });
 }
 
 }  // namespace

@@ -47,5 +47,25 @@ TEST(ExchangeReduce, WorksInTurnsWhereRanksShareProcessors) {
   EXPECT_GT(exchange_by(plain, bytes, {0, 1, 0, 1}), 1.5 * exchange_by(plain, bytes, {0, 1, 2, 3}));
 }
 
+// Two ranks, on cores that take so many times as long to copy more than what a rank joins.
+double slices_ns(std::size_t data_bytes, double times_as_long) {
+  machine::Machine machine = machine::generic_machine(
+      machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
+  const double joined = static_cast<double>(data_bytes) / 2;
+  for (machine::CopyCurve& copy : machine.copy) {
+    copy.curve.bytes = {joined, 2 * joined};
+    copy.curve.ns = {joined / 20, joined / 20 * 2 * times_as_long};
+  }
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, {0, 1});
+  const node::SlicedReduce::Plan plan{65536, {}, node::SlicedReduce::Results::returned};
+  return sliced_reduce_ns(Prices(model, seats), 2, data_bytes, plan, node::Aim::Kind::to_each);
+}
+
+// However fast shared memory is, and whoever's slice it is.
+TEST(SlicedReduce, IsNoFasterThanItsDataComeFromWhereTheyLie) {
+  EXPECT_GT(slices_ns(8 << 20, 100), 10 * slices_ns(8 << 20, 1));
+}
+
 }  // namespace
 }  // namespace huddle::select
