@@ -59,9 +59,14 @@ SPOKEN = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter_block"}
 
 
 def stale_ratios():
+    tables = RESULTS.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert {file.endswith("-heap.json") for file, *_ in tables} == {True, False}, "README's ratios are not found"
+    for table in tables:
+        yield from stale_table(*table)
+
+
+def stale_table(file, below, points, names, means):
     """README's geometric means, and how many points are below the bar."""
-    file, below, points, names, means = RESULTS.search(
-        (ROOT / "README.md").read_text(encoding="utf-8")).groups()
     ratios = {}
     for point in json.loads((ROOT / file).read_text(encoding="utf-8"))["points"]:
         ratios.setdefault(point["operation"], []).append(point["estimate"]["ratio"])
