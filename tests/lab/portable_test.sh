@@ -82,7 +82,7 @@ if [ -n "$are_there" ]; then
   folder=$(dirname "$(readlink "$measure")")
   awk 'BEGIN { RS = "\n\n"; ORS = RS } !/^\[\[path\]\]\npath = "cma"/' "$results"/*.toml >"$stage/no-cma.toml"
   ! grep -q cma "$stage/no-cma.toml" || fail "the machine file still knows of cma"
-  (cd "$stage" && env -i PATH="$PATH" HOME="$stage" "$folder/bin/huddle" bench --quick --ops allreduce --sizes 128K \
+  (cd "$stage" && env -i PATH="$PATH" HOME="$stage" "$folder/bin/huddle" bench --quick --ops scatter --sizes 128K \
     --peers "$folder/peers" --heap on --machine no-cma.toml --json one-heap.json >said 2>&1) ||
     [ $? = 1 ] || fail "the heap cannot be measured: $(cat "$stage/said")"
   "$root/tests/lab/portable_result.py" --in-heap "$stage/one-heap.json"
