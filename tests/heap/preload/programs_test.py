@@ -99,6 +99,21 @@ ALLOCATES = "#include <stdlib.h>\n#include <stdio.h>\nint main(void) { char *p =
 OWN_MALLOC = "#include <stddef.h>\nstatic char room[1 << 26]; static size_t used;\n" \
              "void *malloc(size_t n) { void *p = room + used; used += (n + 63) & ~(size_t)63; return p; }\n" \
              "void free(void *p) { (void)p; }\n"
+# Prints the mapping in which its block lies.
+TAKES_MALLOCS_ADDRESS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  void *(*volatile allocate)(size_t) = malloc;
+  const size_t block = (size_t)allocate(1000000);
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[512];
+  size_t begin, end;
+  while (fgets(line, sizeof line, maps))
+    if (sscanf(line, "%zx-%zx", &begin, &end) == 2 && begin <= block && block < end) fputs(line, stdout);
+  return 0;
+}
+"""
 MAPS = "print('memfd:huddle' in open('/proc/self/maps').read())"
 
 
@@ -156,6 +171,19 @@ class Programs(unittest.TestCase):
         done = self.run_with(ON, self.build(ALLOCATES + OWN_MALLOC, "-fno-builtin"))
         self.assertEqual(done.stdout, "1\n")
         self.assertIn("malloc of its own; there is no shared heap", done.stderr)
+
+    def test_a_program_for_a_fixed_address_that_takes_mallocs_address(self):
+        done = self.run_with(ON, self.build(TAKES_MALLOCS_ADDRESS, "-fno-pie", "-no-pie"))
+        self.assertEqual(done.stderr, "")
+        self.assertIn("memfd:huddle", done.stdout)
+
+    def test_a_malloc_preloaded_before_ours_stays(self):
+        (self.folder / "own.c").write_text(OWN_MALLOC, encoding="utf-8")
+        self.run_with({}, CC, "-fno-builtin", "-shared", "-fPIC", "own.c", "-o", "own.so")
+        program = self.build(TAKES_MALLOCS_ADDRESS, "-fno-pie", "-no-pie")
+        done = self.run_with({**ON, "LD_PRELOAD": f"{self.folder / 'own.so'}:{LIBRARY}"}, program)
+        self.assertIn("malloc of its own; there is no shared heap", done.stderr)
+        self.assertNotIn("memfd:huddle", done.stdout)
 
     @unittest.skipUnless(THOROUGH, "takes minutes")
     def test_pythons_own_tests(self):
