@@ -12,7 +12,6 @@
 namespace huddle::select {
 namespace {
 
-using machine::ArrayCost;
 using machine::ArrayPlace;
 using machine::Machine;
 using machine::Origin;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "mpi/back_end/calls/side.h"
+
 namespace huddle::mpi {
 namespace {
 
@@ -40,7 +42,7 @@ Twin::Twin(const Real& real, Comm comm, Written written)
     return;
   }
   lowest_ = all.begin;
-  const auto* address = reinterpret_cast<const std::byte*>(number_of(written_.address) + lowest_);
+  const auto* address = static_cast<const std::byte*>(moved(written_.address, lowest_));
   copy_.assign(address, address + (all.end - all.begin));
 }
 
@@ -97,11 +99,11 @@ void* Twin::prepare() {
   return address();
 }
 
-void* Twin::address() const {
+void* Twin::address() {
   // Of what is not written, any address will do.
   if (saved_ || copy_.empty()) return written_.address;
-  // Far outside the copy where the data are far from the program's address: not for a pointer.
-  return reinterpret_cast<void*>(number_of(copy_.data()) - lowest_);
+  // Far outside the copy where the data are far from the program's address.
+  return moved(copy_.data(), -lowest_);
 }
 
 std::optional<std::size_t> Twin::first_difference(bool may_hold_padding) {
@@ -110,8 +112,7 @@ std::optional<std::size_t> Twin::first_difference(bool may_hold_padding) {
     return mismatch({theirs.data(), compared_bytes_}, ours_.data(), may_hold_padding);
   }
   const std::byte* theirs = copy_.data() + (compared_from_ - lowest_);
-  const auto* ours =
-      reinterpret_cast<const std::byte*>(number_of(written_.address) + compared_from_);
+  const auto* ours = static_cast<const std::byte*>(moved(written_.address, compared_from_));
   return mismatch({theirs, compared_bytes_}, ours, may_hold_padding);
 }
 

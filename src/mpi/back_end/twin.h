@@ -25,7 +25,7 @@ class Twin {
   // What to give the MPI in place of the program's address, once huddle is done.
   void* prepare();
   // Where the MPI's numbers are. pre: as of prepare(), which has been called.
-  void* address() const;
+  void* address();
   // The first byte that differs between the two, gaps included where there is a copy; nothing where
   // none does. pre: both have made the call.
   std::optional<std::size_t> first_difference(bool may_hold_padding);

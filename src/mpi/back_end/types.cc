@@ -15,6 +15,7 @@ namespace {
 template <class Handle>
 std::size_t hash_of(Handle handle) {
   std::uintptr_t bits = 0;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): it may be a pointer
   std::memcpy(&bits, &handle, sizeof handle);
   // Handles of the standard's ABI and of MPICH differ in their low bits, addresses above them.
   return bits ^ (bits >> 6) ^ (bits >> 14);
