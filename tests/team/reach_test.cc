@@ -40,11 +40,13 @@ constexpr int ranks = 3;
 constexpr std::size_t count = 40'000;
 constexpr std::size_t bytes = 4 * count;
 
-// A machine where nothing is as fast as reading a peer's memory, wherever the ranks sit.
+// A machine where nothing is as fast as reading a peer's memory, wherever the ranks sit, and what
+// was read is written again as fast as ever.
 machine::Machine reading_machine() {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
   for (machine::HandoffCurve& handoff : machine.handoff) {
+    if (handoff.kind == machine::HandoffKind::write_cached) continue;
     for (double& ns : handoff.curve.ns) ns *= 100;
   }
   for (machine::CopyCurve& copy : machine.copy) {
@@ -150,6 +152,12 @@ void expect_fine(const std::vector<RankEnd>& ends) {
   for (const RankEnd& end : ends) EXPECT_EQ(end.how, RankEnd::How::fine) << end;
 }
 
+bool may_read_directly(const Team& team) {
+  const auto candidates = team.explain({Operation::allreduce, bytes, 4}).candidates;
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [](const auto& candidate) { return select::is_direct(candidate.plan); });
+}
+
 // Nothing here can be seen where the system lets no process read its sibling.
 bool system_refuses() {
   static const bool refuses = [] {
@@ -157,7 +165,7 @@ bool system_refuses() {
       Context context(options_with(path::open));
       Team team(context, bootstrap);
       expect_right_allreduce(team, 1);
-      EXPECT_EQ(team.latest_algorithm(), "direct");
+      EXPECT_TRUE(may_read_directly(team));
     });
     return !(ends[0] == RankEnd::How::fine && ends[1] == RankEnd::How::fine);
   }();
