@@ -124,11 +124,10 @@ Passing Prices::passing_for(std::size_t bytes, int from, int to, bool may_take) 
 }
 
 double Prices::rewrite_ns(std::size_t bytes, std::size_t between_bytes) const {
-  const auto all = static_cast<double>(std::max(bytes, between_bytes));
+  const std::size_t all = std::max<std::size_t>({bytes, between_bytes, 1});
   const int far = farthest_from(0);
-  const double cached_ns = model_.handoff_ns(all, pu(0), pu(far), HandoffKind::write_cached);
-  const double dearer_ns = cached_ns - read_ns(std::max(bytes, between_bytes), far, 0, 0);
-  return std::max(0.0, dearer_ns) * static_cast<double>(bytes) / all;
+  const double dearer_ns = write_ns(all, all, 0, far, CopyKernel::plain) - read_ns(all, far, 0, 0);
+  return std::max(0.0, dearer_ns) * static_cast<double>(bytes) / static_cast<double>(all);
 }
 
 double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {

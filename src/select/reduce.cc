@@ -205,9 +205,8 @@ std::string_view name(Results results) {
   return {};
 }
 
-// Whether a result returns to everybody, in the lines of its contribution.
-bool comes_back_to_all(Results results, Aim::Kind aim) {
-  if (results == Results::in_one_place) return false;
+// Whether everybody wants as much as it hands in.
+bool all_get_all(Aim::Kind aim) {
   switch (aim) {
     case Aim::Kind::to_all:
     case Aim::Kind::inclusive:
@@ -218,6 +217,11 @@ bool comes_back_to_all(Results results, Aim::Kind aim) {
       return false;
   }
   return false;
+}
+
+// Whether a result returns to everybody, in the lines of its contribution.
+bool comes_back_to_all(Results results, Aim::Kind aim) {
+  return results == Results::returned && all_get_all(aim);
 }
 
 // Lines that come and go with data are at hand when they are written. Any other contribution has
@@ -285,16 +289,7 @@ namespace {
 
 // What all ranks together hand in and get.
 std::size_t data_of_all(std::size_t ranks, std::size_t bytes, Aim::Kind aim) {
-  switch (aim) {
-    case Aim::Kind::to_all:
-    case Aim::Kind::inclusive:
-    case Aim::Kind::exclusive:
-      return 2 * ranks * bytes;
-    case Aim::Kind::to_one:
-    case Aim::Kind::to_each:
-      return (ranks + 1) * bytes;
-  }
-  return 0;
+  return (ranks + (all_get_all(aim) ? ranks : 1)) * bytes;
 }
 
 }  // namespace

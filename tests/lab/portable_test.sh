@@ -77,6 +77,8 @@ for kind in "${wanted[@]}"; do
   file=$(find "$results" -name "*[0-9a-f]$kind.json")
   "$root/tests/lab/portable_result.py" "$file"
 done
+[ -n "$are_there" ] || grep -q "2-ranks-heap.json could not be measured" "$stage/said" ||
+  fail "does not say what is missing: $(cat "$stage/said")"
 # With a machine file that knows no copies by the kernel, the heap's are the single copies that are left.
 if [ -n "$are_there" ]; then
   folder=$(dirname "$(readlink "$measure")")
@@ -87,8 +89,6 @@ if [ -n "$are_there" ]; then
     [ $? = 1 ] || fail "the heap cannot be measured: $(cat "$stage/said")"
   "$root/tests/lab/portable_result.py" --in-heap "$stage/one-heap.json"
 fi
-[ -n "$are_there" ] || grep -q "2-ranks-heap.json could not be measured" "$stage/said" ||
-  fail "does not say what is missing: $(cat "$stage/said")"
 
 # Ctrl-C reaches all of a terminal's foreground group.
 if [ -n "$are_there" ]; then

@@ -8,9 +8,11 @@ heap. hdf5.py --libraries DIR --work DIR
 Status 77: h5py for MPI or Open MPI 4 are not there.
 """
 import argparse
+import functools
 import pathlib
 import sys
 
+import comparison
 import report
 import suite
 from suite import HERE, bench, job, peer_module
@@ -27,11 +29,7 @@ SEED = 20261122
 
 def run(peer, ranks, files_by, way, libraries, work):
     work.mkdir(parents=True, exist_ok=True)
-    own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", "OMPI_MCA_io": files_by}
-    if WAYS[way] is not None:
-        preload = [bench.PRELOAD, bench.HEAP] if "HEAP" in WAYS[way] else [bench.PRELOAD]
-        own.update({f"HUDDLE_{name}": value for name, value in WAYS[way].items()})
-        own.update({"HUDDLE_STATS": "1", "LD_PRELOAD": ":".join(str(libraries / file) for file in preload)})
+    own = {**comparison.environment(WAYS[way], libraries), "OMPI_MCA_io": files_by}
     arguments = ("-B", HERE / "hdf5_files.py", work / f"{files_by}-{way}-{ranks}.h5", SEED)
     return job.run(peer.job(ranks, PYTHON, arguments, own), peer.environment(), DEADLINE_SECONDS)
 
@@ -63,14 +61,8 @@ def main():
     libraries, work = pathlib.Path(given.libraries).resolve(), pathlib.Path(given.work).resolve()
     findings = []
     for ranks, files_by in ((ranks, files_by) for ranks in RANKS for files_by in FILES_BY):
-        native = None
-        for way in WAYS:
-            done = run(peer, ranks, files_by, way, libraries, work / "hdf5")
-            native = native or done
-            found = judge(way, done, native)
-            findings += [f"{ranks} ranks, {files_by}: {finding}" for finding in found]
-            print(f"HDF5 {ranks} {files_by} {way}: {report.taken(done)} collectives taken, {len(found)} "
-                  f"findings, {done.seconds:.0f} s", flush=True)
+        one = functools.partial(run, peer, ranks, files_by, libraries=libraries, work=work / "hdf5")
+        findings += comparison.findings(f"HDF5 {ranks} {files_by}", WAYS, one, judge)
     for finding in findings:
         print(f"  FAILED: {finding}")
     return 1 if findings else 0

@@ -32,8 +32,8 @@ def run(mpi, ranks, libraries):
     """What is wrong, in sentences."""
     peer = peer_module.Peer(mpi)
     program = peer_module.Peer("intel").home / "venv/bin/IMB-MPI1"
-    own = {**suite.OF_NOBODY, "LD_LIBRARY_PATH": str(peer.home / "venv/lib"), "HUDDLE_STATS": "1",
-           "HUDDLE_VERIFY": "1", "LD_PRELOAD": str(libraries / "libhuddle_preload.so")}
+    own = {**suite.OF_NOBODY, "LD_LIBRARY_PATH": str(peer.home / "venv/lib"),
+           **suite.with_huddle({"VERIFY": "1"}, libraries)}
     arguments = FEW if peer.is_mpich() and ranks > len(os.sched_getaffinity(0)) else ARGUMENTS
     done = job.run(peer.job(ranks, program, arguments, own), peer.environment(), DEADLINE_SECONDS)
     findings = [f"said: {line}" for line in report.complaints(done)]

@@ -7,11 +7,13 @@ huddle, with it, and with every collective compared. lammps.py --libraries DIR -
 Status 77: LAMMPS, its examples or Open MPI 4 are not there.
 """
 import argparse
+import functools
 import pathlib
 import re
 import shutil
 import sys
 
+import comparison
 import report
 import suite
 from suite import job, peer_module
@@ -39,10 +41,7 @@ def table(text):
 
 def run(peer, ranks, way, libraries, work):
     work.mkdir(parents=True, exist_ok=True)
-    own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1"}
-    if WAYS[way] is not None:
-        own.update({f"HUDDLE_{name}": value for name, value in WAYS[way].items()})
-        own.update({"HUDDLE_STATS": "1", "LD_PRELOAD": str(libraries / "libhuddle_preload.so")})
+    own = comparison.environment(WAYS[way], libraries)
     arguments = ("-in", EXAMPLE, "-log", work / f"log-{way}-{ranks}")
     return job.run(peer.job(ranks, PROGRAM, arguments, own), peer.environment(), DEADLINE_SECONDS)
 
@@ -78,14 +77,8 @@ def main():
     libraries, work = pathlib.Path(given.libraries).resolve(), pathlib.Path(given.work).resolve()
     findings = []
     for ranks in given.ranks:
-        native = None
-        for way in WAYS:
-            done = run(peer, ranks, way, libraries, work / "lammps")
-            native = native or done
-            found = judge(way, done, native)
-            findings += [f"{ranks} ranks: {finding}" for finding in found]
-            print(f"LAMMPS {ranks} {way}: {report.taken(done)} collectives taken, {len(found)} findings, "
-                  f"{done.seconds:.0f} s", flush=True)
+        one = functools.partial(run, peer, ranks, libraries=libraries, work=work / "lammps")
+        findings += comparison.findings(f"LAMMPS {ranks}", WAYS, one, judge)
     for finding in findings:
         print(f"  FAILED: {finding}")
     return 1 if findings else 0

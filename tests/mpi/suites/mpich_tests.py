@@ -65,16 +65,11 @@ class Suite:
     def _run(self, case, way):
         own = {**suite.OF_NOBODY, **dict(pair.split("=", 1) for pair in case.environment)}
         if way is not None:
-            own.update({f"HUDDLE_{name}": value for name, value in WAYS[way].items()})
-            own.update({"HUDDLE_STATS": "1", "LD_PRELOAD": self._preloaded(way)})
+            own.update(suite.with_huddle(WAYS[way], self.libraries))
         program = self.build.path(case.folder, case.program)
         arguments = ("-C", program.parent, program, *case.arguments)  # some read what lies beside them
         return job.run(self.peer.job(case.ranks, "env", arguments, own), self.peer.environment(),
                        PATIENCE * case.seconds)
-
-    def _preloaded(self, way):
-        files = [bench.PRELOAD, bench.HEAP] if "HEAP" in WAYS[way] else [bench.PRELOAD]
-        return ":".join(str(self.libraries / file) for file in files)
 
 
 def is_fine(done):

@@ -26,8 +26,7 @@ FAILED = re.compile(r"^\s*(\d+) tests completed and failed", re.MULTILINE)
 
 def run(peer, folder, program, libraries):
     """What is wrong, in sentences. Their input lies beside them."""
-    own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", "HUDDLE_STATS": "1", "HUDDLE_VERIFY": "1",
-           "HUDDLE_JOIN_AFTER": "0", "LD_PRELOAD": str(libraries / "libhuddle_preload.so")}
+    own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", **suite.with_huddle(suite.WAYS["verify"], libraries)}
     command = peer.job(RANKS, "env", ("-C", folder, folder / program), own)
     done = job.run(command, peer.environment(), DEADLINE_SECONDS)
     findings = [f"said: {line}" for line in report.complaints(done)]

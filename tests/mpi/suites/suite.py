@@ -43,6 +43,13 @@ def present(names):
     return found
 
 
+def with_huddle(settings, libraries):
+    """What ranks have in their environment. settings: HUDDLE_X by X, besides the statistics."""
+    files = [bench.PRELOAD, bench.HEAP] if "HEAP" in settings else [bench.PRELOAD]
+    own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", **settings}.items()}
+    return {**own, "LD_PRELOAD": ":".join(str(libraries / file) for file in files)}
+
+
 @dataclasses.dataclass
 class Run:
     outcomes: outcomes.Outcomes
@@ -82,8 +89,7 @@ class Suite:
         self.part = part
         self.tests = tests
         self.work = work / str(part).replace(" ", "-")
-        files = [bench.PRELOAD, bench.HEAP] if heap else [bench.PRELOAD]
-        self.preload = ":".join(str(pathlib.Path(libraries).resolve() / file) for file in files)
+        self.libraries = pathlib.Path(libraries).resolve()
         self.heap_settings = bench.HEAP_SETTINGS if heap else {}
         self.peer = peer_module.Peer(part.mpi)
         self.include, self.exclude = modules.MODULES[part.modules]
@@ -157,9 +163,7 @@ class Suite:
         (folder / "tmp").mkdir(parents=True)
         own = {"TMPDIR": str(folder / "tmp"), "XDG_CONFIG_HOME": str(folder)}
         if way != "native":
-            settings = {"STATS": "1", **self.heap_settings, **WAYS[way]}
-            own.update({f"HUDDLE_{name}": value for name, value in settings.items()})
-            own["LD_PRELOAD"] = self.preload
+            own.update(with_huddle({**self.heap_settings, **WAYS[way]}, self.libraries))
         arguments = [HERE / "record.py", self.tests, folder, "-q", "-i", include or self.include, "-e",
                      self.exclude]
         for test in self.left_out:
