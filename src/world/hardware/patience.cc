@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "memory/spin.h"
@@ -34,6 +35,9 @@ constexpr std::int64_t longest_sleep_ns = 100 * ns_per_us;
 constexpr double wakes_before_sleep = 100;
 // As often as this nobody else was there: the company has gone.
 constexpr int alone_for_good = 1000;
+// How much the last time of giving the core away counts for what the next may take: most find
+// nobody, and the few that find a time slice have to be remembered among them.
+constexpr double weight_of_last = 1.0 / 16;
 // Pauses between two looks: as long as reading the clock takes, which is done besides.
 constexpr int pauses_a_step = 2;
 
@@ -59,6 +63,12 @@ Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, Pee
       check_peers_(std::move(check_peers)),
       is_gone_(std::move(is_gone)) {}
 
+double Waiting::spin_ns() const {
+  if (settings_.crowded) return 0;
+  if (!company_) return std::numeric_limits<double>::infinity();
+  return std::max(settings_.wake_ns, others_ns_);
+}
+
 void Waiting::look_for_company() {
   if (settings_.own_processor) return;
   const std::int64_t before = std::exchange(switches_, involuntary_switches());
@@ -74,9 +84,12 @@ std::int64_t Waiting::call_progress(std::int64_t now_ns) {
   return after_ns;
 }
 
-// A yield to nobody takes a small part of what switching to another process and back does.
+// A yield to nobody takes a small part of what switching to another process and back does. Another
+// rank on this core spins before it gives the core back, as this one does: that is not its work, or
+// each would wait the longer for the other's waiting.
 void Waiting::gave_core_away(double ns) {
   if (!company_) return;
+  others_ns_ += weight_of_last * (std::max(ns - spin_ns(), 0.0) - others_ns_);
   alone_in_a_row_ = ns < settings_.wake_ns ? alone_in_a_row_ + 1 : 0;
   if (alone_in_a_row_ < alone_for_good) return;
   alone_in_a_row_ = 0;
@@ -86,7 +99,7 @@ void Waiting::gave_core_away(double ns) {
 
 Patience::Patience(Waiting& waiting)
     : waiting_(waiting),
-      way_(waiting.crowded() ? Way::yield : Way::spin),
+      way_(waiting.spin_ns() > 0 ? Way::spin : Way::yield),
       start_ns_(clock_ns()),
       now_ns_(start_ns_),
       next_progress_ns_(std::max(start_ns_ + between_progress_ns, waiting.no_progress_before_ns())),
@@ -112,10 +125,11 @@ void Patience::spend() {
 void Patience::spin() {
   for (int i = 0; i < pauses_a_step; ++i) memory::spin_pause();
   now_ns_ = clock_ns();
-  if (now_ns_ < next_look_ns_) return;
-  next_look_ns_ = now_ns_ + between_looks_ns;
-  waiting_.look_for_company();
-  if (waiting_.crowded()) way_ = Way::yield;
+  if (now_ns_ >= next_look_ns_) {
+    next_look_ns_ = now_ns_ + between_looks_ns;
+    waiting_.look_for_company();
+  }
+  if (static_cast<double>(now_ns_ - start_ns_) >= waiting_.spin_ns()) way_ = Way::yield;
 }
 
 void Patience::yield() {

@@ -37,14 +37,17 @@ class Waiting {
   Waiting(const WaitingSettings& settings, ProgressCallback progress, PeerCheck check_peers,
           PeerGone is_gone = nullptr);
 
-  // Whether others want this rank's core, as far as is known.
-  bool crowded() const { return settings_.crowded || company_; }
   double wake_ns() const { return settings_.wake_ns; }
 
   // How often a flag is looked at before anything else is thought of: for about a microsecond, in
-  // which whatever others have just sent arrives. Where the awaited rank may need this very core,
+  // which whatever others have just sent arrives. Where the awaited rank needs this very core,
   // every look more keeps it waiting.
-  int quick_looks() const { return crowded() ? 1 : 50; }
+  int quick_looks() const { return settings_.crowded ? 1 : 50; }
+
+  // How long a wait spins before it gives the core away. Not at all where the awaited rank needs
+  // this core. To the end where nobody wants it. Where somebody does who may be a stranger, as long
+  // as he would keep it: what is awaited from a rank that runs comes sooner than that.
+  double spin_ns() const;
 
   bool has_progress() const { return progress_ != nullptr; }
   // Returns what the clock says after it. pre: there is any.
@@ -68,10 +71,11 @@ class Waiting {
   PeerCheck check_peers_;
   PeerGone is_gone_;
   std::int64_t no_progress_before_ns_ = 0;
-  bool company_ = false;
+  bool company_ = false;  // others want this rank's core, as far as it has seen
   std::int64_t switches_ =
       -1;                   // times that this thread has lost its core so far; -1: not looked yet
   int alone_in_a_row_ = 0;  // times that giving the core away found nobody
+  double others_ns_ = 0;    // that others had work for when the core was given to them
 };
 
 // One wait. Made when the first looks did not see what was wanted.
