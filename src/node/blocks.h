@@ -51,10 +51,30 @@ class Blocks {
     for (int rank = 0; rank < ranks; ++rank) most = std::max(most, of(rank).bytes);
     return most;
   }
-  std::size_t total(int ranks) const {
+  std::size_t total(int ranks) const { return total(0, ranks); }
+
+  // Of the ranks from `first` on and before `last`.
+  std::size_t total(int first, int last) const {
+    if (kind_ == Kind::even) return bytes_ * static_cast<std::size_t>(last - first);
     std::size_t sum = 0;
-    for (int rank = 0; rank < ranks; ++rank) sum += of(rank).bytes;
+    for (int rank = first; rank < last; ++rank) sum += of(rank).bytes;
     return sum;
+  }
+  // What of theirs lies in one piece, from the first one on.
+  struct Run {
+    Block block;
+    int next;  // the rank whose block is no more in it
+  };
+  Run run(int first, int last) const {
+    if (kind_ == Kind::even) return {{of(first).offset, total(first, last)}, last};
+    Run run{of(first), first + 1};
+    while (run.next < last) {
+      const Block block = of(run.next);
+      if (block.offset != run.block.offset + static_cast<std::ptrdiff_t>(run.block.bytes)) break;
+      run.block.bytes += block.bytes;
+      ++run.next;
+    }
+    return run;
   }
 
  private:

@@ -17,8 +17,8 @@ namespace huddle::select {
 
 std::string_view algorithm_name(const Plan& plan) {
   static constexpr std::array<std::string_view, std::variant_size_v<Plan>> names = {
-      "tree",   "dissemination", "inline",   "pipelined", "segmented", "exchange",  "blocks",
-      "slices", "slots",         "pairwise", "direct",    "direct",    "announced", "pushed"};
+      "tree",  "dissemination", "inline", "pipelined", "segmented", "exchange", "blocks",  "slices",
+      "slots", "pairwise",      "direct", "direct",    "announced", "pushed",   "doubling"};
   return names[plan.index()];
 }
 
@@ -46,7 +46,7 @@ std::vector<Algorithm> shared_algorithms(Operation operation, const Provision& p
       return reduce_algorithms(operation);
     case Operation::allgather:
     case Operation::allgatherv:
-      return allgather_algorithms();
+      return allgather_algorithms(provision);
     case Operation::alltoall:
       return alltoall_algorithms(provision);
     case Operation::alltoallv:

@@ -17,6 +17,7 @@
 #include "node/bcast_segments.h"
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
+#include "node/doubling_exchange.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
@@ -56,7 +57,8 @@ using Plan =
     std::variant<TreeBarrierPlan, DisseminationPlan, InlineBcastPlan, node::PipelinedBcast::Plan,
                  node::SegmentedBcast::Plan, node::ExchangeReduce::Plan, node::TreeReduce::Plan,
                  node::SlicedReduce::Plan, node::SlotExchange::Plan, node::PairExchange::Plan,
-                 node::DirectExchange::Plan, node::DirectReduce::Plan, AnnouncedPlan, PushedPlan>;
+                 node::DirectExchange::Plan, node::DirectReduce::Plan, AnnouncedPlan, PushedPlan,
+                 node::DoublingExchange::Plan>;
 // By the plan's index: "tree", "dissemination", "inline", ...
 std::string_view algorithm_name(const Plan& plan);
 // Whether ranks read each other's memory, or write to it.

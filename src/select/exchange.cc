@@ -17,6 +17,7 @@
 namespace huddle::select {
 namespace {
 
+using node::DoublingExchange;
 using node::PairExchange;
 using node::SlotExchange;
 using Order = PairExchange::Order;
@@ -42,21 +43,29 @@ std::string text_of_results(memory::CopyKernel results) {
   return results == memory::CopyKernel::nontemporal ? ", past the caches" : "";
 }
 
+// A rank, and whoever it reads from and writes for.
+struct Pair {
+  int rank = 0;
+  int peer = 0;
+};
+// Where every rank meets every other.
+Pair farthest(const Prices& prices) { return {0, prices.farthest_from(0)}; }
+
 // A block that one rank writes and another reads: what rides in the flag's line comes with it.
 struct Moved {
   double write_ns = 0;
   double read_ns = 0;
 };
-Moved moved(const Prices& prices, std::size_t bytes, std::size_t buffers_bytes,
+Moved moved(const Prices& prices, const Pair& pair, std::size_t bytes, std::size_t buffers_bytes,
             const AtOnce& at_once, const memory::Passing& passing, const Data& data) {
   const double results_ns =
       prices.in_turns_ns(prices.move_ns(bytes, data.all_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
-  const int far = prices.farthest_from(0);
-  return {
-      prices.in_turns_ns(prices.write_ns(bytes, buffers_bytes, 0, far, passing), at_once.writers),
-      std::max({prices.in_turns_ns(prices.rest_ns(bytes, far, 0), at_once.readers),
-                prices.read_ns(bytes, far, 0, at_once.readers - 1, passing), results_ns})};
+  const auto [rank, peer] = pair;
+  return {prices.in_turns_ns(prices.write_ns(bytes, buffers_bytes, rank, peer, passing),
+                             at_once.writers),
+          std::max({prices.in_turns_ns(prices.rest_ns(bytes, peer, rank), at_once.readers),
+                    prices.read_ns(bytes, peer, rank, at_once.readers - 1, passing), results_ns})};
 }
 
 // A block in tiles.
@@ -80,9 +89,9 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
       stays_in_channel ? channel
                        : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
   const double count = ceil_div(all, tile);
-  return {
-      count, std::ceil(count / cells),
-      moved(prices, tile, buffers, at_once, plan.passing, data_of(prices, request, plan.results))};
+  return {count, std::ceil(count / cells),
+          moved(prices, farthest(prices), tile, buffers, at_once, plan.passing,
+                data_of(prices, request, plan.results))};
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -149,6 +158,17 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
   }
 }
 
+void add_doubling(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+                  const Request& request) {
+  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  if (request.bytes > provision.doubling_exchange.capacity_bytes / ranks) return;
+  const std::size_t all = ranks * request.bytes;
+  const DoublingExchange::Plan plan{prices.block_passing_for(
+      all / 2, DoublingExchange::calls_in_flight * all, 0, prices.farthest_from(0), true)};
+  list.push_back(
+      {plan, std::string(memory::name(plan.passing)), doubling_ns(prices, request, plan)});
+}
+
 void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
                         const Provision& provision, const Request& request) {
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
@@ -197,9 +217,45 @@ double slots_allgather_ns(const Prices& prices, const Request& request,
   const int others = prices.ranks() - 1;
   const AtOnce all{prices.ranks(), prices.ranks()};
   const Data data = data_of(prices, request, plan.results);
-  const Moved one = moved(prices, round, SlotExchange::slots * round, all, plan.passing, data);
+  const Moved one =
+      moved(prices, farthest(prices), round, SlotExchange::slots * round, all, plan.passing, data);
   return own_ns(prices, request, plan.results) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
+}
+
+namespace {
+
+// Who reads from the rank so far after it, where that takes longest.
+Pair farthest_at(const Prices& prices, int distance) {
+  const auto pair_of = [&](int rank) { return Pair{rank, (rank + distance) % prices.ranks()}; };
+  Pair farthest = pair_of(0);
+  for (int rank = 1; rank < prices.ranks(); ++rank) {
+    const Pair pair = pair_of(rank);
+    if (prices.line_ns(pair.peer, rank) > prices.line_ns(farthest.peer, farthest.rank)) {
+      farthest = pair;
+    }
+  }
+  return farthest;
+}
+
+}  // namespace
+
+// Each round: all write a message and read one, whose flag is waited for.
+double doubling_ns(const Prices& prices, const Request& request,
+                   const DoublingExchange::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(request.bytes, 1);
+  const std::size_t buffers =
+      DoublingExchange::calls_in_flight * least * static_cast<std::size_t>(prices.ranks());
+  const AtOnce all{prices.ranks(), prices.ranks()};
+  const Data data = data_of(prices, request, memory::CopyKernel::plain);
+  double sum = own_ns(prices, request, data.results);
+  for (const auto& [distance, blocks] : DoublingExchange::rounds(prices.ranks())) {
+    const auto [rank, peer] = farthest_at(prices, distance);
+    const Moved one = moved(prices, {rank, peer}, least * static_cast<std::size_t>(blocks), buffers,
+                            all, plan.passing, data);
+    sum += one.write_ns + prices.flags_ns({&peer, 1}, rank, 1) + one.read_ns;
+  }
+  return sum;
 }
 
 double slots_alltoall_ns(const Prices& prices, const Request& request,
@@ -208,8 +264,8 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const std::size_t all = ranks * least;
   const Data data = data_of(prices, request, plan.results);
-  const Moved shown =
-      moved(prices, all, SlotExchange::slots * all, {prices.ranks(), 1}, plan.passing, data);
+  const Moved shown = moved(prices, farthest(prices), all, SlotExchange::slots * all,
+                            {prices.ranks(), 1}, plan.passing, data);
   const int far = prices.farthest_from(0);
   // Where they do not lie in the flag's line, a block's lines are fetched after it.
   const double read_ns = node::fits_behind_flag(all)
@@ -263,8 +319,11 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
   return own_ns(prices, request, plan.results) + flags_ns + peer_ns + pace_ns + more_ns;
 }
 
-std::vector<Algorithm> allgather_algorithms() {
-  return {described<SlotExchange::Plan>("", add_slots_allgather)};
+std::vector<Algorithm> allgather_algorithms(const Provision& provision) {
+  const auto capacity = static_cast<double>(provision.doubling_exchange.capacity_bytes);
+  return {described<SlotExchange::Plan>("", add_slots_allgather),
+          described<DoublingExchange::Plan>(
+              fmt::format("all blocks together at most {}", size_text(capacity)), add_doubling)};
 }
 
 std::vector<Algorithm> alltoall_algorithms(const Provision& provision) {

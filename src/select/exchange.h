@@ -9,7 +9,7 @@
 namespace huddle::select {
 
 // Sizes are of one block.
-std::vector<Algorithm> allgather_algorithms();
+std::vector<Algorithm> allgather_algorithms(const Provision& provision);
 std::vector<Algorithm> alltoall_algorithms(const Provision& provision);
 // Of gather and scatter.
 std::vector<Algorithm> rooted_algorithms();
@@ -23,6 +23,8 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
 double own_ns(const Prices& prices, const Request& request, memory::CopyKernel results);
 double slots_allgather_ns(const Prices& prices, const Request& request,
                           const node::SlotExchange::Plan& plan);
+double doubling_ns(const Prices& prices, const Request& request,
+                   const node::DoublingExchange::Plan& plan);
 double slots_alltoall_ns(const Prices& prices, const Request& request,
                          const node::SlotExchange::Plan& plan);
 double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request,

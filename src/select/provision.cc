@@ -83,6 +83,7 @@ Provision provision(const node::Seats& seats, const machine::CostModel& model,
   provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
   provision.slot_exchange = {most / node::SlotExchange::slots};
+  provision.doubling_exchange = {most / node::DoublingExchange::calls_in_flight};
   provision.pair_exchange = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
   // In private memory: a tile, and four blocks.

@@ -14,6 +14,7 @@
 #include "node/bcast_segments.h"
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
+#include "node/doubling_exchange.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
@@ -35,6 +36,7 @@ struct Provision {
   node::TreeReduce::Parameters tree_reduce;
   node::SlicedReduce::Parameters sliced_reduce;
   node::SlotExchange::Parameters slot_exchange;
+  node::DoublingExchange::Parameters doubling_exchange;
   node::PairExchange::Parameters pair_exchange;
   node::DirectExchange::Parameters direct_exchange;
   node::DirectReduce::Parameters direct_reduce;

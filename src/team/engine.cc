@@ -68,6 +68,11 @@ constexpr auto run_slots = [](node::SlotExchange& protocol, Hardware& w,
   }
 };
 
+constexpr auto run_doubling = [](node::DoublingExchange& protocol, Hardware& w,
+                                 const node::DoublingExchange::Plan& plan, const Call& call) {
+  protocol.allgather(w, call.incoming, call.in_place, plan);
+};
+
 // What is exchanged in place has to be turned to by both of a pair at once.
 constexpr auto run_pairs = [](node::PairExchange& protocol, Hardware& w,
                               const node::PairExchange::Plan& plan, const Call& call) {
@@ -235,6 +240,12 @@ Ready Engine::ready(const node::SlotExchange::Plan& plan) {
   auto& instance =
       at_hand(slot_exchange_, provision_.slot_exchange, ground_.rank(), ground_.ranks());
   return bound(instance, plan, run_slots);
+}
+
+Ready Engine::ready(const node::DoublingExchange::Plan& plan) {
+  auto& instance =
+      at_hand(doubling_exchange_, provision_.doubling_exchange, ground_.rank(), ground_.ranks());
+  return bound(instance, plan, run_doubling);
 }
 
 Instance<node::PairExchange>& Engine::pairs() {

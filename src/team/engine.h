@@ -13,6 +13,7 @@
 #include "node/bcast_inline.h"
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
+#include "node/doubling_exchange.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/slot_exchange.h"
@@ -86,6 +87,7 @@ class Engine {
   Ready ready(const node::DirectReduce::Plan& plan);
   Ready ready(const select::AnnouncedPlan& plan);
   Ready ready(const select::PushedPlan& plan);
+  Ready ready(const node::DoublingExchange::Plan& plan);
 
   Instance<node::PairExchange>& pairs();
   Instance<node::DirectExchange>& direct_exchange();
@@ -119,6 +121,7 @@ class Engine {
   Slot<node::PairExchange> pair_exchange_;
   Slot<node::DirectExchange> direct_exchange_;
   Slot<node::DirectReduce> direct_reduce_;
+  Slot<node::DoublingExchange> doubling_exchange_;
 };
 
 }  // namespace huddle::team

@@ -27,6 +27,7 @@ fresh_debian() {
     >"$lab/debootstrap.log" || { tail -n 20 "$lab/debootstrap.log" >&2; return 1; }
   apt-config dump | grep -E '^Acquire::https?::Proxy' >"$debian/etc/apt/apt.conf.d/90proxy" || true
   cp -L /etc/resolv.conf "$debian/etc/resolv.conf"
+  mount --bind "$debian" "$debian" # what becomes a root has to be mounted
   mount -t proc proc "$debian/proc"
   mount --rbind /sys "$debian/sys"
   mount --rbind /dev "$debian/dev"
@@ -34,9 +35,12 @@ fresh_debian() {
     >"$lab/apt.log" 2>&1 || { tail -n 20 "$lab/apt.log" >&2; return 1; }
 }
 
-# inside FOLDER COMMAND: a line for the system's shell, by root
+# inside FOLDER COMMAND: a line for the system's shell, by root. The system's root is a true one: below
+# a chroot the kernel lets nobody make namespaces of his own.
 inside() {
   env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
     http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" no_proxy="${no_proxy:-}" \
-    chroot "$1/debian" /bin/sh -c "$2" </dev/null
+    unshare --mount --propagation private /bin/sh -c '
+      cd "$1" && mkdir -p .outside && pivot_root . .outside && umount -l .outside && exec /bin/sh -c "$2"' \
+    sh "$1/debian" "$2" </dev/null
 }

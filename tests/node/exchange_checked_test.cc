@@ -3,6 +3,7 @@
 //
 // The exchanges in every order of events: blocks of any sizes from every rank for every rank.
 #include "checked.h"
+#include "node/doubling_exchange.h"
 #include "node/pair_exchange.h"
 #include "node/slot_exchange.h"
 
@@ -268,6 +269,49 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
        allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_taking),
        slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2})},
       {flag_too_high}));
+}
+
+Job doubling_job(const std::vector<std::vector<std::size_t>>& calls, std::size_t capacity_bytes,
+                 const memory::Passing& passing = memory::CopyKernel::nontemporal) {
+  const int ranks = static_cast<int>(calls.front().size());
+  return job_of(
+      ranks, allgather_script(calls),
+      [=](int rank) { return DoublingExchange({capacity_bytes}, rank, ranks, just_below_wrap); },
+      [=](DoublingExchange& protocol, CheckerWorld& w, std::size_t call) {
+        const auto blocks = packed(calls[call]);
+        protocol.allgather(w, Blocks::listed(blocks), false, {passing});
+      });
+}
+
+TEST(ExchangeChecked, DoublingInEveryOrder) {
+  EXPECT_TRUE(passes(doubling_job({{3, 3, 3}, {1, 0, 4}, {4, 4, 4}, {0, 0, 0}}, 12)));
+  EXPECT_TRUE(passes(doubling_job({{2, 2, 2, 2}}, 16)));
+  EXPECT_TRUE(passes(doubling_job({{5, 1}, {3, 3}, {2, 0}}, 10)));
+  EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210)));
+}
+
+// A message has one reader, though what is in it goes on to others.
+TEST(ExchangeChecked, DoublingThatIsTakenInEveryOrder) {
+  EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210, memory::by_taking)));
+}
+
+TEST(ExchangeChecked, EveryErrorPlantedIntoDoublingIsFound) {
+  EXPECT_TRUE(bites({doubling_job({{3, 3, 3}, {1, 0, 4}, {4, 4, 4}}, 12),
+                     doubling_job({{5, 1}, {3, 3}, {2, 0}}, 10),
+                     doubling_job({{70, 50, 64}, {30, 64, 0}, {1, 2, 3}}, 210, memory::by_taking)},
+                    {flag_too_high}));
+}
+
+// However many there are, each block comes to everybody once.
+TEST(DoublingExchange, BringsEveryBlockOnce) {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    int known = 1;
+    for (const auto& [distance, blocks] : DoublingExchange::rounds(ranks)) {
+      EXPECT_EQ(distance, known) << ranks;
+      known += blocks;
+    }
+    EXPECT_EQ(known, ranks);
+  }
 }
 
 // Whom a rank visits: everybody else, once.

@@ -258,6 +258,7 @@ TEST(Choice, MemoryIsBounded) {
     const node::ExchangeReduce exchange(provision.exchange, association, 0);
     const node::PairExchange pairs(provision.pair_exchange, seats.ranks(), 0);
     const node::SlotExchange slots(provision.slot_exchange, 0, seats.ranks(), 0);
+    const node::DoublingExchange doubling(provision.doubling_exchange, 0, seats.ranks(), 0);
     const node::DirectReduce direct(provision.direct_reduce, association, 0);
     const node::DirectExchange direct_exchange(provision.direct_exchange, seats.ranks(), 0);
     const std::size_t flags = static_cast<std::size_t>(seats.ranks()) * 1024 + (1 << 16);
@@ -271,6 +272,26 @@ TEST(Choice, MemoryIsBounded) {
     EXPECT_LE(exchange.shared_bytes(), queue_bytes + flags);
     EXPECT_LE(pairs.shared_bytes(), 2 * queue_bytes + flags);
     EXPECT_LE(slots.shared_bytes(), queue_bytes + flags);
+    EXPECT_LE(doubling.shared_bytes(), queue_bytes + flags);
+  });
+}
+
+// Few messages that grow, where others would look at as many lines as there are ranks; of much, all
+// that counts is how often it is copied.
+TEST(Choice, LittleIsGatheredFromManyInFewMessages) {
+  everywhere([](const node::Seats& seats, const auto& model, const Provision& provision) {
+    const auto algorithm = [&](std::size_t bytes) {
+      const auto list = candidates({Operation::allgather, bytes, 1}, seats, model, provision);
+      return algorithm_name(cheapest(list).plan);
+    };
+    const bool are_many = seats.ranks() > 16;
+    if (are_many) {
+      EXPECT_EQ(algorithm(8), "doubling");
+    }
+    if (seats.ranks() == 2) {
+      EXPECT_EQ(algorithm(8), "slots");
+    }
+    EXPECT_NE(algorithm(std::size_t{1} << 20), "doubling");
   });
 }
 
