@@ -3,7 +3,8 @@
 //
 // Reduction of small data in two steps that follow the team's order: the first rank of each block
 // joins its block, then the blocks' results are joined, by the root for a reduce, and for an
-// allreduce by the first rank, whose result all read, or by everybody.
+// allreduce by the first rank, whose result all read, by the first rank of each block, whose result
+// its block reads, or by everybody.
 //
 // Data ride behind their flags, in slots that are used in turn; what is larger than a slot goes in
 // several rounds.
@@ -24,7 +25,7 @@ namespace huddle::node {
 class TreeReduce {
  public:
   // Who joins the blocks' results of an allreduce.
-  enum class Top : std::uint8_t { first_rank, everybody };
+  enum class Top : std::uint8_t { first_rank, leaders, everybody };
   struct Parameters {
     std::size_t capacity_bytes = most_in_line;  // of a slot
     int slots = 4;                              // in turn; a power of two
@@ -52,7 +53,7 @@ class TreeReduce {
                 const std::size_t offset = from * reduction.element_bytes;
                 contribute(w, offset, join);
                 if (w.rank() == root) join_blocks(w, {Region::output, root, offset}, join);
-                if (w.rank() == top_rank) raise_result_flag(w);
+                raise_result_flag(w);
                 done_.publish(w, round_);
               });
   }
@@ -65,12 +66,9 @@ class TreeReduce {
                 const std::size_t offset = from * reduction.element_bytes;
                 const Place to = {Region::output, w.rank(), offset};
                 contribute(w, offset, join);
-                if (plan.top == Top::everybody) {
-                  join_blocks(w, to, join);
-                  if (w.rank() == top_rank) raise_result_flag(w);
-                } else {
-                  share_result(w, to, join);
-                }
+                finish(w, to, join, plan.top);
+                // All have given theirs in this round, after they were done with the one before.
+                done_guard_.learn(round_ - 1);
                 done_.publish(w, round_);
               });
   }
@@ -78,8 +76,8 @@ class TreeReduce {
  private:
   static constexpr int top_rank = 0;
 
-  // In `shown` the first rank of a block has what the block came to, everybody else its own
-  // contribution; in `results` the top rank has what all came to.
+  // The first rank of a block leads it. In `shown` it has what the block came to, everybody else
+  // its own contribution; in `results` leaders, or the top rank alone, have what all came to.
   Place slot_of(int owner, std::size_t queue_offset) const {
     return {Region::shared, owner, queue_offset + round_ % slots_ * slot_stride_};
   }
@@ -103,9 +101,8 @@ class TreeReduce {
     // Whoever read this slot last has to be through with it.
     done_guard_.wait_for_others(w, round_ - slots_);
     const Place mine = slot_of(w.rank(), shown_offset_);
-    const int block = association_.block_of(w.rank());
-    const bool leads = w.rank() == association_.first(block);
-    const int last = leads ? association_.first(block + 1) : w.rank() + 1;
+    const int last =
+        leads(w.rank()) ? association_.first(association_.block_of(w.rank()) + 1) : w.rank() + 1;
     const auto contribution = [&](int rank) {
       if (rank == w.rank()) return Place{Region::input, rank, offset};
       return arrived(w, slot_of(rank, shown_offset_), join.bytes());
@@ -124,20 +121,37 @@ class TreeReduce {
   }
 
   template <world::World W>
-  void share_result(W& w, Place to, const Join& join) {
-    const Place result = slot_of(top_rank, results_offset_);
-    if (w.rank() == top_rank) {
-      join_blocks(w, result + payload_at(join.bytes()), join);
-      raise_result_flag(w);
+  void finish(W& w, Place to, const Join& join, Top top) {
+    switch (top) {
+      case Top::first_rank:
+        return share_result(w, to, join, top_rank);
+      case Top::leaders:
+        return share_result(w, to, join, leader_of(w.rank()));
+      case Top::everybody:
+        join_blocks(w, to, join);
+        return raise_result_flag(w);
     }
+  }
+
+  // From the rank that joins for this one, and perhaps for this one alone.
+  template <world::World W>
+  void share_result(W& w, Place to, const Join& join, int joiner) {
+    const Place result = slot_of(joiner, results_offset_);
+    if (w.rank() == joiner) {
+      join_blocks(w, result + payload_at(join.bytes()), join);
+    }
+    raise_result_flag(w);
     w.copy(to, arrived(w, result, join.bytes()), join.bytes(), memory::CopyKernel::plain);
   }
 
   // Also in rounds in which nobody waits for it, so that it never falls far behind (counters.h).
   template <world::World W>
   void raise_result_flag(W& w) const {
-    w.store(slot_of(top_rank, results_offset_), round_);
+    if (leads(w.rank())) w.store(slot_of(w.rank(), results_offset_), round_);
   }
+
+  int leader_of(int rank) const { return association_.first(association_.block_of(rank)); }
+  bool leads(int rank) const { return rank == leader_of(rank); }
 
   Association association_;
   std::size_t slot_stride_;

@@ -88,6 +88,36 @@ struct Round {
   double busy_ns = 0;
 };
 
+// How many join the blocks' results.
+int joiners(const Prices& prices, const Association& association, TreeReduce::Top top) {
+  switch (top) {
+    case TreeReduce::Top::first_rank:
+      return 1;
+    case TreeReduce::Top::leaders:
+      return association.blocks();
+    case TreeReduce::Top::everybody:
+      return prices.ranks();
+  }
+  return 1;
+}
+
+// A line that all of these read, not one alone.
+double queue_ns(const Prices& prices, int from, const std::vector<int>& readers) {
+  double line_ns = 0;
+  for (const int reader : readers) line_ns = std::max(line_ns, prices.line_ns(from, reader));
+  return readers.empty() ? 0 : std::max(0.0, prices.line_to_ns(from, readers) - line_ns);
+}
+
+// The result that one rank shows and these take.
+double handed_on_ns(const Prices& prices, int joiner, const std::vector<int>& readers,
+                    const Block& block) {
+  if (readers.empty()) return 0;
+  const int last = readers.back();
+  return prices.line_to_ns(joiner, readers) +
+         prices.by_all_ns(prices.rest_ns(block.bytes, joiner, last) +
+                          prices.join_ns(block.bytes, block.data_bytes, last));
+}
+
 Round tree_round(const Prices& prices, const Association& association, const Block& block,
                  int slots_in_turn, TreeReduce::Top top, bool to_all) {
   const int far = prices.farthest_from(0);
@@ -96,15 +126,18 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
   const std::vector<int> leaders = leaders_but_first(association);
   const std::vector<int> others = prices.others_than(0);
   double leader_works_ns = 0;
+  double members_take_ns = 0;
   for (int i = 0; i < association.blocks(); ++i) {
-    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members_but_first(association, i),
-                                                          association.first(i), block));
+    const std::vector<int> members = members_but_first(association, i);
+    const int leader = association.first(i);
+    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members, leader, block));
+    members_take_ns = std::max(members_take_ns, handed_on_ns(prices, leader, members, block));
   }
   const double join_ns = prices.join_ns(block.bytes, block.data_bytes, 0);
   const double joins_ns = join_all_ns(prices, leaders, 0, block) + join_ns;
   const double top_works_ns =
       prices.flags_ns(leaders, 0, 1) +
-      (to_all && top == TreeReduce::Top::everybody ? prices.by_all_ns(joins_ns) : joins_ns);
+      prices.in_turns_ns(joins_ns, to_all ? joiners(prices, association, top) : 1);
   // Members show theirs to their leader; a leader shows its block's where anybody else wants it. Of
   // a round alone the block's lines and the flag's are on their way together.
   const bool members_show = association.blocks() < prices.ranks();
@@ -114,19 +147,21 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
   Round round{.alone_ns = leader_works_ns + shows * shown_alone_ns + top_works_ns,
               .busy_ns = leader_works_ns + shown_ns + top_works_ns};
   if (!to_all) return round;
+  // What a step more costs whoever is busiest: the result has to be shown.
+  const double share_ns = shown_ns + join_ns + prices.line_ns(0, far);
   switch (top) {
-    case TreeReduce::Top::first_rank: {
-      // One step more: the result has to be shown, and all take it.
-      const double take_ns = prices.by_all_ns(prices.rest_ns(block.bytes, 0, far) +
-                                              prices.join_ns(block.bytes, block.data_bytes, far));
-      round.alone_ns += shown_ns + prices.line_to_ns(0, others) + take_ns;
-      round.busy_ns += shown_ns + join_ns + prices.line_ns(0, far);
+    case TreeReduce::Top::first_rank:
+      round.alone_ns += shown_ns + handed_on_ns(prices, 0, others, block);
+      round.busy_ns += share_ns;
       break;
-    }
+    case TreeReduce::Top::leaders:
+      round.alone_ns += queue_ns(prices, 0, leaders) + shown_ns + members_take_ns;
+      round.busy_ns += share_ns;
+      break;
     case TreeReduce::Top::everybody:
       // The blocks' lines are read by all in place of one.
-      round.alone_ns += prices.line_to_ns(0, others) - prices.line_ns(0, far) +
-                        (leaders.empty() ? prices.line_ns(0, far) : 0);
+      round.alone_ns +=
+          queue_ns(prices, 0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
       break;
   }
   return round;
@@ -136,6 +171,8 @@ std::string_view name(TreeReduce::Top top) {
   switch (top) {
     case TreeReduce::Top::first_rank:
       return "the first joins blocks";
+    case TreeReduce::Top::leaders:
+      return "leaders join blocks";
     case TreeReduce::Top::everybody:
       return "everybody joins blocks";
   }
@@ -149,13 +186,23 @@ std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacit
   return sizes;
 }
 
+// Only an allreduce has a choice; where a block is all or one rank, its leader is the first rank or
+// everybody.
+std::vector<TreeReduce::Top> tops_for(const Association& association, Operation operation) {
+  using Top = TreeReduce::Top;
+  if (operation == Operation::reduce) return {Top::first_rank};
+  const int ranks = association.first(association.blocks());
+  const bool have_leaders = association.blocks() > 1 && association.blocks() < ranks;
+  if (!have_leaders) return {Top::first_rank, Top::everybody};
+  return {Top::first_rank, Top::leaders, Top::everybody};
+}
+
 void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
               const Request& request) {
   const Association association(prices.seats());
   const bool to_all = request.operation == Operation::allreduce;
   const std::size_t capacity = provision.tree_reduce.capacity_bytes;
-  for (const auto top : {TreeReduce::Top::first_rank, TreeReduce::Top::everybody}) {
-    if (!to_all && top == TreeReduce::Top::everybody) continue;
+  for (const TreeReduce::Top top : tops_for(association, request.operation)) {
     for (const std::size_t round : round_sizes(request, capacity)) {
       const TreeReduce::Plan plan{round, top};
       list.push_back({plan,

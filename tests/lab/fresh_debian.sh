@@ -38,6 +38,7 @@ fresh_debian() {
 # inside FOLDER COMMAND: a line for the system's shell, by root. The system's root is a true one: below
 # a chroot the kernel lets nobody make namespaces of his own.
 inside() {
+  # shellcheck disable=SC2016  # the inner shell is to expand them
   env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
     http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" no_proxy="${no_proxy:-}" \
     unshare --mount --propagation private /bin/sh -c '

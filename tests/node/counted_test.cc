@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "node/barrier_dissemination.h"
 #include "node/barrier_tree.h"
@@ -14,6 +15,7 @@
 #include "node/bcast_segments.h"
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
+#include "node/doubling_exchange.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
@@ -149,6 +151,46 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
       EXPECT_EQ(counts.of[static_cast<std::size_t>(reader)].copied_bytes[plain], bytes);
     }
   }
+}
+
+// One line a round, from three of seven others.
+TEST(Counted, DoublingMovesLittleInALineARound) {
+  constexpr int ranks = 8;
+  constexpr int calls = 10;
+  constexpr std::size_t bytes = 8;
+  const auto protocol = [](int rank) {
+    return DoublingExchange({ranks * bytes}, rank, ranks, first_sequence);
+  };
+  const Counts counts = counts_of({ranks, ranks * bytes, calls}, protocol,
+                                  [](DoublingExchange& exchange, CountingWorld& w) {
+                                    exchange.allgather(w, Blocks::even(bytes), false, {});
+                                  });
+  for (int to = 0; to < ranks; ++to) {
+    for (const int distance : {1, 2, 3, 4, 5, 6, 7}) {
+      const bool is_heard = distance == 1 || distance == 2 || distance == 4;
+      EXPECT_EQ(counts.transfers((to + distance) % ranks, to), is_heard ? calls : 0) << distance;
+    }
+  }
+}
+
+// Two blocks of two ranks: a line from each member to its leader and back, and one between leaders
+// each way. Nobody looks at a counter.
+TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
+  constexpr int calls = 64;
+  constexpr int slots = 4;
+  const auto protocol = [](int) {
+    return TreeReduce({most_in_line, slots}, Association(flat_seats(4)), first_sequence);
+  };
+  const memory::Reduction product = product_of<Bracketed>();
+  const Counts counts =
+      counts_of({4, sizeof(Bracketed), calls}, protocol, [&](TreeReduce& reduce, CountingWorld& w) {
+        reduce.allreduce(w, 1, product, {most_in_line, TreeReduce::Top::leaders});
+      });
+  for (const auto& [one, other] : {std::pair{0, 1}, {0, 2}, {2, 3}}) {
+    EXPECT_EQ(counts.transfers(one, other), calls);
+    EXPECT_EQ(counts.transfers(other, one), calls);
+  }
+  EXPECT_EQ(counts.all_transfers(), 6 * calls);
 }
 
 // An allreduce of `count` elements on 4 ranks.

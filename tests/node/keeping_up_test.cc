@@ -25,8 +25,9 @@ using world::first_sequence;
 using world::Sequence;
 using world::counting::CountingWorld;
 
-constexpr int ranks = 3;
+constexpr int ranks = 4;
 constexpr Sequence calls = 70;  // past the wrap
+const std::vector<int> everybody = {0, 1, 2, 3};
 constexpr Shape chain{Shape::Kind::chain, 1};
 
 // Each call moves on by a set, and 2^31 by 512 of them: then the root changes.
@@ -51,8 +52,8 @@ TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
 // Runs `calls` of them, always by the same root. Every rank's flags at these offsets have come
 // along, each to within `slots` calls of the last.
 template <class Make, class Run>
-void expect_flags_come_along(const std::vector<std::size_t>& flags, int owners, Make make, Run run,
-                             Sequence slots) {
+void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::vector<int>& owners,
+                             Make make, Run run, Sequence slots) {
   world::counting::Job job;
   job.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -65,7 +66,7 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, int owners, 
     for (Sequence call = 0; call < calls; ++call) run(protocol, w);
   };
   job.look = [&](const world::checker::Memory& memory) {
-    for (int owner = 0; owner < owners; ++owner) {
+    for (const int owner : owners) {
       for (const std::size_t flag : flags) {
         Sequence stands = 0;
         std::memcpy(&stands, memory.bytes(Region::shared, owner).data() + flag, sizeof stands);
@@ -80,7 +81,7 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, int owners, 
 TEST(KeepingUp, SlotsOfInlineBroadcastsComeAlong) {
   constexpr std::size_t slots_at = apart_bytes;  // behind one counter
   expect_flags_come_along(
-      {slots_at, slots_at + slot_bytes(8)}, ranks,
+      {slots_at, slots_at + slot_bytes(8)}, everybody,
       [](int rank) {
         return InlineBcast({{chain}, 8, 2}, flat_seats(ranks), rank, first_sequence);
       },
@@ -91,7 +92,7 @@ TEST(KeepingUp, SlotsOfInlineBroadcastsComeAlong) {
 
 TEST(KeepingUp, CountersOfOtherBroadcastsComeAlong) {
   expect_flags_come_along(
-      {0, apart_bytes}, ranks,
+      {0, apart_bytes}, everybody,
       [](int rank) {
         return SegmentedBcast({1, page_bytes}, flat_seats(ranks), rank, first_sequence);
       },
@@ -109,15 +110,15 @@ TEST(KeepingUp, ResultsOfReductionsComeAlong) {
   };
   const memory::Reduction product = product_of<Bracketed>();
   const std::vector<std::size_t> flags = {results_at, results_at + slot_bytes(8)};
-  constexpr int top_rank_only = 1;
+  const std::vector<int> leaders = {0, 2};
   expect_flags_come_along(
-      flags, top_rank_only, make,
+      flags, leaders, make,
       [&](TreeReduce& reduce, CountingWorld& w) {
         reduce.reduce(w, 1, product, 1, {8, TreeReduce::Top::first_rank});
       },
       slots);
   expect_flags_come_along(
-      flags, top_rank_only, make,
+      flags, leaders, make,
       [&](TreeReduce& reduce, CountingWorld& w) {
         reduce.allreduce(w, 1, product, {8, TreeReduce::Top::everybody});
       },

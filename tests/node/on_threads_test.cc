@@ -223,7 +223,8 @@ void expect_reductions(const Seats& seats, const std::vector<std::size_t>& count
 
 TEST_P(OnThreads, TreeReduce) {
   const auto make = [&](int) { return TreeReduce({64, 4}, Association(seats()), first_sequence); };
-  for (const auto top : {TreeReduce::Top::first_rank, TreeReduce::Top::everybody}) {
+  using Top = TreeReduce::Top;
+  for (const Top top : {Top::first_rank, Top::leaders, Top::everybody}) {
     expect_reductions<TreeReduce>(seats(), {1, 8, 0, 9, 50}, make, {40, top});
   }
 }

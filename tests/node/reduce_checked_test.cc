@@ -206,7 +206,7 @@ TEST(ReduceChecked, ExchangeInEveryOrder) {
 }
 
 TEST(ReduceChecked, TreeInEveryOrder) {
-  for (const Top top : {Top::first_rank, Top::everybody}) {
+  for (const Top top : {Top::first_rank, Top::leaders, Top::everybody}) {
     EXPECT_TRUE(passes(tree_job(2, top, {{3}, {1, 1}, {1}})));
     EXPECT_TRUE(passes(tree_job(3, top, {{1}, {1, 2}, {1}})));
     EXPECT_TRUE(passes(tree_job(4, top, {{1}, {1, 3}})));
@@ -262,7 +262,8 @@ TEST(ReduceChecked, EveryPlantedErrorIsFound) {
                     {flag_too_high}));
   EXPECT_TRUE(bites(
       {tree_job(4, Top::first_rank, {{2}, {3, 2}, {1, 0}}), tree_job(3, Top::everybody, {{3}, {4}}),
-       tree_job(3, Top::first_rank, {{5, 1}, {5, 2}}), tree_job(3, Top::first_rank, {{7, 0}})},
+       tree_job(3, Top::first_rank, {{5, 1}, {5, 2}}), tree_job(3, Top::first_rank, {{7, 0}}),
+       tree_job(4, Top::leaders, {{2}, {3, 2}, {1, 0}})},
       {flag_too_high, done_too_low}));
   EXPECT_TRUE(bites({slices_job(2, Results::in_one_place, {{9}, {5, 0}, {5, 1}}),
                      slices_job(3, Results::in_one_place, {{9}, {7, 1}}),
