@@ -66,7 +66,7 @@ Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, Pee
 double Waiting::spin_ns() const {
   if (settings_.crowded) return 0;
   if (!company_) return std::numeric_limits<double>::infinity();
-  return std::max(settings_.wake_ns, others_ns_);
+  return others_ns_;
 }
 
 void Waiting::look_for_company() {
@@ -84,12 +84,16 @@ std::int64_t Waiting::call_progress(std::int64_t now_ns) {
   return after_ns;
 }
 
-// A yield to nobody takes a small part of what switching to another process and back does. Another
-// rank on this core spins before it gives the core back, as this one does: that is not its work, or
-// each would wait the longer for the other's waiting.
-void Waiting::gave_core_away(double ns) {
+// Another rank on this core spins before it gives the core back, as this one does: that is not its
+// work, or each would wait the longer for the other's waiting.
+void Waiting::learn_price(double ns) {
   if (!company_) return;
   others_ns_ += weight_of_last * (std::max(ns - spin_ns(), 0.0) - others_ns_);
+}
+
+// A yield to nobody takes a small part of what switching to another process and back does.
+void Waiting::gave_core_away(double ns) {
+  if (!company_) return;
   alone_in_a_row_ = ns < settings_.wake_ns ? alone_in_a_row_ + 1 : 0;
   if (alone_in_a_row_ < alone_for_good) return;
   alone_in_a_row_ = 0;
@@ -136,7 +140,9 @@ void Patience::yield() {
   const std::int64_t before_ns = now_ns_;
   sched_yield();
   now_ns_ = clock_ns();
-  waiting_.gave_core_away(static_cast<double>(now_ns_ - before_ns));
+  const auto away_ns = static_cast<double>(now_ns_ - before_ns);
+  if (!std::exchange(has_yielded_, true)) waiting_.learn_price(away_ns);
+  waiting_.gave_core_away(away_ns);
   const auto waited_ns = static_cast<double>(now_ns_ - start_ns_);
   if (waited_ns >= wakes_before_sleep * waiting_.wake_ns()) way_ = Way::sleep;
 }

@@ -64,6 +64,8 @@ class Waiting {
   void look_for_company();
   // Giving the core away took so long: nobody else wanted it when that was next to nothing.
   void gave_core_away(double ns);
+  // So long it took when that was first done in a wait: what it costs to have done it.
+  void learn_price(double ns);
 
  private:
   WaitingSettings settings_;
@@ -102,6 +104,7 @@ class Patience {
   std::int64_t next_check_ns_;
   std::int64_t next_look_ns_;
   std::int64_t sleep_ns_;
+  bool has_yielded_ = false;
 };
 
 }  // namespace huddle::world::hardware
