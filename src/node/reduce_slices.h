@@ -270,13 +270,16 @@ class SlicedReduce {
   // What `owner` shows to the rank that joins this slice: never its own.
   Place shown(int owner, int slice, const Part& part) const {
     const auto number = static_cast<std::size_t>(slice < owner ? slice : slice - 1);
-    const std::size_t set = part.number % sets_;
+    const std::size_t set = set_of(part);
     return {Region::shared, owner, shown_offset_ + (set * others_ + number) * slice_bytes_};
   }
   // Where `reader` finds this slice when it is joined.
   Place result(int slice, int reader, const Part& part, const Plan& plan) const {
     if (plan.results == Results::returned) return shown(reader, slice, part);
-    return {Region::shared, slice, results_offset_ + part.number % sets_ * slice_bytes_};
+    return {Region::shared, slice, results_offset_ + set_of(part) * slice_bytes_};
+  }
+  std::size_t set_of(const Part& part) const {
+    return part.number % sets_;  // NOLINT(clang-analyzer-core.DivideZero): there are some
   }
 
   Association association_;
