@@ -49,6 +49,7 @@ step imb python3 -B tests/mpi/suites/imb.py "${suites[@]:0:2}"
 step lammps python3 -B tests/mpi/suites/lammps.py "${suites[@]}"
 step scalapack python3 -B tests/mpi/suites/scalapack.py "${suites[@]:0:2}"
 step hdf5 python3 -B tests/mpi/suites/hdf5.py "${suites[@]}"
+step petsc python3 -B tests/mpi/suites/petsc.py "${suites[@]:0:2}"
 step mpich-tests python3 -B tests/mpi/suites/mpich_tests.py "${suites[@]}"
 # Ordinary programs whose large blocks all are in a heap that peers could map.
 step heap python3 -B tests/heap/preload/programs_test.py build/release/lib/huddle/libhuddle_heap.so \
