@@ -168,9 +168,11 @@ class Suite:
                      self.exclude]
         for test in self.left_out:
             arguments += ["-x", test]
+        # Processes that a test spawns have the launcher's environment, and import the test.
+        launcher = {**self.peer.environment(), "PYTHONPATH": str(self.tests)}
         watch = Watch(folder)
         done = job.run(self.peer.job(self.part.ranks, self.peer.home / "venv/bin/python", arguments, own),
-                       self.peer.environment(), DEADLINE_SECONDS, watch)
+                       launcher, DEADLINE_SECONDS, watch)
         watch.over.set()
         (folder / "log").write_text(done.out + done.err, encoding="utf-8")
         return Run(outcomes.Outcomes(folder), done, self.part.ranks)
