@@ -14,6 +14,7 @@ SETTINGS = {
     "openmpi-5": {"OMPI_MCA_mpi_yield_when_idle": "1"},
     # With TCP among the transports Debian's hangs in MPI_Finalize, with huddle or without.
     "mpich-4": {"UCX_TLS": "self,sysv,posix", "UCX_LOG_LEVEL": "error"},
+    # It sleeps in programs whose threads all may call it, as Python's; in others it spins all the same.
     "mpich-5": {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
     "intel": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp", "I_MPI_THREAD_YIELD": "3"},
 }
