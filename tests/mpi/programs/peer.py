@@ -7,14 +7,16 @@ import subprocess
 
 STANDARD = "-standard"
 
-# Ranks here outnumber the cores more often than not: an MPI that only spins takes minutes then.
+# Ranks here outnumber the cores more often than not: an MPI that only spins takes minutes then. So it
+# yields its core, or sleeps a moment, where it can be told to.
 SETTINGS = {
     "openmpi-4": {"OMPI_MCA_mpi_yield_when_idle": "1"},
     "openmpi-5": {"OMPI_MCA_mpi_yield_when_idle": "1"},
     # With TCP among the transports Debian's hangs in MPI_Finalize, with huddle or without.
     "mpich-4": {"UCX_TLS": "self,sysv,posix", "UCX_LOG_LEVEL": "error"},
-    "mpich-5": {},
-    "intel": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp"},
+    # It sleeps in programs whose threads all may call it, as Python's; in others it spins all the same.
+    "mpich-5": {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
+    "intel": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp", "I_MPI_THREAD_YIELD": "3"},
 }
 # What is too large to go at once takes two copies then, so that both sides have to move it.
 WITHOUT_SINGLE_COPY = {

@@ -3,7 +3,7 @@
 # Copyright the huddle contributors
 """mpi4py's own tests, without huddle and with it, in one session: every test has to end on every rank
 as it does without. mpi4py_suite.py --libraries DIR --work DIR [--mpi NAME...] [--ranks N...]
-[--modules PART...] [--heap], or --today for one part of all, every day another.
+[--modules PART...] [--heap] [--stall-seconds N], or --today for one part of all, every day another.
 
 Status 77: there is no MPI here to run them under; bench/peers sets them up.
 """
@@ -28,6 +28,8 @@ def arguments():
     parser.add_argument("--modules", nargs="+", choices=modules.MODULES, default=list(modules.MODULES))
     parser.add_argument("--ways", nargs="+", choices=suite.WAYS, default=list(suite.WAYS))
     parser.add_argument("--heap", action="store_true", help="with ranks' buffers in the shared heap")
+    parser.add_argument("--stall-seconds", type=float, default=suite.STALL_SECONDS,
+                        help="a job in which no test ends for so long is ended; more on a busy machine")
     parser.add_argument("--today", action="store_true")
     return parser.parse_args()
 
@@ -51,7 +53,8 @@ def main():
     findings = 0
     for part in parts(given, mpis):
         start = time.monotonic()
-        found = suite.Suite(part, tests, work, given.libraries, given.heap).judge(given.ways)
+        found = suite.Suite(part, tests, work, given.libraries, given.heap,
+                            given.stall_seconds).judge(given.ways)
         findings += len(found)
         for finding in found:
             print(f"  FAILED: {part}: {finding}")

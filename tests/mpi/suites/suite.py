@@ -66,8 +66,9 @@ class Run:
 class Watch:
     """Ends a job in which nothing happens any more."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, stall_seconds):
         self.folder = folder
+        self.stall_seconds = stall_seconds
         self.over = threading.Event()
 
     def __call__(self, mark):
@@ -79,18 +80,19 @@ class Watch:
             size = sum(path.stat().st_size for path in self.folder.glob("rank-*"))
             if size != seen:
                 seen, since = size, time.monotonic()
-            elif time.monotonic() - since > STALL_SECONDS:
+            elif time.monotonic() - since > self.stall_seconds:
                 job.end_all(mark)
                 return
 
 
 class Suite:
-    def __init__(self, part, tests, work, libraries, heap=False):
+    def __init__(self, part, tests, work, libraries, heap=False, stall_seconds=STALL_SECONDS):
         self.part = part
         self.tests = tests
         self.work = work / str(part).replace(" ", "-")
         self.libraries = pathlib.Path(libraries).resolve()
         self.heap_settings = bench.HEAP_SETTINGS if heap else {}
+        self.stall_seconds = stall_seconds
         self.peer = peer_module.Peer(part.mpi)
         self.include, self.exclude = modules.MODULES[part.modules]
         self.left_out = []  # tests that the MPI does not survive by itself
@@ -168,9 +170,11 @@ class Suite:
                      self.exclude]
         for test in self.left_out:
             arguments += ["-x", test]
-        watch = Watch(folder)
+        # Processes that a test spawns have the launcher's environment, and import the test.
+        launcher = {**self.peer.environment(), "PYTHONPATH": str(self.tests)}
+        watch = Watch(folder, self.stall_seconds)
         done = job.run(self.peer.job(self.part.ranks, self.peer.home / "venv/bin/python", arguments, own),
-                       self.peer.environment(), DEADLINE_SECONDS, watch)
+                       launcher, DEADLINE_SECONDS, watch)
         watch.over.set()
         (folder / "log").write_text(done.out + done.err, encoding="utf-8")
         return Run(outcomes.Outcomes(folder), done, self.part.ranks)
