@@ -17,6 +17,9 @@ MODULES = {
     "others": ("test_", f"{SPAWN}|{COLLECTIVE}|{MEMORY}"),
     "spawn": (SPAWN, "^$"),
 }
+# What an MPI does not do twice alike by itself, and how: nothing can be compared with it.
+UNSTEADY = {("openmpi-4", "spawn"): "while spawned processes come up Open MPI 4 stands still now and then, "
+                                    "the parent in PMIx_Lookup, they in PMIx_Init"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +33,8 @@ class Part:
 
 
 def all_parts(mpis):
-    return [Part(mpi, ranks, modules) for modules in MODULES for mpi in mpis for ranks in RANKS]
+    return [Part(mpi, ranks, modules) for modules in MODULES for mpi in mpis for ranks in RANKS
+            if (mpi, modules) not in UNSTEADY]
 
 
 def part_of_the_day(mpis, day=None):

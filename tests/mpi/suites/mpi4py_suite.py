@@ -48,6 +48,9 @@ def main():
         return SKIPPED
     # Somebody who asks for all wants to know of what could not be run.
     missing = 0 if given.today else len(given.mpi) - len(mpis)
+    for (mpi, part), why in ({} if given.today else modules.UNSTEADY).items():
+        if mpi in mpis and part in given.modules:
+            print(f"{mpi} {part}: left out: {why}")
     work = pathlib.Path(given.work).resolve()
     tests = mpi4py_source.tests(work)
     findings = 0
