@@ -3,7 +3,10 @@
 # shellcheck shell=bash
 #
 # For scripts that need a Debian 12 (or another: $DEBIAN_RELEASE) with next to nothing in it; they source
-# this. $DEBIAN_MIRROR and the proxies of this machine's apt and environment are carried in.
+# this. $DEBIAN_MIRROR, the proxies of this machine's apt and environment, and whom its pip trusts are
+# carried in.
+
+trusted_by_pip=/etc/ssl/carried-in.crt
 
 # need_own_mounts ARGUMENT...: a script's first words, with all that it was called with; needs root. It
 # runs once more in a namespace of its own: whatever is mounted from here on is gone when it is.
@@ -33,6 +36,7 @@ fresh_debian() {
   mount --rbind /dev "$debian/dev"
   inside "$lab" "apt-get -qq update && apt-get -qq install -y --no-install-recommends $*" \
     >"$lab/apt.log" 2>&1 || { tail -n 20 "$lab/apt.log" >&2; return 1; }
+  install -m 644 "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$debian/$trusted_by_pip"
 }
 
 # inside FOLDER COMMAND: a line for the system's shell, by root. The system's root is a true one: below
@@ -41,6 +45,7 @@ inside() {
   # shellcheck disable=SC2016  # the inner shell is to expand them
   env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
     http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" no_proxy="${no_proxy:-}" \
+    PIP_CERT=$trusted_by_pip \
     unshare --mount --propagation private /bin/sh -c '
       cd "$1" && mkdir -p .outside && pivot_root . .outside && umount -l .outside && exec /bin/sh -c "$2"' \
     sh "$1/debian" "$2" </dev/null
