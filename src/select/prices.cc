@@ -58,10 +58,16 @@ double Prices::flags_ns(std::span<const int> writers, int reader, int flags_a_li
 }
 
 // A line that many read is had by one after the other.
+double Prices::queue_ns(int from, std::span<const int> readers) const {
+  if (readers.empty()) return 0;
+  double alone_ns = 0;
+  for (const int reader : readers) alone_ns = std::max(alone_ns, line_ns(from, reader));
+  return std::max(0.0, line_to_ns(from, readers) - alone_ns);
+}
+
 double Prices::meeting_ns() const {
   const std::vector<int> others = others_than(0);
-  const double queue_ns = line_to_ns(0, others) - line_ns(0, farthest_from(0));
-  return flags_ns(others, 0, 1) + std::max(0.0, queue_ns);
+  return flags_ns(others, 0, 1) + queue_ns(0, others);
 }
 
 double Prices::rest_ns(std::size_t bytes, int from, int to) const {

@@ -34,6 +34,8 @@ class Prices {
   }
   // Until the last of the readers has a line that `from` wrote.
   double line_to_ns(int from, std::span<const int> readers) const;
+  // How much longer that takes than for one alone, the one farthest away.
+  double queue_ns(int from, std::span<const int> readers) const;
   // Until `reader` has seen the flags of all these.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
   // Until everybody has seen the flags of all others, each in a line that all others read.

@@ -101,13 +101,6 @@ int joiners(const Prices& prices, const Association& association, TreeReduce::To
   return 1;
 }
 
-// A line that all of these read, not one alone.
-double queue_ns(const Prices& prices, int from, const std::vector<int>& readers) {
-  double line_ns = 0;
-  for (const int reader : readers) line_ns = std::max(line_ns, prices.line_ns(from, reader));
-  return readers.empty() ? 0 : std::max(0.0, prices.line_to_ns(from, readers) - line_ns);
-}
-
 // The result that one rank shows and these take.
 double handed_on_ns(const Prices& prices, int joiner, const std::vector<int>& readers,
                     const Block& block) {
@@ -155,13 +148,13 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
       round.busy_ns += share_ns;
       break;
     case TreeReduce::Top::leaders:
-      round.alone_ns += queue_ns(prices, 0, leaders) + shown_ns + members_take_ns;
+      round.alone_ns += prices.queue_ns(0, leaders) + shown_ns + members_take_ns;
       round.busy_ns += share_ns;
       break;
     case TreeReduce::Top::everybody:
       // The blocks' lines are read by all in place of one.
       round.alone_ns +=
-          queue_ns(prices, 0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
+          prices.queue_ns(0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
       break;
   }
   return round;

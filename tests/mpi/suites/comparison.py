@@ -11,6 +11,14 @@ def environment(settings, libraries):
     return {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", **huddle}
 
 
+def untaken(way, done, operations):
+    """What is wrong, in sentences, where huddle took none of one of these."""
+    if way == "native":
+        return []
+    return [f"{way}: huddle took no {operation}: {done.calls(operation)}" for operation in operations
+            if done.taken(operation) == 0]
+
+
 def findings(name, ways, run, judge):
     """What is wrong, in sentences, by judge(way, done, native). The first way is the native one, and
     run(way) is one job."""

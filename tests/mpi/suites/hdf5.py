@@ -41,10 +41,7 @@ def judge(way, done, native):
         return [*findings, f"{way}: not at its end, status {done.status}\n{done.tail()}"]
     if done.out != native.out:
         findings.append(f"{way}: {done.out.strip()}, not {native.out.strip()}")
-    if way != "native":
-        findings += [f"{way}: huddle took no {operation}: {done.calls(operation)}"
-                     for operation in ("barrier", "allreduce") if done.taken(operation) == 0]
-    return findings
+    return findings + comparison.untaken(way, done, ("barrier", "allreduce"))
 
 
 def main():
@@ -63,9 +60,7 @@ def main():
     for ranks, files_by in ((ranks, files_by) for ranks in RANKS for files_by in FILES_BY):
         one = functools.partial(run, peer, ranks, files_by, libraries=libraries, work=work / "hdf5")
         findings += comparison.findings(f"HDF5 {ranks} {files_by}", WAYS, one, judge)
-    for finding in findings:
-        print(f"  FAILED: {finding}")
-    return 1 if findings else 0
+    return report.status(findings)
 
 
 if __name__ == "__main__":

@@ -60,9 +60,8 @@ def main():
     for mpi in mpis:
         for ranks in given.ranks:
             findings += run(mpi, ranks, pathlib.Path(given.libraries).resolve())
-    for finding in findings:
-        print(f"  FAILED: {finding}")
-    return 1 if findings or len(mpis) < len(given.mpi) else 0
+    status = report.status(findings)
+    return status if len(mpis) == len(given.mpi) else 1
 
 
 if __name__ == "__main__":

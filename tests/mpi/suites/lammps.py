@@ -56,10 +56,7 @@ def judge(way, done, native):
                  for our, their in zip(ours, theirs) if our != their]
     if len(ours) != len(theirs) or len(ours) < 3:
         findings.append(f"{way}: a table of {len(ours)} lines, not {len(theirs)}")
-    if way != "native":
-        findings += [f"{way}: huddle took no {operation}: {done.calls(operation)}"
-                     for operation in ("bcast", "allreduce") if done.taken(operation) == 0]
-    return findings
+    return findings + comparison.untaken(way, done, ("bcast", "allreduce"))
 
 
 def main():
@@ -79,9 +76,7 @@ def main():
     for ranks in given.ranks:
         one = functools.partial(run, peer, ranks, libraries=libraries, work=work / "lammps")
         findings += comparison.findings(f"LAMMPS {ranks}", WAYS, one, judge)
-    for finding in findings:
-        print(f"  FAILED: {finding}")
-    return 1 if findings else 0
+    return report.status(findings)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ Status 77: petsc4py or Open MPI 4 are not there.
 """
 import argparse
 import functools
+import itertools
 import pathlib
 import sys
 
@@ -36,14 +37,11 @@ def judge(way, done, native):
     if not done.in_time or done.status != 0 or not done.out.endswith("end\n"):
         return [*findings, f"{way}: not at its end, status {done.status}\n{done.tail()}"]
     found, expected = done.out.splitlines(), native.out.splitlines()
-    findings += [f"{way}: {line}, not {natively}" for line, natively in zip(found, expected, strict=True)
+    findings += [f"{way}: {line}, not {natively}" for line, natively in itertools.zip_longest(found, expected)
                  if line != natively]
     if done.left:
         findings.append(f"{way}: left {', '.join(done.left)}")
-    if way != "native":
-        findings += [f"{way}: huddle took no {operation}: {done.calls(operation)}"
-                     for operation in ("bcast", "allreduce", "allgather") if done.taken(operation) == 0]
-    return findings
+    return findings + comparison.untaken(way, done, ("bcast", "allreduce", "allgather"))
 
 
 def main():
@@ -62,9 +60,7 @@ def main():
     for ranks in RANKS:
         one = functools.partial(run, peer, ranks, libraries=libraries, modules=modules[0])
         findings += comparison.findings(f"PETSc {ranks}", WAYS, one, judge)
-    for finding in findings:
-        print(f"  FAILED: {finding}")
-    return 1 if findings else 0
+    return report.status(findings)
 
 
 if __name__ == "__main__":

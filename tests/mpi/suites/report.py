@@ -31,3 +31,10 @@ def complaints(job):
         else:
             in_table = in_table and (jobs.STATS_LINE.match(line) or line.startswith("operation "))
     return found
+
+
+def status(findings):
+    """The status of a suite with these, each of which is said."""
+    for finding in findings:
+        print(f"  FAILED: {finding}")
+    return 1 if findings else 0

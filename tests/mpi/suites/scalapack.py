@@ -54,9 +54,7 @@ def main():
     peer = peer_module.Peer("openmpi-4")
     libraries = pathlib.Path(given.libraries).resolve()
     findings = [finding for program in PROGRAMS for finding in run(peer, folders[0], program, libraries)]
-    for finding in findings:
-        print(f"  FAILED: {finding}")
-    return 1 if findings else 0
+    return report.status(findings)
 
 
 if __name__ == "__main__":
