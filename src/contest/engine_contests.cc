@@ -57,7 +57,7 @@ void add(Contest& contest, const Series& series, std::string name,
 std::vector<std::size_t> add_rings(Contest& contest, const Series& series) {
   std::vector<std::size_t> rings;
   for (const memory::Passing& passing : memory::passings) {
-    if (!node::is_possible(passing, /*may_take=*/true)) continue;
+    if (!node::is_possible(passing, memory::to_one)) continue;
     rings.push_back(contest.entries.size());
     add(contest, series, fmt::format("hand-off through a ring, {}", memory::name(passing)),
         std::make_unique<BareRing>(passing), true);

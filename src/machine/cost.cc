@@ -219,6 +219,29 @@ double CostModel::copy_ns(const Copy& copy) const {
   return std::max({own_ns, memory_ns, source.handoff_ns + target.handoff_ns});
 }
 
+namespace {
+
+bool is_written_only(HandoffKind kind) {
+  switch (kind) {
+    case HandoffKind::write_cached:
+    case HandoffKind::write_cached_nontemporal:
+    case HandoffKind::write_returned:
+    case HandoffKind::write_taken:
+      return true;
+    case HandoffKind::read_dirty:
+    case HandoffKind::read_taking:
+    case HandoffKind::ring:
+    case HandoffKind::ring_nontemporal:
+    case HandoffKind::ring_rep_movsb:
+    case HandoffKind::ring_prefetch_write:
+    case HandoffKind::ring_taken:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
 double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) const {
   if (bytes <= 0 || from == to) return 0;
   std::vector<const HandoffCurve*> curves;
@@ -234,8 +257,8 @@ double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) c
   const double dearer = measured == nullptr
                             ? 1
                             : std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
-  // Nothing passes from core to core in less time than one line.
-  return std::max(line_ns(from, to), ns * dearer);
+  // Nothing passes from core to core in less time than one line; what is only written has not yet.
+  return is_written_only(kind) ? ns * dearer : std::max(line_ns(from, to), ns * dearer);
 }
 
 double CostModel::path_ns(std::string_view path, double bytes, int others) const {

@@ -19,11 +19,11 @@ machine::HandoffKind ring_kind(const memory::Passing& passing);
 double ring_ns(const machine::CostModel& model, const memory::Passing& passing, double bytes,
                int from, int to);
 
-// Whether blocks may pass so on this processor, read by the one who may take them or by others.
-bool is_possible(const memory::Passing& passing, bool may_take);
+// Whether blocks may pass so on this processor, to such readers.
+bool is_possible(const memory::Passing& passing, memory::LinesAllowed allowed);
 
 // The cheapest manner of those possible; plain where nothing is known or all the same.
 memory::Passing passing_for(const machine::CostModel& model, double bytes, int from, int to,
-                            bool may_take);
+                            memory::LinesAllowed allowed);
 
 }  // namespace huddle::node

@@ -16,7 +16,7 @@ namespace huddle::node {
 template <world::World W>
 void copy_out(W& w, Place to, Place from, std::size_t bytes, const memory::Passing& passing,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
-  const bool is_taken = passing.taken && !fits_behind_flag(bytes);
+  const bool is_taken = passing.lines == memory::Lines::taken && !fits_behind_flag(bytes);
   if (is_taken && kernel == memory::CopyKernel::plain) {
     w.take(to, from, bytes);
   } else {

@@ -17,6 +17,9 @@
 // What could not be read or written comes in tiles after all; only the two know, and nobody's call
 // fails.
 //
+// Where both of a pair have as much for each other their cells may go to and fro: whoever has read
+// a cell fills it next, with lines that it has at hand, and nobody asks whether there is room.
+//
 // With the first that comes of a block comes how large it is. Where its receiver expects something
 // else it lets all of it pass, and its call fails then: only that rank's, as between a sender and a
 // receiver of messages, and all flags stand where they have to.
@@ -63,7 +66,9 @@ class PairExchange {
   struct Plan {
     std::size_t tile_bytes = 16384;  // not over that of the parameters
     Order order = Order::paired;
-    memory::Passing passing = {};                            // of what comes in tiles
+    // Of what comes in tiles: returned, where what a pair exchanges is equal both ways, which turn
+    // to each other at the same time.
+    memory::Passing passing = {};
     memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written...
     std::size_t past_caches_from = never;  // ...and past the caches where a rank gets so much
     // The sender's: blocks of so many bytes are announced, for the receiver to read.
@@ -117,6 +122,10 @@ class PairExchange {
       return is_announced ? bytes_left() : std::min(plan.tile_bytes, bytes_left());
     }
     std::size_t at() const { return static_cast<std::size_t>(block.offset) + moved; }
+    // How many tiles came before the next one.
+    world::Sequence tiles_moved(const Plan& plan) const {
+      return static_cast<world::Sequence>((moved + plan.tile_bytes - 1) / plan.tile_bytes);
+    }
   };
   static Stream stream(int rank, int peer, const Blocks& blocks) {
     return {peer, peer == rank ? Block{} : blocks.of(peer)};
@@ -158,6 +167,7 @@ class PairExchange {
       turn.in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
     }
     move_all(w, plan);
+    if (returns(plan)) go_on_in_step(w, plan);
     move_own_unless(!is_own_last);
     if (std::exchange(is_unsettled_, false)) settle(w, plan);
   }
@@ -174,6 +184,10 @@ class PairExchange {
     bool is_being_written = false;
     // Whether the peer can read this rank's memory, or be written to, as far as this rank knows.
     bool is_open = true;
+    // Of cells that go to and fro: whether this rank's last tiles went so, and how many have, which
+    // the peer counts alike.
+    bool is_to_and_fro = false;
+    world::Sequence exchanged = 0;
   };
   Channel& channel(int peer) { return channels_[static_cast<std::size_t>(peer)]; }
 
@@ -195,17 +209,17 @@ class PairExchange {
     if (plan.order == Order::as_ready) {
       move_as_ready(w, plan);
     } else {
-      for (Turn& turn : turns_) move(w, turn.out, turn.in, plan);
+      for (Turn& turn : turns_) move(w, turn, plan);
     }
   }
 
   // A tile is filled before one is drained: so nobody waits in a circle, and what is sent in place
   // is gone before anything takes its place.
   template <world::SingleCopyWorld W>
-  void move(W& w, Stream& out, Stream& in, const Plan& plan) {
-    while (out.bytes_left() > 0 || in.bytes_left() > 0) {
-      if (out.bytes_left() > 0) fill(w, out, plan);
-      if (in.bytes_left() > 0) drain(w, in, plan);
+  void move(W& w, Turn& turn, const Plan& plan) {
+    while (turn.is_left()) {
+      if (turn.out.bytes_left() > 0) fill(w, turn, plan);
+      if (turn.in.bytes_left() > 0) drain(w, turn.in, plan);
     }
   }
 
@@ -216,7 +230,7 @@ class PairExchange {
   template <world::SingleCopyWorld W>
   void move_as_ready(W& w, const Plan& plan) {
     for (Turn& turn : turns_) {
-      while (fills_next(turn, plan) && has_room(turn.out, plan)) fill(w, turn.out, plan);
+      fill_what_has_room(w, turn, plan);
       if (!turn.is_left()) continue;
       moving_.push_back(&turn);
       awaited_.push_back(next_of(turn, w.rank(), plan));
@@ -225,10 +239,11 @@ class PairExchange {
       const int found = w.wait_any(awaited_);
       Turn& turn = *moving_[static_cast<std::size_t>(found)];
       if (fills_next(turn, plan)) {
-        fill(w, turn.out, plan);
+        fill(w, turn, plan);
       } else {
         drain(w, turn.in, plan);
       }
+      fill_what_has_room(w, turn, plan);
       if (turn.is_left()) {
         awaited_[static_cast<std::size_t>(found)] = next_of(turn, w.rank(), plan);
       } else {
@@ -243,12 +258,31 @@ class PairExchange {
     return turn.out.bytes_left() > 0 &&
            (turn.in.bytes_left() == 0 || turn.out.moved < turn.in.moved + channel_bytes);
   }
+  template <world::SingleCopyWorld W>
+  void fill_what_has_room(W& w, Turn& turn, const Plan& plan) {
+    while (fills_next(turn, plan) && has_room(turn, plan)) fill(w, turn, plan);
+  }
   world::Awaited next_of(const Turn& turn, int rank, const Plan& plan) {
     if (fills_next(turn, plan)) {
       return {drained(turn.out.peer, rank), world::until_reached(room_for(turn.out, plan))};
     }
     const world::Sequence number = channel(turn.in.peer).drained;
     return {line_of(turn.in.peer, rank, number), world::until_reached(number + one)};
+  }
+
+  // Both of a pair count what went to and fro, alike: what one of them did not expect, too, and
+  // then all of it is drained before there is more.
+  template <world::SingleCopyWorld W>
+  void go_on_in_step(W& w, const Plan& plan) {
+    for (const auto& [out, in] : turns_) {
+      Channel& between = channel(out.peer);
+      const world::Sequence sent = out.tiles_moved(plan);
+      const world::Sequence came = in.tiles_moved(plan);
+      between.exchanged += std::max(sent, came);
+      if (sent == came) continue;
+      between.known_drained =
+          w.wait(drained(out.peer, w.rank()), world::until_reached(between.filled));
+    }
   }
 
   // What was announced has to stay until it has been read, or has been written. What could not be
@@ -312,31 +346,46 @@ class PairExchange {
     return is_marked(seen);
   }
 
-  // How far the peer has to be before there is room for what is next.
+  static bool returns(const Plan& plan) { return plan.passing.lines == memory::Lines::returned; }
+
+  // How far the peer has to be before there is room for what is next. Where cells begin or cease to
+  // go to and fro, nothing is in any of them any more; then each is this rank's every other time.
   world::Sequence room_for(const Stream& out, const Plan& plan) {
+    const Channel& to_peer = channel(out.peer);
+    if (to_peer.is_to_and_fro != returns(plan)) return to_peer.filled;
     const bool is_in_line = out.is_announced || fits_behind_flag(out.next_bytes(plan));
-    return channel(out.peer).filled + one - one * (is_in_line ? lines_ : cells_);
+    const world::Sequence cells = returns(plan) ? std::min(2 * cells_, lines_) : cells_;
+    return to_peer.filled + one - one * (is_in_line ? lines_ : cells);
   }
-  // As far as this rank knows.
-  bool has_room(const Stream& out, const Plan& plan) {
-    return world::reached(channel(out.peer).known_drained, room_for(out, plan));
+  // As far as this rank knows. Of cells that go to and fro the peer has not filled one before it
+  // had drained the one a channel before: so what came from there tells.
+  bool has_room(const Turn& turn, const Plan& plan) {
+    Channel& to_peer = channel(turn.out.peer);
+    if (to_peer.is_to_and_fro && returns(plan)) {
+      const world::Sequence ahead = turn.out.tiles_moved(plan) - turn.in.tiles_moved(plan);
+      const world::Sequence told = to_peer.filled - one * (ahead + cells_);
+      if (!world::reached(to_peer.known_drained, told)) to_peer.known_drained = told;
+    }
+    return world::reached(to_peer.known_drained, room_for(turn.out, plan));
   }
 
   template <world::SingleCopyWorld W>
-  void fill(W& w, Stream& out, const Plan& plan) {
+  void fill(W& w, Turn& turn, const Plan& plan) {
+    Stream& out = turn.out;
     Channel& to_peer = channel(out.peer);
     const std::size_t bytes = out.next_bytes(plan);
-    const world::Sequence wanted = room_for(out, plan);
-    if (!world::reached(to_peer.known_drained, wanted)) {
-      to_peer.known_drained = w.wait(drained(out.peer, w.rank()), world::until_reached(wanted));
+    if (!has_room(turn, plan)) {
+      to_peer.known_drained =
+          w.wait(drained(out.peer, w.rank()), world::until_reached(room_for(out, plan)));
     }
+    to_peer.is_to_and_fro = returns(plan);
     const Place line = line_of(w.rank(), out.peer, to_peer.filled);
     const Place from{Region::input, w.rank(), out.at()};
     if (out.is_announced) {
       w.expose(line + payload_offset, from);
       to_peer.is_announced = is_unsettled_ = true;
     } else {
-      w.copy(data_of(w.rank(), out.peer, to_peer.filled, bytes), from, bytes, plan.passing.in);
+      w.copy(place_of(out, w.rank(), out.peer, to_peer.filled, plan), from, bytes, plan.passing.in);
     }
     if (out.moved == 0) w.store(line + size_offset, size_word(out.block.bytes));
     w.store(line, flag(to_peer.filled += one, out.is_announced));
@@ -374,7 +423,7 @@ class PairExchange {
     const Place to{Region::output, w.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
     if (!in.is_announced) {
-      copy_out(w, to, data_of(in.peer, w.rank(), from_peer.drained, bytes), bytes, plan.passing,
+      copy_out(w, to, place_of(in, in.peer, w.rank(), from_peer.drained, plan), bytes, plan.passing,
                plan.results);
       return true;
     }
@@ -409,10 +458,21 @@ class PairExchange {
     const auto line = static_cast<std::size_t>(peer) * lines_ + number / one % lines_;
     return {Region::shared, owner, lines_offset_ + line * apart_bytes};
   }
-  Place data_of(int owner, int peer, world::Sequence number, std::size_t bytes) const {
-    if (fits_behind_flag(bytes)) return line_of(owner, peer, number) + payload_offset;
-    const auto cell = static_cast<std::size_t>(peer) * cells_ + number / one % cells_;
+  Place cell_of(int owner, int peer, world::Sequence tile) const {
+    const auto cell = static_cast<std::size_t>(peer) * cells_ + tile % cells_;
     return {Region::shared, owner, cells_offset_ + cell * cell_stride_};
+  }
+  // Where the next tile of a stream lies, of which `number` counts all from writer to reader.
+  Place place_of(const Stream& way, int writer, int reader, world::Sequence number,
+                 const Plan& plan) const {
+    if (fits_behind_flag(way.next_bytes(plan))) {
+      return line_of(writer, reader, number) + payload_offset;
+    }
+    if (!returns(plan)) return cell_of(writer, reader, number / one);
+    const Channel& between = channels_[static_cast<std::size_t>(way.peer)];
+    const world::Sequence tile = between.exchanged + way.tiles_moved(plan);
+    const bool is_in_readers = tile / cells_ % 2 == 1;
+    return is_in_readers ? cell_of(reader, writer, tile) : cell_of(writer, reader, tile);
   }
   Place drained(int owner, int peer) const {
     return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "memory/passing.h"
 #include "node/association.h"
 #include "node/blocks.h"
 #include "node/fold.h"
@@ -27,7 +28,7 @@ class ExchangeReduce {
   // What may differ from call to call; equal on all ranks.
   struct Plan {
     std::size_t round_bytes = most_in_line;  // not over the capacity
-    memory::CopyKernel copy_in = memory::CopyKernel::plain;
+    memory::Passing passing = {};            // returned only between two ranks; never taken
   };
 
   // pre: shared memory holds `start` everywhere.
@@ -40,7 +41,7 @@ class ExchangeReduce {
   // All: pre: an element is not over round_bytes.
   template <world::World W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, {count, reduction}, plan, [&](const Round& round) {
+    run(w, {count, reduction}, plan, {}, [&](const Round& round) {
       fold_ranks(w, output(w, round.offset), spare(w), association_, contributions(w, round),
                  round.what);
       seen_ = round.number;
@@ -51,31 +52,35 @@ class ExchangeReduce {
   template <world::World W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
-    const Block own = blocks.of(w.rank());
-    const auto begin = static_cast<std::size_t>(own.offset);
-    const auto element_bytes = reduction.element_bytes;
-    run(w, {blocks.total(w.ranks()), reduction}, plan, [&](const Round& round) {
-      const std::size_t first = round.offset / element_bytes;
-      const std::size_t from = std::max(first, begin);
-      const std::size_t end = std::min(first + round.what.count, begin + own.bytes);
-      if (from >= end) return;
-      const std::size_t skipped = (from - first) * element_bytes;
-      const auto contribution = contributions(w, round);
-      fold_ranks(
-          w, output(w, (from - begin) * element_bytes), spare(w), association_,
-          [&](int rank) { return contribution(rank) + skipped; }, Join{end - from, reduction});
+    const std::size_t element_bytes = reduction.element_bytes;
+    const auto part_of = [&](int rank) {
+      const Block block = blocks.of(rank);
+      const std::size_t begin = static_cast<std::size_t>(block.offset) * element_bytes;
+      return Part{begin, begin + block.bytes * element_bytes};
+    };
+    const Part mine = part_of(w.rank());
+    run(w, {blocks.total(w.ranks()), reduction}, plan, mine, [&](const Round& round) {
+      const Part here = common(round.part(), mine);
+      if (here.bytes() == 0) return;
+      const auto contribution = [&](int rank) {
+        if (rank == w.rank()) return Place{Region::input, rank, here.begin};
+        return shown(w, rank, round) + at_in_slot(here.begin, round, part_of(rank));
+      };
+      fold_ranks(w, output(w, here.begin - mine.begin), spare(w), association_, contribution,
+                 Join{here.bytes() / element_bytes, reduction});
     });
   }
   // What all ranks up to this one contribute, joined in their order.
   template <world::World W>
   void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, {count, reduction}, plan,
+    run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
         [&](const Round& round) { join_before(w, round, w.rank() + 1); });
   }
   // The same without this one's own. The first rank's output is left alone.
   template <world::World W>
   void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, {count, reduction}, plan, [&](const Round& round) { join_before(w, round, w.rank()); });
+    run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
+        [&](const Round& round) { join_before(w, round, w.rank()); });
   }
 
   // A flag is raised when its owner has joined the round two before: whoever has seen everybody's
@@ -83,28 +88,47 @@ class ExchangeReduce {
   static constexpr world::Sequence slots = 4;
 
  private:
+  // Of the input, from one byte to another.
+  struct Part {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+
+    std::size_t bytes() const { return begin < end ? end - begin : 0; }
+  };
+  static Part common(const Part& a, const Part& b) {
+    return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+  }
   struct Round {
     world::Sequence number = 0;  // among the rounds of all calls
     std::size_t offset = 0;      // in the caller's buffers
     Join what;
+    memory::Lines lines = memory::Lines::stay;
 
     bool is_in_line() const { return fits_behind_flag(what.bytes()); }
+    Part part() const { return {offset, offset + what.bytes()}; }
   };
+  // Of prefixes: nobody comes after the last rank.
+  template <world::World W>
+  static Part not_for_others(const W& w, std::size_t bytes) {
+    return w.rank() + 1 == w.ranks() ? Part{0, bytes} : Part{};
+  }
 
   // join(round) waits for those alone whose contributions it wants: nobody waits for a rank after
-  // it in a scan.
+  // it in a scan. What of the input nobody else wants is not shown, and the rest of its round moves
+  // up: two ranks that want half each then use the same lines of a slot.
   template <world::World W, class JoinRound>
-  void run(W& w, const Join& all, const Plan& plan, JoinRound join) {
+  void run(W& w, const Join& all, const Plan& plan, const Part& unwanted, JoinRound join) {
     const std::size_t most = plan.round_bytes / all.reduction.element_bytes;
     const std::size_t rounds = (all.count + most - 1) / most;
     const auto round = [&](std::size_t i) {
       return Round{first_ + static_cast<world::Sequence>(i) + 1,
                    i * most * all.reduction.element_bytes,
-                   {std::min(most, all.count - i * most), all.reduction}};
+                   {std::min(most, all.count - i * most), all.reduction},
+                   plan.passing.lines};
     };
-    if (rounds > 0) show(w, round(0), plan.copy_in);
+    if (rounds > 0) show(w, round(0), unwanted, plan.passing.in);
     for (std::size_t i = 0; i < rounds; ++i) {
-      if (i + 1 < rounds) show(w, round(i + 1), plan.copy_in);
+      if (i + 1 < rounds) show(w, round(i + 1), unwanted, plan.passing.in);
       join(round(i));
     }
     first_ += static_cast<world::Sequence>(rounds);
@@ -114,9 +138,14 @@ class ExchangeReduce {
   Place line_of(int owner, world::Sequence number) const {
     return {Region::shared, owner, (number & (lines_ - 1)) * apart_bytes};
   }
-  Place data_of(int owner, const Round& round) const {
-    if (round.is_in_line()) return line_of(owner, round.number) + payload_offset;
-    return {Region::shared, owner, slots_at() + round.number % slots * slot_stride_};
+  // Two ranks may turn by turn show what they have in each other's slots, which they have just
+  // read.
+  Place data_of(int shower, const Round& round) const {
+    if (round.is_in_line()) return line_of(shower, round.number) + payload_offset;
+    const bool is_in_others =
+        round.lines == memory::Lines::returned && round.number / slots % 2 == 1;
+    return {Region::shared, is_in_others ? 1 - shower : shower,
+            slots_at() + round.number % slots * slot_stride_};
   }
   template <world::World W>
   static Place output(const W& w, std::size_t offset) {
@@ -128,11 +157,20 @@ class ExchangeReduce {
   }
 
   template <world::World W>
-  void show(W& w, const Round& round, memory::CopyKernel kernel) {
+  void show(W& w, const Round& round, const Part& unwanted, memory::CopyKernel kernel) {
     make_room(w, round);
-    w.copy(data_of(w.rank(), round), {Region::input, w.rank(), round.offset}, round.what.bytes(),
-           kernel);
+    const Part whole = round.part();
+    for (const Part& part : {Part{whole.begin, std::min(whole.end, unwanted.begin)},
+                             Part{std::max(whole.begin, unwanted.end), whole.end}}) {
+      if (part.bytes() == 0) continue;
+      w.copy(data_of(w.rank(), round) + at_in_slot(part.begin, round, unwanted),
+             {Region::input, w.rank(), part.begin}, part.bytes(), kernel);
+    }
     w.store(line_of(w.rank(), round.number), round.number);
+  }
+  // Where in a slot a byte of the input lies, of which so much is left out.
+  static std::size_t at_in_slot(std::size_t byte, const Round& round, const Part& left_out) {
+    return byte - round.offset - common({round.offset, byte}, left_out).bytes();
   }
 
   template <world::World W>

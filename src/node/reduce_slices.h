@@ -175,7 +175,8 @@ class SlicedReduce {
         w, block, spare, association_, [&](int rank) { return contribution(w, rank, part, at); },
         how);
     hand_out(w, block, part, at, how.bytes(), job);
-    if (job.plan.passing.taken) keep_contributions(w, part, at, how.bytes(), job);
+    if (job.plan.passing.lines == memory::Lines::taken)
+      keep_contributions(w, part, at, how.bytes(), job);
   }
 
   // What has no result in its place.

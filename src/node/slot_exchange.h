@@ -34,7 +34,7 @@ class SlotExchange {
   struct Plan {
     std::size_t round_bytes = most_in_line;  // of a slot; not over the capacity
     Order order = Order::ring;
-    memory::Passing passing = {};  // of an allgather; taken only between two ranks
+    memory::Passing passing = {};  // between two ranks alone not `stay`; of an all-to-all not taken
     memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written
   };
 
@@ -67,17 +67,19 @@ class SlotExchange {
   template <world::World W>
   void alltoall(W& w, std::size_t bytes, bool in_place, const Plan& plan) {
     const std::size_t all = bytes * static_cast<std::size_t>(w.ranks());
-    const Place mine = slot_of(w.rank(), ++first_);
-    w.copy(mine + payload_at(all), {Region::input, w.rank(), 0}, all, plan.passing.in);
-    w.store(mine, first_);
+    const Place mine = slot_of(w.rank(), ++first_, plan);
     const Blocks blocks = Blocks::even(bytes);
     const Block own = blocks.of(w.rank());
+    show_all_but(w, own, mine, all, plan);
+    w.store(mine, first_);
     if (!in_place) move_own(w, own, own, plan.results);
-    const std::size_t own_at = payload_at(all) + static_cast<std::size_t>(own.offset);
     for (const int owner : visits(plan.order)) {
-      const Place slot = slot_of(owner, first_);
+      const Place slot = slot_of(owner, first_, plan);
       w.wait(slot, world::until_reached(first_));
-      w.copy(output(w, blocks.of(owner).offset), slot + own_at, bytes, plan.results);
+      const std::size_t left_out = shows_own(all) || w.rank() < owner ? 0 : bytes;
+      const auto own_at = static_cast<std::size_t>(own.offset) - left_out;
+      w.copy(output(w, blocks.of(owner).offset), slot + payload_at(all) + own_at, bytes,
+             plan.results);
     }
   }
 
@@ -98,8 +100,12 @@ class SlotExchange {
     std::size_t bytes_of(const Block& block) const { return in_piece(block.bytes, from, most); }
   };
 
-  Place slot_of(int owner, world::Sequence number) const {
-    return {Region::shared, owner, number % slots * slot_stride_};
+  // Two ranks may turn by turn show what they have in each other's slots, which they have just
+  // read.
+  Place slot_of(int shower, world::Sequence number, const Plan& plan) const {
+    const bool is_in_others =
+        plan.passing.lines == memory::Lines::returned && number / slots % 2 == 1;
+    return {Region::shared, is_in_others ? 1 - shower : shower, number % slots * slot_stride_};
   }
   template <world::World W>
   static Place output(const W& w, std::ptrdiff_t offset) {
@@ -111,7 +117,7 @@ class SlotExchange {
 
   template <world::World W>
   void show(W& w, const Round& round, const Block& own, const Plan& plan) {
-    const Place mine = slot_of(w.rank(), round.number);
+    const Place mine = slot_of(w.rank(), round.number, plan);
     const std::size_t bytes = round.bytes_of(own);
     if (bytes > 0) {
       w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes,
@@ -120,11 +126,27 @@ class SlotExchange {
     w.store(mine, round.number);
   }
 
+  // What is in the flag's line comes with it, wanted or not. Else what nobody wants is left out,
+  // and the rest moves up: two ranks then use the same lines of a slot.
+  static bool shows_own(std::size_t all) { return fits_behind_flag(all); }
+  template <world::World W>
+  static void show_all_but(W& w, const Block& own, Place mine, std::size_t all, const Plan& plan) {
+    const auto show_part = [&](std::size_t at, std::size_t begin, std::size_t end) {
+      if (begin == end) return;
+      w.copy(mine + payload_at(all) + at, {Region::input, w.rank(), begin}, end - begin,
+             plan.passing.in);
+    };
+    const auto own_at = static_cast<std::size_t>(own.offset);
+    if (shows_own(all)) return show_part(0, 0, all);
+    show_part(0, 0, own_at);
+    show_part(own_at, own_at + own.bytes, all);
+  }
+
   // Also where there is nothing to take: whoever shows next counts on this rank's having seen all.
   template <world::World W>
   void take(W& w, const Round& round, const Blocks& blocks, const Plan& plan) {
     for (const int owner : visits(plan.order)) {
-      const Place slot = slot_of(owner, round.number);
+      const Place slot = slot_of(owner, round.number, plan);
       w.wait(slot, world::until_reached(round.number));
       const Block block = blocks.of(owner);
       const std::size_t bytes = round.bytes_of(block);

@@ -19,7 +19,7 @@ constexpr int root = 0;
 double reuse_ns(const Prices& prices) { return prices.flags_ns(prices.others_than(root), root, 1); }
 
 memory::Passing passing_for(const Prices& prices, std::size_t bytes) {
-  return prices.passing_for(bytes, root, prices.farthest_from(root), prices.have_one_reader());
+  return prices.passing_for(bytes, root, prices.farthest_from(root), prices.shown_to_all());
 }
 
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,

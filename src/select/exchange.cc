@@ -17,6 +17,7 @@
 namespace huddle::select {
 namespace {
 
+using memory::LinesAllowed;
 using node::DoublingExchange;
 using node::PairExchange;
 using node::SlotExchange;
@@ -62,7 +63,7 @@ Moved moved(const Prices& prices, const Pair& pair, std::size_t bytes, std::size
       prices.in_turns_ns(prices.move_ns(bytes, data.all_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
   const auto [rank, peer] = pair;
-  return {prices.in_turns_ns(prices.write_ns(bytes, buffers_bytes, rank, peer, passing),
+  return {prices.in_turns_ns(prices.show_ns(bytes, buffers_bytes, rank, peer, passing),
                              at_once.writers),
           std::max({prices.in_turns_ns(prices.rest_ns(bytes, peer, rank), at_once.readers),
                     prices.read_ns(bytes, peer, rank, at_once.readers - 1, passing), results_ns})};
@@ -116,26 +117,41 @@ std::string_view name(PairExchange::Order order) {
   return {};
 }
 
-constexpr Order all_orders[] = {Order::paired, Order::staggered, Order::as_ready};
+// In which orders pairs may meet, and what may become of their lines.
+struct Ways {
+  std::span<const Order> orders;
+  LinesAllowed lines;
+};
+// Lines go to and fro where both of a pair turn to each other.
+constexpr Order mutual_orders[] = {Order::paired, Order::as_ready};
+constexpr Order one_way_orders[] = {Order::staggered};
+constexpr Ways ways_of_all[] = {{mutual_orders, memory::to_and_fro},
+                                {one_way_orders, memory::to_one}};
 // One of a pair is always the root: it goes from one to the next.
 constexpr Order orders_of_root[] = {Order::staggered, Order::as_ready};
+constexpr Ways ways_of_root[] = {{orders_of_root, memory::to_one}};
+// What pairs have for each other may differ; so nobody can count on its lines' coming back.
+constexpr Order orders_of_uneven[] = {Order::as_ready};
+constexpr Ways ways_of_uneven[] = {{orders_of_uneven, memory::to_one}};
 
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
 void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-               const Request& request, std::span<const Order> orders, memory::CopyKernel results,
+               const Request& request, std::span<const Ways> ways, memory::CopyKernel results,
                Price price) {
   const auto& parameters = provision.pair_exchange;
   const int far = prices.farthest_from(0);
   for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
-    const auto passing = prices.block_passing_for(tile, buffers, 0, far, true);
-    for (const Order order : orders) {
-      const PairExchange::Plan plan{tile, order, passing, results};
-      list.push_back({plan,
-                      fmt::format("tiles of {}, {}, {}{}", size_text(static_cast<double>(tile)),
-                                  name(order), memory::name(passing), text_of_results(results)),
-                      price(plan)});
+    for (const auto& [orders, lines] : ways) {
+      const auto passing = prices.block_passing_for(tile, buffers, 0, far, lines);
+      for (const Order order : orders) {
+        const PairExchange::Plan plan{tile, order, passing, results};
+        list.push_back({plan,
+                        fmt::format("tiles of {}, {}, {}{}", size_text(static_cast<double>(tile)),
+                                    name(order), memory::name(passing), text_of_results(results)),
+                        price(plan)});
+      }
     }
   }
 }
@@ -145,9 +161,10 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
   const int far = prices.farthest_from(0);
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   const memory::CopyKernel results = kernel_of_results(prices, request);
+  const LinesAllowed lines = prices.are_two() ? LinesAllowed(memory::to_and_fro) : memory::to_many;
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
-    const auto passing = prices.block_passing_for(round, SlotExchange::slots * round, 0, far,
-                                                  prices.have_one_reader());
+    const auto passing =
+        prices.block_passing_for(round, SlotExchange::slots * round, 0, far, lines);
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
       const SlotExchange::Plan plan{round, order, passing, results};
       list.push_back({plan,
@@ -163,8 +180,9 @@ void add_doubling(std::vector<Candidate>& list, const Prices& prices, const Prov
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   if (request.bytes > provision.doubling_exchange.capacity_bytes / ranks) return;
   const std::size_t all = ranks * request.bytes;
-  const DoublingExchange::Plan plan{prices.block_passing_for(
-      all / 2, DoublingExchange::calls_in_flight * all, 0, prices.farthest_from(0), true)};
+  const DoublingExchange::Plan plan{
+      prices.block_passing_for(all / 2, DoublingExchange::calls_in_flight * all, 0,
+                               prices.farthest_from(0), memory::to_one)};
   list.push_back(
       {plan, std::string(memory::name(plan.passing)), doubling_ns(prices, request, plan)});
 }
@@ -174,15 +192,16 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   if (request.bytes > capacity / ranks) return;
-  const SlotExchange::Plan plan{
-      capacity, SlotExchange::Order::ring, {}, kernel_of_results(prices, request)};
+  const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring,
+                                prices.are_two() ? memory::by_returning : memory::Passing(),
+                                kernel_of_results(prices, request)};
   list.push_back({plan, "a slot for all" + text_of_results(plan.results),
                   slots_alltoall_ns(prices, request, plan)});
 }
 
 void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
                         const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request, all_orders, kernel_of_results(prices, request),
+  add_pairs(list, prices, provision, request, ways_of_all, kernel_of_results(prices, request),
             [&](const PairExchange::Plan& plan) {
               return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request, plan);
             });
@@ -190,7 +209,7 @@ void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
 
 void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
                       const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request, orders_of_root, kernel_of_results(prices, request),
+  add_pairs(list, prices, provision, request, ways_of_root, kernel_of_results(prices, request),
             [&](const PairExchange::Plan& plan) {
               return pairs_rooted_ns(prices, provision.pair_exchange.cells, request, plan,
                                      request.operation == Operation::gather);
@@ -264,15 +283,15 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const std::size_t all = ranks * least;
   const Data data = data_of(prices, request, plan.results);
-  const Moved shown = moved(prices, farthest(prices), all, SlotExchange::slots * all,
+  const double little_ns = own_ns(prices, request, plan.results) + prices.meeting_ns();
+  if (node::fits_behind_flag(all)) return little_ns;
+  const Moved shown = moved(prices, farthest(prices), all - least, SlotExchange::slots * all,
                             {prices.ranks(), 1}, plan.passing, data);
   const int far = prices.farthest_from(0);
-  // Where they do not lie in the flag's line, a block's lines are fetched after it.
-  const double read_ns = node::fits_behind_flag(all)
-                             ? 0
-                             : std::max(prices.rest_ns(least + node::line_bytes, far, 0),
-                                        prices.move_ns(least, data.all_bytes, data.results));
-  return own_ns(prices, request, plan.results) + shown.write_ns + prices.meeting_ns() +
+  // Blocks are asked for after the flags: of these ways nothing hides the first.
+  const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),
+                                  prices.move_ns(least, data.all_bytes, data.results));
+  return little_ns + shown.write_ns + prices.read_ns(node::line_bytes, far, 0, 0) +
          prices.by_all_ns((prices.ranks() - 1) * read_ns);
 }
 
@@ -375,9 +394,8 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
   const int cells = provision.pair_exchange.cells;
   const std::size_t much = 2 * static_cast<std::size_t>(cells) * provision.pair_exchange.tile_bytes;
   const Request of_much{Operation::alltoall, much, 1};
-  constexpr Order orders[] = {Order::as_ready};
   std::vector<Candidate> tilings;
-  add_pairs(tilings, prices, provision, of_much, orders, memory::CopyKernel::plain,
+  add_pairs(tilings, prices, provision, of_much, ways_of_uneven, memory::CopyKernel::plain,
             [&](const PairExchange::Plan& plan) {
               return pairs_alltoall_ns(prices, cells, of_much, plan);
             });

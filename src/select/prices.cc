@@ -16,15 +16,23 @@ namespace {
 
 using machine::HandoffKind;
 using memory::CopyKernel;
+using memory::Lines;
 using memory::Passing;
 
 // Kernels other than the non-temporal one write into the caches.
 bool past_the_caches(const Passing& passing) { return passing.in == CopyKernel::nontemporal; }
 
 HandoffKind write_kind(const Passing& passing) {
-  if (passing.taken) return HandoffKind::write_taken;
-  return past_the_caches(passing) ? HandoffKind::write_cached_nontemporal
-                                  : HandoffKind::write_cached;
+  switch (passing.lines) {
+    case Lines::stay:
+      return past_the_caches(passing) ? HandoffKind::write_cached_nontemporal
+                                      : HandoffKind::write_cached;
+    case Lines::taken:
+      return HandoffKind::write_taken;
+    case Lines::returned:
+      return HandoffKind::write_returned;
+  }
+  return HandoffKind::write_cached;
 }
 
 }  // namespace
@@ -92,7 +100,7 @@ double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
 double Prices::read_ns(std::size_t bytes, int from, int to, int others,
                        const Passing& passing) const {
   const double cached_ns = read_ns(bytes, from, to, others);
-  if (passing.taken) {
+  if (passing.lines == Lines::taken) {
     return std::max(cached_ns, model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to),
                                                  HandoffKind::read_taking));
   }
@@ -111,22 +119,27 @@ double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers
 
 double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                         const Passing& passing) const {
-  return share_ns(write_kind(passing), bytes, buffers_bytes, rank, reader);
+  const double ns = share_ns(write_kind(passing), bytes, buffers_bytes, rank, reader);
+  if (passing.lines != Lines::returned) return ns;
+  // The reader has the lines cached, too: so much at the most.
+  return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, passing.in));
 }
 
-double Prices::return_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int peer) const {
-  const double ns = share_ns(HandoffKind::write_returned, bytes, buffers_bytes, rank, peer);
-  // The peer has the lines cached, too: so much at the most.
-  const double most_ns = write_ns(bytes, buffers_bytes, rank, peer, CopyKernel::plain);
-  return std::min(ns, most_ns);
+double Prices::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                       const Passing& passing) const {
+  if (node::fits_behind_flag(bytes)) return 0;
+  const std::size_t line = std::min(bytes, node::line_bytes);
+  return std::max(0.0, write_ns(bytes, buffers_bytes, rank, reader, passing) -
+                           write_ns(line, buffers_bytes, rank, reader, passing));
 }
 
 double Prices::stream_ns(std::size_t bytes, int from, int to, const Passing& passing) const {
   return node::ring_ns(model_, passing, static_cast<double>(bytes), pu(from), pu(to));
 }
 
-Passing Prices::passing_for(std::size_t bytes, int from, int to, bool may_take) const {
-  return node::passing_for(model_, static_cast<double>(bytes), pu(from), pu(to), may_take);
+Passing Prices::passing_for(std::size_t bytes, int from, int to,
+                            memory::LinesAllowed allowed) const {
+  return node::passing_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
 }
 
 double Prices::rewrite_ns(std::size_t bytes, std::size_t between_bytes) const {
@@ -201,18 +214,19 @@ std::vector<int> Prices::others_than(int rank) const {
 }
 
 Passing Prices::block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
-                                  bool may_take) const {
+                                  memory::LinesAllowed allowed) const {
   const auto ns = [&](const Passing& passing) {
     return write_ns(bytes, buffers_bytes, from, to, passing) + read_ns(bytes, from, to, 0, passing);
   };
   Passing best;
-  for (const Passing& passing : {Passing(CopyKernel::nontemporal), memory::by_taking}) {
-    if (node::is_possible(passing, may_take) && ns(passing) < ns(best)) best = passing;
+  for (const Passing& passing :
+       {Passing(CopyKernel::nontemporal), memory::by_taking, memory::by_returning}) {
+    if (node::is_possible(passing, allowed) && ns(passing) < ns(best)) best = passing;
   }
   if (best != Passing()) return best;
   // The others that write into the caches were measured as rings only.
-  const Passing streaming = passing_for(bytes, from, to, may_take);
-  return past_the_caches(streaming) || streaming.taken ? best : streaming;
+  const Passing streaming = passing_for(bytes, from, to, allowed);
+  return past_the_caches(streaming) || streaming.lines != Lines::stay ? best : streaming;
 }
 
 std::vector<double> times_down(const Prices& prices, const node::Tree& tree) {

@@ -48,12 +48,15 @@ class Prices {
   // The same passed in this manner: what went past the caches has to be had from there.
   double read_ns(std::size_t bytes, int from, int to, int others,
                  const memory::Passing& passing) const;
-  // A block written where others have read before, into buffers of so much memory in all: the more
-  // there are, the longer ago its lines were last used.
+  // A block written where others have read before, or, where lines return, where this rank has,
+  // into buffers of so much memory in all: the more there are, the longer ago its lines were last
+  // used.
   double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                   const memory::Passing& passing) const;
-  // A block written where this rank has just read what a peer wrote there.
-  double return_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int peer) const;
+  // The same with its flag behind it: the flag's line and the block's first are on their way
+  // together. What rides in the flag's line costs nothing besides.
+  double show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                 const memory::Passing& passing) const;
   // A block that goes through memory shared with `to` while it is still being written.
   double stream_ns(std::size_t bytes, int from, int to, const memory::Passing& passing) const;
   // A block of one's own data joined to another, the data being so many bytes in all: they come
@@ -97,14 +100,18 @@ class Prices {
   double push_ns(std::size_t bytes, int others, bool mapped) const;
 
   // In which manner so much passes through memory that readers have cached, `to` being one of them
-  // or the only one, who may take it, and read meanwhile.
-  memory::Passing passing_for(std::size_t bytes, int from, int to, bool may_take) const;
+  // or the only one, and read meanwhile.
+  memory::Passing passing_for(std::size_t bytes, int from, int to,
+                              memory::LinesAllowed allowed) const;
   // The same for blocks that are read when they are whole, in buffers of so much memory in all.
   memory::Passing block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
-                                    bool may_take) const;
+                                    memory::LinesAllowed allowed) const;
 
-  // Whether what one rank shows to all others has a single reader, who may take it.
-  bool have_one_reader() const { return ranks() == 2; }
+  // What one rank shows to all others has a single reader if that is all of them.
+  bool are_two() const { return ranks() == 2; }
+  memory::LinesAllowed shown_to_all() const {
+    return are_two() ? memory::LinesAllowed(memory::to_one) : memory::to_many;
+  }
 
   // The rank that is farthest from this one.
   int farthest_from(int rank) const;

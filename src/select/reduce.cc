@@ -31,29 +31,39 @@ std::vector<int> row(int first, int last) {
 struct Block {
   std::size_t bytes = 0;
   std::size_t data_bytes = 0;
+  bool is_behind_flag = false;
 };
 
-// All show a block in one of their slots; what rides in the flag's line costs nothing besides.
-// The block's lines and the flag's are on their way together: one way of a line is the flag's
-// already.
+// All show a block in one of their slots.
 double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
-               memory::CopyKernel kernel) {
-  if (node::fits_behind_flag(bytes)) return 0;
+               const memory::Passing& passing) {
   const int far = prices.farthest_from(0);
-  const double written_ns = prices.by_all_ns(prices.write_ns(bytes, slots * bytes, 0, far, kernel));
-  return std::max(0.0, written_ns - prices.line_ns(0, far));
+  return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, passing));
 }
 
-// Contributions are joined where they lie: whoever reads them takes nothing.
-memory::CopyKernel brought_in_by(const Prices& prices, std::size_t bytes, std::size_t buffers) {
-  return prices.block_passing_for(bytes, buffers, 0, prices.farthest_from(0), false).in;
+Aim::Kind aim_of(Operation operation) {
+  if (operation == Operation::allreduce) return Aim::Kind::to_all;
+  if (operation == Operation::reduce) return Aim::Kind::to_one;
+  if (reduces_to_blocks(operation)) return Aim::Kind::to_each;
+  return operation == Operation::scan ? Aim::Kind::inclusive : Aim::Kind::exclusive;
 }
 
-// `reader` joins what these show to its own. What went past the caches has to be had from there.
+// Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
+// of the ranks before are read, and what nobody has read is not returned.
+memory::Passing passing_of_exchange(const Prices& prices, std::size_t bytes, Operation operation) {
+  const bool is_mutual = prices.are_two() && !Aim{aim_of(operation)}.is_of_prefixes();
+  const memory::LinesAllowed lines =
+      is_mutual ? memory::LinesAllowed(memory::joined_to_and_fro) : memory::to_many;
+  return prices.block_passing_for(bytes, node::ExchangeReduce::slots * bytes, 0,
+                                  prices.farthest_from(0), lines);
+}
+
+// `reader` joins what these show to its own. What does not ride in a flag's line it asks for when
+// it has seen the flag: of all these ways nothing hides the first. What went past the caches has to
+// be had from there.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
-                   const Block& block, memory::CopyKernel shown_by = memory::CopyKernel::plain) {
-  const bool is_in_caches =
-      shown_by != memory::CopyKernel::nontemporal || node::fits_behind_flag(block.bytes);
+                   const Block& block, const memory::Passing& shown_by = {}) {
+  const bool is_in_caches = shown_by.in != memory::CopyKernel::nontemporal || block.is_behind_flag;
   double ns = 0;
   for (const int writer : writers) {
     const double rest_ns = prices.rest_ns(block.bytes, writer, reader);
@@ -62,7 +72,8 @@ double join_all_ns(const Prices& prices, const std::vector<int>& writers, int re
               : std::max(rest_ns, prices.read_ns(block.bytes, writer, reader, 0, shown_by));
     ns += prices.join_ns(block.bytes, block.data_bytes, reader);
   }
-  return ns;
+  if (writers.empty() || block.is_behind_flag) return ns;
+  return ns + prices.read_ns(node::line_bytes, writers.front(), reader, 0);
 }
 double gather_ns(const Prices& prices, const std::vector<int>& writers, int reader,
                  const Block& block) {
@@ -131,13 +142,11 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
   const double top_works_ns =
       prices.flags_ns(leaders, 0, 1) +
       prices.in_turns_ns(joins_ns, to_all ? joiners(prices, association, top) : 1);
-  // Members show theirs to their leader; a leader shows its block's where anybody else wants it. Of
-  // a round alone the block's lines and the flag's are on their way together.
+  // Members show theirs to their leader; a leader shows its block's where anybody else wants it.
   const bool members_show = association.blocks() < prices.ranks();
   const bool leaders_show = !leaders.empty() || (to_all && top == TreeReduce::Top::everybody);
-  const double shown_alone_ns = std::max(0.0, shown_ns - prices.line_ns(0, far));
   const int shows = (members_show ? 1 : 0) + (leaders_show ? 1 : 0);
-  Round round{.alone_ns = leader_works_ns + shows * shown_alone_ns + top_works_ns,
+  Round round{.alone_ns = leader_works_ns + shows * shown_ns + top_works_ns,
               .busy_ns = leader_works_ns + shown_ns + top_works_ns};
   if (!to_all) return round;
   // What a step more costs whoever is busiest: the result has to be shown.
@@ -153,8 +162,7 @@ Round tree_round(const Prices& prices, const Association& association, const Blo
       break;
     case TreeReduce::Top::everybody:
       // The blocks' lines are read by all in place of one.
-      round.alone_ns +=
-          prices.queue_ns(0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
+      round.alone_ns += prices.queue_ns(0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
       break;
   }
   return round;
@@ -172,10 +180,14 @@ std::string_view name(TreeReduce::Top top) {
   return {};
 }
 
-// What a slot may carry in a round: an element or more.
+// What a slot may carry in a round: an element or more. Where each rank has its own block of what
+// is joined, all blocks: in a round of some of them one rank would work while the others wait.
 std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacity) {
   std::vector<std::size_t> sizes = piece_sizes(request.bytes, capacity);
-  std::erase_if(sizes, [&](std::size_t size) { return size < request.element_bytes; });
+  const std::size_t least = reduces_to_blocks(request.operation)
+                                ? std::max(request.bytes, request.element_bytes)
+                                : request.element_bytes;
+  std::erase_if(sizes, [&](std::size_t size) { return size < least; });
   return sizes;
 }
 
@@ -207,32 +219,21 @@ void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provisio
   }
 }
 
-// Of what each of the others shows a rank joins all, or what is its own block.
 void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                   const Request& request) {
-  const std::size_t joined_bytes = reduces_to_blocks(request.operation)
-                                       ? request.bytes / static_cast<std::size_t>(prices.ranks())
-                                       : request.bytes;
   for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
-    const std::size_t buffers = node::ExchangeReduce::slots * round;
-    const node::ExchangeReduce::Plan plan{round, brought_in_by(prices, round, buffers)};
+    const node::ExchangeReduce::Plan plan{round,
+                                          passing_of_exchange(prices, round, request.operation)};
     list.push_back({plan,
                     fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
-                                memory::name(plan.copy_in)),
-                    exchange_ns(prices, request.bytes, joined_bytes, plan)});
+                                memory::name(plan.passing)),
+                    exchange_ns(prices, request, plan)});
   }
 }
 
 // Whether all of the data are joined to one result, whoever wants it.
 bool is_whole(Operation operation) {
   return operation == Operation::reduce || operation == Operation::allreduce;
-}
-
-Aim::Kind aim_of(Operation operation) {
-  if (operation == Operation::allreduce) return Aim::Kind::to_all;
-  if (operation == Operation::reduce) return Aim::Kind::to_one;
-  if (reduces_to_blocks(operation)) return Aim::Kind::to_each;
-  return operation == Operation::scan ? Aim::Kind::inclusive : Aim::Kind::exclusive;
 }
 
 std::string_view name(Results results) {
@@ -270,8 +271,9 @@ memory::Passing passing_of_slices(const Prices& prices, std::size_t slice, std::
                                   Results results, Aim::Kind aim) {
   if (comes_back_to_all(results, aim)) return {};
   const memory::Passing passing =
-      prices.block_passing_for(slice, buffers, 0, prices.farthest_from(0), true);
-  return results == Results::returned && !passing.taken ? memory::Passing() : passing;
+      prices.block_passing_for(slice, buffers, 0, prices.farthest_from(0), memory::to_one);
+  const bool is_taken = passing.lines == memory::Lines::taken;
+  return results == Results::returned && !is_taken ? memory::Passing() : passing;
 }
 
 void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
@@ -302,16 +304,19 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provis
 }  // namespace
 
 // Everybody reads everybody's line: each line has as many readers as there are others. Each round
-// has its flags to wait for, its data to show, and all to join.
-double exchange_ns(const Prices& prices, std::size_t bytes, std::size_t joined_bytes,
+// has its flags to wait for, its data to show, and to join all that the others show, or what is the
+// rank's own block, which it need not show.
+double exchange_ns(const Prices& prices, const Request& request,
                    const node::ExchangeReduce::Plan& plan) {
-  const std::size_t least = std::max<std::size_t>(bytes, 1);
+  const std::size_t least = std::max<std::size_t>(request.bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
   const double rounds = ceil_div(least, round_bytes);
-  const double shown_ns = show_ns(prices, round_bytes, node::ExchangeReduce::slots, plan.copy_in);
-  const auto joined = static_cast<std::size_t>(static_cast<double>(joined_bytes) / rounds);
-  const double joins_ns =
-      join_all_ns(prices, prices.others_than(0), 0, {joined, least}, plan.copy_in);
+  const bool is_of_blocks = reduces_to_blocks(request.operation);
+  const std::size_t own = round_bytes / static_cast<std::size_t>(prices.ranks());
+  const double shown_ns = show_ns(prices, is_of_blocks ? round_bytes - own : round_bytes,
+                                  node::ExchangeReduce::slots, plan.passing);
+  const Block joined{is_of_blocks ? own : round_bytes, least, node::fits_behind_flag(round_bytes)};
+  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, joined, plan.passing);
   return rounds * (shown_ns + prices.meeting_ns() + prices.by_all_ns(joins_ns));
 }
 
@@ -321,7 +326,8 @@ double tree_reduce_ns(const Prices& prices, const Association& association, int 
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
   const double rounds = ceil_div(least, round_bytes);
   const Round round =
-      tree_round(prices, association, {round_bytes, least}, slots, plan.top, to_all);
+      tree_round(prices, association, {round_bytes, least, node::fits_behind_flag(round_bytes)},
+                 slots, plan.top, to_all);
   return round.alone_ns + (rounds - 1) * round.busy_ns;
 }
 
@@ -353,7 +359,7 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
       prices.move_ns(theirs, data_of_all(ranks, bytes, aim), memory::CopyKernel::plain);
   const double shown_ns = prices.by_all_ns(
       std::max(moved_ns, comes_back_to_all(plan.results, aim)
-                             ? prices.return_ns(theirs, buffers, 0, far)
+                             ? prices.write_ns(theirs, buffers, 0, far, memory::by_returning)
                              : prices.write_ns(theirs, buffers, 0, far, plan.passing)));
   const double join_ns = std::max(moved_ns / static_cast<double>(ranks - 1),
                                   prices.read_ns(theirs, far, 0, others, plan.passing));
@@ -373,11 +379,10 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
     }
     return {};
   }();
-  const double result_ns =
-      prices.by_all_ns(returned ? prices.return_ns(result_bytes, buffers, 0, far)
-                                : prices.write_ns(result_bytes, buffers, 0, far, plan.passing.in));
+  const double result_ns = prices.by_all_ns(prices.write_ns(
+      result_bytes, buffers, 0, far, returned ? memory::by_returning : plan.passing.in));
   const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
-  const double waits = (returned ? 2 : 3) * (ceil_div(bytes, chunk) + 1);
+  const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk);
   return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
 }
 

@@ -14,7 +14,7 @@ namespace huddle::select {
 std::vector<Algorithm> reduce_algorithms(Operation operation);
 
 // A rank joins so many of the bytes that each of the others shows.
-double exchange_ns(const Prices& prices, std::size_t bytes, std::size_t joined_bytes,
+double exchange_ns(const Prices& prices, const Request& request,
                    const node::ExchangeReduce::Plan& plan);
 // to_all: of an allreduce; otherwise of a reduce.
 double tree_reduce_ns(const Prices& prices, const node::Association& association, int slots,

@@ -47,10 +47,11 @@ TEST(CopyChoice, FollowsTheCurves) {
   set_ring(machine, CopyKernel::rep_movsb, {{1000, 100000}, {300, 9000}, {}});
   set_ring(machine, CopyKernel::nontemporal, {{1000, 100000}, {600, 5000}, {}});
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 1000, 0, 1, true), CopyKernel::plain);
-  EXPECT_EQ(passing_for(model, 100000, 0, 1, true), CopyKernel::nontemporal);
+  EXPECT_EQ(passing_for(model, 1000, 0, 1, memory::to_one), CopyKernel::plain);
+  EXPECT_EQ(passing_for(model, 100000, 0, 1, memory::to_one), CopyKernel::nontemporal);
   for (double bytes = 64; bytes < 1e6; bytes *= 2) {
-    const double best_ns = ring_ns(model, passing_for(model, bytes, 0, 1, true), bytes, 0, 1);
+    const double best_ns =
+        ring_ns(model, passing_for(model, bytes, 0, 1, memory::to_one), bytes, 0, 1);
     for (const memory::Passing& passing : memory::passings) {
       EXPECT_LE(best_ns, ring_ns(model, passing, bytes, 0, 1)) << bytes;
     }
@@ -64,15 +65,15 @@ TEST(CopyChoice, LetsNobodyTakeWhatOthersRead) {
   set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
   set_ring(machine, memory::by_taking, {{1000}, {50}, {}});
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 1000, 0, 1, true), memory::by_taking);
-  EXPECT_EQ(passing_for(model, 1000, 0, 1, false), CopyKernel::plain);
+  EXPECT_EQ(passing_for(model, 1000, 0, 1, memory::to_one), memory::by_taking);
+  EXPECT_EQ(passing_for(model, 1000, 0, 1, memory::to_many), CopyKernel::plain);
 }
 
 TEST(CopyChoice, IsPlainWhereNothingIsKnown) {
   Machine machine = two_cores();
   machine.handoff.clear();
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 1e6, 0, 1, true), CopyKernel::plain);
+  EXPECT_EQ(passing_for(model, 1e6, 0, 1, memory::to_one), CopyKernel::plain);
   EXPECT_TRUE(std::isinf(ring_ns(model, CopyKernel::plain, 1e6, 0, 1)));
 }
 
@@ -81,15 +82,15 @@ TEST(CopyChoice, TakesNoKernelWithoutACurve) {
   Machine machine = two_cores();
   machine.handoff.clear();
   set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
-  EXPECT_EQ(passing_for(CostModel(machine), 1e6, 0, 1, true), CopyKernel::plain);
+  EXPECT_EQ(passing_for(CostModel(machine), 1e6, 0, 1, memory::to_one), CopyKernel::plain);
 }
 
 // Uncalibrated: nothing goes past the caches, for nobody knows whether that pays here.
 TEST(CopyChoice, IsSensibleOnAnUncalibratedMachine) {
   const Machine machine = two_cores();
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 256, 0, 1, true), CopyKernel::plain);
-  EXPECT_EQ(passing_for(model, 1 << 20, 0, 1, true), CopyKernel::plain);
+  EXPECT_EQ(passing_for(model, 256, 0, 1, memory::to_one), CopyKernel::plain);
+  EXPECT_EQ(passing_for(model, 1 << 20, 0, 1, memory::to_one), CopyKernel::plain);
 }
 
 }  // namespace

@@ -74,6 +74,19 @@ Script alltoall_script(const std::vector<Matrix>& calls) {
           }};
 }
 
+// How blocks pass: always so, or in these manners call by call.
+class Manners {
+ public:
+  Manners(const memory::Passing& always) : in_turn_{always} {}
+  Manners(memory::CopyKernel always) : Manners(memory::Passing(always)) {}
+  Manners(std::initializer_list<memory::Passing> in_turn) : in_turn_(in_turn) {}
+
+  const memory::Passing& of(std::size_t call) const { return in_turn_[call % in_turn_.size()]; }
+
+ private:
+  std::vector<memory::Passing> in_turn_;
+};
+
 // Tiles that ride in their flag's line, of which there are two; and tiles that do not: two cells,
 // and more lines.
 constexpr PairExchange::Parameters in_lines{4, 2, 2};
@@ -81,7 +94,7 @@ constexpr PairExchange::Parameters in_cells{50, 2, 4};
 
 Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
               const PairExchange::Parameters& parameters = in_lines,
-              const memory::Passing& passing = memory::CopyKernel::nontemporal,
+              const Manners& manners = memory::CopyKernel::nontemporal,
               memory::CopyKernel results = memory::CopyKernel::plain) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
@@ -92,7 +105,7 @@ Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
         const auto outgoing = packed(calls[call][rank]);
         const auto incoming = packed(column(calls[call], rank));
         protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
-                     {parameters.tile_bytes, order, passing, results});
+                     {parameters.tile_bytes, order, manners.of(call), results});
       });
 }
 
@@ -134,6 +147,28 @@ TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
     EXPECT_TRUE(passes(
         pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells, memory::by_taking)));
     EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells, memory::by_taking)));
+  }
+}
+
+constexpr PairExchange::Order mutual_orders[] = {PairExchange::Order::paired,
+                                                 PairExchange::Order::as_ready};
+
+// Cells that go to and fro: always, or every other call; with lines enough for both of a pair's
+// cells, and with fewer; and where one of the two has more for the other, after all.
+TEST(ExchangeChecked, PairsWhoseCellsGoToAndFroInEveryOrder) {
+  const Manners to_and_fro = memory::by_returning;
+  const Manners now_and_then = {memory::by_returning, memory::CopyKernel::plain};
+  constexpr PairExchange::Parameters few_lines{50, 2, 2};
+  for (const auto order : mutual_orders) {
+    EXPECT_TRUE(
+        passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells, to_and_fro)));
+    EXPECT_TRUE(passes(
+        pairs_job({even(2, 210), even(2, 60), even(2, 160)}, order, in_cells, now_and_then)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 260), even(2, 130)}, order, few_lines, to_and_fro)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 22), even(2, 5)}, order, in_lines, to_and_fro)));
+    EXPECT_TRUE(passes(pairs_job({{{0, 60}, {260, 0}}, even(2, 110), {{0, 160}, {0, 0}}}, order,
+                                 in_cells, to_and_fro)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells, to_and_fro)));
   }
 }
 
@@ -179,12 +214,19 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
                        in_cells),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
-                       in_cells, memory::by_taking)},
+                       in_cells, memory::by_taking),
+             pairs_job({even(2, 250), even(2, 60), even(2, 160)}, PairExchange::Order::paired,
+                       in_cells, {memory::by_returning, memory::CopyKernel::plain}),
+             pairs_job({{{0, 60}, {260, 0}}, even(2, 110)}, PairExchange::Order::as_ready, in_cells,
+                       memory::by_returning),
+             pairs_job({{{0, 50}, {150, 0}}, even(2, 110)}, PairExchange::Order::as_ready, in_cells,
+                       memory::by_returning)},
             {only_a_hint(Fault::relaxed),
              only_a_hint(Fault::dropped),
              only_a_hint(Fault::too_early),
              only_a_hint(Fault::plain_compare),
-             too_early_by_half("until_reached(wanted)"),
+             too_early_by_half("until_reached(room_for(out, plan))"),
+             too_early_by_half("until_reached(between.filled)"),
              too_early_by_half("until_reached(from_peer.drained + one)"),
              {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
              {Fault::relaxed, "w.load(line + size_offset)", "whoever looks has seen that flag"},
@@ -215,7 +257,7 @@ constexpr SlotExchange::Order slot_orders[] = {SlotExchange::Order::ring,
 
 Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchange::Order order,
                   std::size_t round_bytes = 4,
-                  const memory::Passing& passing = memory::CopyKernel::nontemporal,
+                  const Manners& manners = memory::CopyKernel::nontemporal,
                   memory::CopyKernel results = memory::CopyKernel::plain) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
@@ -225,21 +267,22 @@ Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchan
         const auto blocks = packed(calls[call]);
         const Blocks listed = Blocks::listed(blocks);
         protocol.allgather(w, listed, listed.largest(ranks), false,
-                           {round_bytes, order, passing, results});
+                           {round_bytes, order, manners.of(call), results});
       });
 }
 
-Job slots_alltoall_job(int ranks, const std::vector<std::size_t>& calls) {
+Job slots_alltoall_job(int ranks, const std::vector<std::size_t>& calls, std::size_t capacity = 12,
+                       const Manners& manners = memory::CopyKernel::nontemporal) {
   std::vector<Matrix> matrices;
   for (const std::size_t bytes : calls) {
     matrices.push_back(even(static_cast<std::size_t>(ranks), bytes));
   }
   return job_of(
       ranks, alltoall_script(matrices),
-      [=](int rank) { return SlotExchange({12}, rank, ranks, just_below_wrap); },
+      [=](int rank) { return SlotExchange({capacity}, rank, ranks, just_below_wrap); },
       [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
         protocol.alltoall(w, calls[call], false,
-                          {12, SlotExchange::Order::ring, memory::CopyKernel::nontemporal});
+                          {capacity, SlotExchange::Order::ring, manners.of(call)});
       });
 }
 
@@ -262,12 +305,27 @@ TEST(ExchangeChecked, SlotsThatAreTakenInEveryOrder) {
                                    memory::CopyKernel::nontemporal)));
 }
 
+// Two ranks' slots change hands: always, or every other call.
+TEST(ExchangeChecked, SlotsThatReturnInEveryOrder) {
+  const auto order = SlotExchange::Order::ring;
+  const Manners returned = memory::by_returning;
+  const Manners now_and_then = {memory::by_returning, memory::CopyKernel::plain};
+  EXPECT_TRUE(passes(allgather_job({{350, 350}, {70, 64}, {61, 0}}, order, 64, returned)));
+  EXPECT_TRUE(passes(allgather_job({{150, 150}, {270, 64}, {61, 60}}, order, 64, now_and_then)));
+  EXPECT_TRUE(passes(allgather_job({{9, 9}, {3, 3}, {1, 6}, {0, 5}}, order, 4, returned)));
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, returned)));
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, now_and_then)));
+  EXPECT_TRUE(passes(slots_alltoall_job(3, {20, 4}, 64)));
+}
+
 TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
   EXPECT_TRUE(bites(
       {allgather_job({{9, 9}, {22, 22}}, SlotExchange::Order::ring),
        allgather_job({{9, 4, 1}, {9, 9, 9}}, SlotExchange::Order::neighbor_exchange),
        allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_taking),
-       slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2})},
+       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_returning),
+       slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2}),
+       slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, memory::by_returning)},
       {flag_too_high}));
 }
 

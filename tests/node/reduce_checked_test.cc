@@ -63,6 +63,8 @@ Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) 
 // Rounds of two elements, which ride in their flag's line, and of eight, which do not.
 constexpr ExchangeReduce::Plan in_lines{16, memory::CopyKernel::nontemporal};
 constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
+// Between two ranks, whose slots change hands.
+constexpr ExchangeReduce::Plan returned_slots{64, memory::by_returning};
 
 ExchangeReduce exchange_of(int ranks) {
   return {{in_slots.round_bytes, 4}, Association(flat_seats(ranks)), just_below_wrap};
@@ -203,6 +205,7 @@ TEST(ReduceChecked, ExchangeInEveryOrder) {
   EXPECT_TRUE(passes(exchange_job(3, {{1}, {3}, {1}})));
   EXPECT_TRUE(passes(exchange_job(2, {{19}, {9}, {1}}, in_slots)));
   EXPECT_TRUE(passes(exchange_job(3, {{9}, {10}}, in_slots)));
+  EXPECT_TRUE(passes(exchange_job(2, {{39}, {9}, {1}, {17}}, returned_slots)));
 }
 
 TEST(ReduceChecked, TreeInEveryOrder) {
@@ -236,6 +239,8 @@ TEST(ReduceChecked, PrefixesInEveryOrder) {
 TEST(ReduceChecked, BlocksInEveryOrder) {
   EXPECT_TRUE(passes(scatter_job({{1, 1}, {3, 0}, {2, 4}}, exchange_of, in_lines)));
   EXPECT_TRUE(passes(scatter_job({{1, 1, 1}, {0, 2, 1}}, exchange_of, in_lines)));
+  EXPECT_TRUE(passes(scatter_job({{5, 4, 3}, {0, 9, 1}}, exchange_of, in_slots)));
+  EXPECT_TRUE(passes(scatter_job({{20, 17}, {9, 0}, {4, 4}}, exchange_of, returned_slots)));
   EXPECT_TRUE(passes(scatter_job({{1, 1}, {3, 0}, {2, 4}}, slices_of, returned_plan)));
   EXPECT_TRUE(passes(scatter_job({{1, 3, 0}, {2, 2, 2}}, slices_of, returned_plan)));
 }
@@ -252,13 +257,15 @@ TEST(ReduceChecked, EveryErrorPlantedIntoPrefixesAndBlocksIsFound) {
   }
   EXPECT_TRUE(bites({scatter_job({{1, 8}, {3, 0}, {4, 4}}, exchange_of, in_lines),
                      scatter_job({{1, 9, 1}, {4, 2, 1}}, exchange_of, in_lines),
-                     scatter_job({{30, 19}, {9, 8}}, exchange_of, in_slots)},
+                     scatter_job({{30, 19}, {9, 8}}, exchange_of, in_slots),
+                     scatter_job({{30, 19}, {9, 8}}, exchange_of, returned_slots)},
                     {flag_too_high, seen_too_low}));
 }
 
 TEST(ReduceChecked, EveryPlantedErrorIsFound) {
   EXPECT_TRUE(bites({exchange_job(2, {{1}, {9}, {1}, {2}}), exchange_job(4, {{2}, {11}, {1}}),
-                     exchange_job(2, {{49}, {1}, {17}}, in_slots)},
+                     exchange_job(2, {{49}, {1}, {17}}, in_slots),
+                     exchange_job(2, {{49}, {1}, {17}}, returned_slots)},
                     {flag_too_high}));
   EXPECT_TRUE(bites(
       {tree_job(4, Top::first_rank, {{2}, {3, 2}, {1, 0}}), tree_job(3, Top::everybody, {{3}, {4}}),

@@ -27,7 +27,7 @@ double exchange_by(const node::ExchangeReduce::Plan& plan, std::size_t bytes,
   }
   const machine::CostModel model(machine);
   const node::Seats at = node::seats(machine.topology, seats);
-  return exchange_ns(Prices(model, at), bytes, bytes, plan);
+  return exchange_ns(Prices(model, at), {Operation::allreduce, bytes}, plan);
 }
 
 constexpr std::size_t bytes = 65536;
