@@ -147,13 +147,13 @@ class PairExchange {
   template <world::SingleCopyWorld W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place,
                 const Plan& plan) {
-    // Others write meanwhile, where they are told to.
+    // A rank moves its own block while what it has sent is on its way; or last, where others write
+    // meanwhile what they are told to.
     const bool is_own_last = plan.written_from != never;
     const auto move_own_unless = [&](bool is_moved) {
       if (in_place || is_moved) return;
       move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()), plan.results);
     };
-    move_own_unless(is_own_last);
     const auto outgoing_at = [&](int step) {
       Stream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
       // What the peer's block is to replace cannot wait where it is.
@@ -166,6 +166,8 @@ class PairExchange {
       turn.out = outgoing_at(step);
       turn.in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
     }
+    fill_ahead(w, plan);
+    move_own_unless(is_own_last);
     move_all(w, plan);
     if (returns(plan)) go_on_in_step(w, plan);
     move_own_unless(!is_own_last);
@@ -203,6 +205,19 @@ class PairExchange {
 
   // In the line of a flag, for whoever finds it marked.
   enum class Answer : world::Sequence { unreadable, to_be_written };
+
+  // What can go before anything else: as in the turns, but that nobody is waited for.
+  template <world::SingleCopyWorld W>
+  void fill_ahead(W& w, const Plan& plan) {
+    if (plan.order == Order::as_ready) {
+      for (Turn& turn : turns_) fill_what_has_room(w, turn, plan);
+      return;
+    }
+    const auto first =
+        std::find_if(turns_.begin(), turns_.end(), [](const Turn& turn) { return turn.is_left(); });
+    if (first == turns_.end() || first->out.bytes_left() == 0) return;
+    if (has_room(*first, plan)) fill(w, *first, plan);
+  }
 
   template <world::SingleCopyWorld W>
   void move_all(W& w, const Plan& plan) {

@@ -48,13 +48,13 @@ class SlotExchange {
   template <world::World W>
   void allgather(W& w, const Blocks& blocks, std::size_t largest, bool in_place, const Plan& plan) {
     const Block own = blocks.of(w.rank());
-    if (!in_place) move_own(w, {0, own.bytes}, own, plan.results);
     const std::size_t rounds = (largest + plan.round_bytes - 1) / plan.round_bytes;
     const auto round = [&](std::size_t i) {
       return Round{first_ + static_cast<world::Sequence>(i) + 1, i * plan.round_bytes,
                    plan.round_bytes};
     };
     if (rounds > 0) show(w, round(0), own, plan);
+    if (!in_place) move_own(w, {0, own.bytes}, own, plan.results);
     for (std::size_t i = 0; i < rounds; ++i) {
       if (i + 1 < rounds) show(w, round(i + 1), own, plan);
       take(w, round(i), blocks, plan);

@@ -79,8 +79,29 @@ double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, 
          reuse_ns(prices) / slots;
 }
 
+namespace {
+
+// A piece of a message, on its way through a queue.
+struct Piece {
+  std::size_t bytes = 0;
+  std::size_t of_bytes = 0;
+  std::size_t queue_bytes = 0;
+};
+
+// What each further piece adds while both sides are at work: whichever takes longer, the side that
+// writes or those who read, each after a look at its flag.
+double pace_ns(const Prices& prices, const Piece& piece, const memory::Passing& passing, int others,
+               double flag_ns) {
+  const int far = prices.farthest_from(root);
+  const double share = static_cast<double>(piece.bytes) / static_cast<double>(piece.of_bytes);
+  return std::max(prices.write_ns(piece.bytes, piece.queue_bytes, root, far, passing),
+                  prices.read_ns(piece.of_bytes, root, far, others, passing) * share + flag_ns);
+}
+
+}  // namespace
+
 // The first fragment is copied in, word of it goes down, the last one is copied out; between those
-// the others follow at the pace of a stream, and each costs its flag besides.
+// the others follow.
 double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
                           std::size_t bytes, std::size_t fragment_bytes,
                           const memory::Passing& passing) {
@@ -89,16 +110,15 @@ double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::siz
   const std::size_t fragment = std::min(fragment_bytes, bytes);
   const double first_ns = prices.write_ns(fragment, queue_bytes, root, far, passing);
   const double last_ns = prices.read_ns(fragment, root, far, others, passing);
-  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, passing),
-                                  prices.read_ns(bytes, root, far, others));
-  const double fragments = ceil_div(bytes, fragment_bytes);
   const double flag_ns = prices.line_to_ns(root, tree.children(root));
-  return first_ns + last_ns + pace_ns * (fragments - 1) / fragments +
-         last(times_down(prices, tree)) + (fragments - 1) * flag_ns;
+  const double further_ns =
+      pace_ns(prices, {fragment, bytes, queue_bytes}, passing, others, flag_ns);
+  return first_ns + last(times_down(prices, tree)) + last_ns +
+         (ceil_div(bytes, fragment_bytes) - 1) * further_ns;
 }
 
 // Each segment is drawn upon by few readers; all are read at once. A group that begins with the
-// last segment waits until that is full.
+// last segment waits until that is full, and then has all to read.
 double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layout,
                           int readers_at_once, std::size_t bytes,
                           const node::SegmentedBcast::Plan& plan) {
@@ -109,14 +129,14 @@ double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layo
   const int others = std::min(prices.ranks() - 2, readers_at_once - 1);
   const double fill_ns = prices.write_ns(segment, buffers, root, far, plan.passing);
   const double drain_ns = prices.read_ns(segment, root, far, others, plan.passing);
-  const double pace_ns = std::max(prices.stream_ns(bytes, root, far, plan.passing),
-                                  prices.read_ns(bytes, root, far, others));
   const double flag_ns = prices.line_to_ns(root, prices.others_than(root));
+  const double further_ns =
+      pace_ns(prices, {segment, bytes, buffers}, plan.passing, others, flag_ns);
   const double segments = ceil_div(bytes, segment);
   const double turns = ceil_div(bytes, in_turn * plan.segment_bytes);
   const double filled_first = std::min(segments, static_cast<double>(in_turn));
-  return filled_first * fill_ns + drain_ns + pace_ns * (segments - filled_first) / segments +
-         segments * flag_ns + turns * reuse_ns(prices);
+  return filled_first * fill_ns + flag_ns + drain_ns + (segments - 1) * further_ns +
+         turns * reuse_ns(prices);
 }
 
 std::vector<Algorithm> bcast_algorithms(const Provision& provision) {

@@ -269,8 +269,11 @@ double direct_reduce_ns(const Prices& prices, const Request& request,
   if (request.mapped) return joined_ns + rewritten_ns;
   const std::size_t block = std::min(plan.block_bytes, mine);
   const int far = prices.farthest_from(0);
+  // Each block of a result is shown, while the one before is being read.
+  const std::size_t buffers = 2 * block;
   return joined_ns + others * ceil_div(mine, block) *
-                         (prices.read_ns(block, far, 0, 0) + prices.line_ns(far, 0));
+                         (prices.show_ns(block, buffers, far, 0, {}) + prices.line_ns(far, 0) +
+                          prices.read_ns(block, far, 0, 0));
 }
 
 Algorithm announced_algorithm() {

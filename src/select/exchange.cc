@@ -52,13 +52,21 @@ struct Pair {
 // Where every rank meets every other.
 Pair farthest(const Prices& prices) { return {0, prices.farthest_from(0)}; }
 
-// A block that one rank writes and another reads: what rides in the flag's line comes with it.
+// A block, or a piece of one, in buffers of so much memory.
+struct Piece {
+  std::size_t bytes = 0;
+  std::size_t of_bytes = 0;
+  std::size_t buffers_bytes = 0;
+};
+
+// What one rank writes and another reads: what rides in the flag's line comes with it.
 struct Moved {
   double write_ns = 0;
   double read_ns = 0;
 };
-Moved moved(const Prices& prices, const Pair& pair, std::size_t bytes, std::size_t buffers_bytes,
-            const AtOnce& at_once, const memory::Passing& passing, const Data& data) {
+Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const AtOnce& at_once,
+            const memory::Passing& passing, const Data& data) {
+  const auto [bytes, of_bytes, buffers_bytes] = piece;
   const double results_ns =
       prices.in_turns_ns(prices.move_ns(bytes, data.all_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
@@ -66,7 +74,8 @@ Moved moved(const Prices& prices, const Pair& pair, std::size_t bytes, std::size
   return {prices.in_turns_ns(prices.show_ns(bytes, buffers_bytes, rank, peer, passing),
                              at_once.writers),
           std::max({prices.in_turns_ns(prices.rest_ns(bytes, peer, rank), at_once.readers),
-                    prices.read_ns(bytes, peer, rank, at_once.readers - 1, passing), results_ns})};
+                    prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, passing),
+                    results_ns})};
 }
 
 // A block in tiles.
@@ -91,7 +100,7 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
                        : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
   const double count = ceil_div(all, tile);
   return {count, std::ceil(count / cells),
-          moved(prices, farthest(prices), tile, buffers, at_once, plan.passing,
+          moved(prices, farthest(prices), {tile, all, buffers}, at_once, plan.passing,
                 data_of(prices, request, plan.results))};
 }
 
@@ -236,8 +245,8 @@ double slots_allgather_ns(const Prices& prices, const Request& request,
   const int others = prices.ranks() - 1;
   const AtOnce all{prices.ranks(), prices.ranks()};
   const Data data = data_of(prices, request, plan.results);
-  const Moved one =
-      moved(prices, farthest(prices), round, SlotExchange::slots * round, all, plan.passing, data);
+  const Moved one = moved(prices, farthest(prices), {round, least, SlotExchange::slots * round},
+                          all, plan.passing, data);
   return own_ns(prices, request, plan.results) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
@@ -270,8 +279,9 @@ double doubling_ns(const Prices& prices, const Request& request,
   double sum = own_ns(prices, request, data.results);
   for (const auto& [distance, blocks] : DoublingExchange::rounds(prices.ranks())) {
     const auto [rank, peer] = farthest_at(prices, distance);
-    const Moved one = moved(prices, {rank, peer}, least * static_cast<std::size_t>(blocks), buffers,
-                            all, plan.passing, data);
+    const std::size_t message = least * static_cast<std::size_t>(blocks);
+    const Moved one =
+        moved(prices, {rank, peer}, {message, message, buffers}, all, plan.passing, data);
     sum += one.write_ns + prices.flags_ns({&peer, 1}, rank, 1) + one.read_ns;
   }
   return sum;
@@ -285,8 +295,9 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const Data data = data_of(prices, request, plan.results);
   const double little_ns = own_ns(prices, request, plan.results) + prices.meeting_ns();
   if (node::fits_behind_flag(all)) return little_ns;
-  const Moved shown = moved(prices, farthest(prices), all - least, SlotExchange::slots * all,
-                            {prices.ranks(), 1}, plan.passing, data);
+  const Moved shown =
+      moved(prices, farthest(prices), {all - least, all - least, SlotExchange::slots * all},
+            {prices.ranks(), 1}, plan.passing, data);
   const int far = prices.farthest_from(0);
   // Blocks are asked for after the flags: of these ways nothing hides the first.
   const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),
@@ -325,8 +336,10 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
   const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;
   const double flags_ns =
       to_root ? prices.flags_ns(others, 0, 1) : prices.line_ns(0, prices.farthest_from(0));
-  // The root's pace, or a peer's where a tile takes it longer than the root all the others'.
-  const double pace_ns = std::max(turns * tiles.count * root_ns, tiles.count * peer_ns);
+  // All that the root moves and a peer's first or last tile, or all that a peer moves and the
+  // root's one, where a tile takes a peer longer than the root all the others'.
+  const double moved_ns =
+      std::max(turns * tiles.count * root_ns + peer_ns, root_ns + tiles.count * peer_ns);
   // Each tile but the first ones, whose flags are on their way all at once, has its own: to be
   // waited for, or, where others had their turn meanwhile, there already.
   const int far = prices.farthest_from(0);
@@ -335,7 +348,7 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
   const double later = is_there ? tiles.count - tiles.channelfuls : tiles.count - 1;
   const double line_ns = is_there ? prices.written_line_ns(far, 0) : prices.line_ns(far, 0);
   const double more_ns = waits_ns + turns * later * line_ns;
-  return own_ns(prices, request, plan.results) + flags_ns + peer_ns + pace_ns + more_ns;
+  return own_ns(prices, request, plan.results) + flags_ns + moved_ns + more_ns;
 }
 
 std::vector<Algorithm> allgather_algorithms(const Provision& provision) {

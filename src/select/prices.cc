@@ -109,12 +109,26 @@ double Prices::read_ns(std::size_t bytes, int from, int to, int others,
   return std::isfinite(ring_ns) ? std::max(cached_ns, ring_ns) : cached_ns;
 }
 
+namespace {
+
+// What a block takes that is a share of so much, by `pass(bytes)`: the rest of it hides all but the
+// way of its first line.
+template <class PassNs>
+double share_of_ns(double block, double all, PassNs pass) {
+  const double whole_ns = pass(all);
+  if (block >= all || !std::isfinite(whole_ns)) return whole_ns;
+  const double first_ns = pass(std::min<double>(block, node::line_bytes));
+  return first_ns + (whole_ns - first_ns) * block / all;
+}
+
+}  // namespace
+
 double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
                         int to) const {
   const auto pass = [&](double size) { return model_.handoff_ns(size, pu(from), pu(to), kind); };
   const auto block = static_cast<double>(bytes);
   const double all = std::max(block, static_cast<double>(buffers_bytes));
-  return std::max(pass(block), pass(all) * block / all);
+  return share_of_ns(block, all, pass);
 }
 
 double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
@@ -125,12 +139,21 @@ double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, 
   return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, passing.in));
 }
 
+double Prices::read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
+                             const Passing& passing) const {
+  const double all = static_cast<double>(std::max(bytes, of_bytes));
+  return share_of_ns(static_cast<double>(bytes), all, [&](double size) {
+    return read_ns(static_cast<std::size_t>(size), from, to, others, passing);
+  });
+}
+
 double Prices::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                        const Passing& passing) const {
   if (node::fits_behind_flag(bytes)) return 0;
-  const std::size_t line = std::min(bytes, node::line_bytes);
-  return std::max(0.0, write_ns(bytes, buffers_bytes, rank, reader, passing) -
-                           write_ns(line, buffers_bytes, rank, reader, passing));
+  const double ns = write_ns(bytes, buffers_bytes, rank, reader, passing);
+  // What goes past the caches is there before the flag is.
+  if (!std::isfinite(ns) || past_the_caches(passing)) return ns;
+  return std::max(0.0, ns - write_ns(node::line_bytes, buffers_bytes, rank, reader, passing));
 }
 
 double Prices::stream_ns(std::size_t bytes, int from, int to, const Passing& passing) const {

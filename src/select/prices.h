@@ -48,6 +48,9 @@ class Prices {
   // The same passed in this manner: what went past the caches has to be had from there.
   double read_ns(std::size_t bytes, int from, int to, int others,
                  const memory::Passing& passing) const;
+  // The same of a block that is one of several, one after the other, of so much in all.
+  double read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
+                       const memory::Passing& passing) const;
   // A block written where others have read before, or, where lines return, where this rank has,
   // into buffers of so much memory in all: the more there are, the longer ago its lines were last
   // used.

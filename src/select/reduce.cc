@@ -222,8 +222,11 @@ void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provisio
 void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                   const Request& request) {
   for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
-    const node::ExchangeReduce::Plan plan{round,
-                                          passing_of_exchange(prices, round, request.operation)};
+    // What is cheapest with one reader need not be with many.
+    node::ExchangeReduce::Plan plan{round, {}};
+    const node::ExchangeReduce::Plan for_one{round,
+                                             passing_of_exchange(prices, round, request.operation)};
+    if (exchange_ns(prices, request, for_one) < exchange_ns(prices, request, plan)) plan = for_one;
     list.push_back({plan,
                     fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
                                 memory::name(plan.passing)),
@@ -343,7 +346,7 @@ std::size_t data_of_all(std::size_t ranks, std::size_t bytes, Aim::Kind aim) {
 // A rank copies in what is the others', joins its share, and fetches the rest, all by itself, no
 // faster than its own data come from the caches that hold them, or memory. Each chunk has the
 // others' flags to wait for: that it is shown, that it is joined, and where results have a place of
-// their own, that they were fetched from there.
+// their own, that they were fetched from there. And what comes first is asked for after its flag.
 double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
                         const SlicedReduce::Plan& plan, Aim::Kind aim) {
   const bool returned = plan.results == Results::returned;
@@ -382,7 +385,7 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   const double result_ns = prices.by_all_ns(prices.write_ns(
       result_bytes, buffers, 0, far, returned ? memory::by_returning : plan.passing.in));
   const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
-  const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk);
+  const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk) + 1;
   return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -73,10 +74,17 @@ machine::Machine four_cores() {
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
 }
 
+bool writes_cached_lines(machine::HandoffKind kind) {
+  using machine::HandoffKind;
+  constexpr std::array kinds = {HandoffKind::write_cached, HandoffKind::ring,
+                                HandoffKind::ring_rep_movsb, HandoffKind::ring_prefetch_write};
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
 machine::Machine machine_where_cached_lines_are_dear() {
   machine::Machine machine = four_cores();
   for (machine::HandoffCurve& handoff : machine.handoff) {
-    if (handoff.kind != machine::HandoffKind::write_cached) continue;
+    if (!writes_cached_lines(handoff.kind)) continue;
     for (double& ns : handoff.curve.ns) ns *= 1e4;
   }
   return machine;
