@@ -173,6 +173,30 @@ TEST(Counted, DoublingMovesLittleInALineARound) {
   }
 }
 
+// A block of a page both ways, in 8 calls.
+Counts counts_of_pairs(const memory::Passing& passing) {
+  constexpr std::size_t block = page_bytes;
+  const auto protocol = [](int) { return PairExchange({block, 4, 8}, 2, first_sequence); };
+  return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
+    const Blocks blocks = Blocks::even(block);
+    exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, passing});
+  });
+}
+
+// Each line comes once, and a flag with them: nobody looks whether there is room. (That the lines
+// are then at hand is the processor's doing: it hands over what was written together with the right
+// to write it. Here both have a line that one has read.)
+TEST(Counted, CellsThatGoToAndFroMoveNothingElse) {
+  constexpr std::size_t calls = 8;
+  constexpr std::size_t lines = page_bytes / line_bytes;
+  const Counts stay = counts_of_pairs(memory::CopyKernel::plain);
+  const Counts returned = counts_of_pairs(memory::by_returning);
+  for (const auto& [one, other] : {std::pair{0, 1}, std::pair{1, 0}}) {
+    EXPECT_EQ(returned.transfers(one, other), calls * (lines + 1));
+    EXPECT_GT(stay.transfers(one, other), calls * (lines + 1));
+  }
+}
+
 // Two blocks of two ranks: a line from each member to its leader and back, and one between leaders
 // each way. Nobody looks at a counter.
 TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
