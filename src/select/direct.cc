@@ -260,15 +260,17 @@ double direct_reduce_ns(const Prices& prices, const Request& request,
   const double joined_ns = both_meetings_ns(prices) + joined_slices_ns(prices, mine, plan, request);
   if (reduces_to_blocks(request.operation)) return joined_ns;
   // A result lies where another has used the one before; until it is written again, all data and
-  // results have passed the caches.
-  const double rewritten_ns = prices.rewrite_ns(mine, 2 * request.bytes);
+  // results have passed the caches. Beside that it takes no time to write it as it is joined.
+  const int far = prices.farthest_from(0);
+  const double written_ns = prices.write_ns(mine, 2 * request.bytes, 0, far, {});
+  const double rewritten_ns =
+      std::max(0.0, written_ns - prices.join_ns(mine, 2 * request.bytes, 0));
   if (request.operation == Operation::allreduce) {
     return joined_ns + rewritten_ns + prices.meeting_ns() +
            others * prices.fetch_ns(mine, prices.ranks() - 1, request.mapped);
   }
   if (request.mapped) return joined_ns + rewritten_ns;
   const std::size_t block = std::min(plan.block_bytes, mine);
-  const int far = prices.farthest_from(0);
   // Each block of a result is shown, while the one before is being read.
   const std::size_t buffers = 2 * block;
   return joined_ns + others * ceil_div(mine, block) *

@@ -165,15 +165,11 @@ Passing Prices::passing_for(std::size_t bytes, int from, int to,
   return node::passing_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
 }
 
-double Prices::rewrite_ns(std::size_t bytes, std::size_t between_bytes) const {
-  const std::size_t all = std::max<std::size_t>({bytes, between_bytes, 1});
-  const int far = farthest_from(0);
-  const double dearer_ns = write_ns(all, all, 0, far, CopyKernel::plain) - read_ns(all, far, 0, 0);
-  return std::max(0.0, dearer_ns) * static_cast<double>(bytes) / static_cast<double>(all);
-}
-
 double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
-  return fetch_ns(bytes, others, mapped) + rewrite_ns(bytes, bytes);
+  const int far = farthest_from(0);
+  const double dearer_ns =
+      write_ns(bytes, bytes, 0, far, CopyKernel::plain) - read_ns(bytes, far, 0, 0);
+  return fetch_ns(bytes, others, mapped) + std::max(0.0, dearer_ns);
 }
 
 namespace {

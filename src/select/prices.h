@@ -94,10 +94,6 @@ class Prices {
   double fetch_ns(std::size_t bytes, int others, bool mapped) const {
     return mapped ? read_ns(bytes, farthest_from(0), 0, others) : path_ns(bytes, others);
   }
-  // How much longer it takes to write a block where others have read or written before than where
-  // nobody has: its lines are had from them, as far as caches still hold them after so many bytes
-  // that are used in between.
-  double rewrite_ns(std::size_t bytes, std::size_t between_bytes) const;
   // A block copied straight into a peer's memory, whose owner has used what was there. It is the
   // work of fetching one, but that lines are taken from the peer as they are written.
   double push_ns(std::size_t bytes, int others, bool mapped) const;
