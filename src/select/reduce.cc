@@ -391,9 +391,11 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
 
 std::vector<Algorithm> reduce_algorithms(Operation operation) {
   const std::string in_slots = "elements that fit into a slot";
+  const std::string all_in_a_slot = "blocks that together fit into a slot";
   std::vector<Algorithm> list;
   if (operation != Operation::reduce) {
-    list.push_back(described<node::ExchangeReduce::Plan>(in_slots, add_exchange));
+    list.push_back(described<node::ExchangeReduce::Plan>(
+        reduces_to_blocks(operation) ? all_in_a_slot : in_slots, add_exchange));
   }
   if (is_whole(operation)) list.push_back(described<TreeReduce::Plan>(in_slots, add_tree));
   list.push_back(described<SlicedReduce::Plan>("elements that fit into a slice", add_sliced));
