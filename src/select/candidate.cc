@@ -43,7 +43,7 @@ std::vector<Algorithm> shared_algorithms(Operation operation, const Provision& p
     case Operation::reduce_scatter_block:
     case Operation::scan:
     case Operation::exscan:
-      return reduce_algorithms(operation);
+      return reduce_algorithms(operation, provision);
     case Operation::allgather:
     case Operation::allgatherv:
       return allgather_algorithms(provision);

@@ -389,9 +389,11 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
 }
 
-std::vector<Algorithm> reduce_algorithms(Operation operation) {
+std::vector<Algorithm> reduce_algorithms(Operation operation, const Provision& provision) {
   const std::string in_slots = "elements that fit into a slot";
-  const std::string all_in_a_slot = "blocks that together fit into a slot";
+  const std::string all_in_a_slot =
+      fmt::format("all blocks together at most {}",
+                  size_text(static_cast<double>(provision.exchange.capacity_bytes)));
   std::vector<Algorithm> list;
   if (operation != Operation::reduce) {
     list.push_back(described<node::ExchangeReduce::Plan>(

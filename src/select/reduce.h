@@ -11,7 +11,7 @@ namespace huddle::select {
 
 // Of reduce, allreduce, the reductions to blocks, scan and exscan. A rank's data are all blocks
 // together.
-std::vector<Algorithm> reduce_algorithms(Operation operation);
+std::vector<Algorithm> reduce_algorithms(Operation operation, const Provision& provision);
 
 // A rank joins so many of the bytes that each of the others shows.
 double exchange_ns(const Prices& prices, const Request& request,
