@@ -49,7 +49,8 @@ TEST(CopyChoice, FollowsTheCurves) {
   const CostModel model(machine);
   EXPECT_EQ(passing_for(model, 1000, 0, 1, memory::to_one), CopyKernel::plain);
   EXPECT_EQ(passing_for(model, 100000, 0, 1, memory::to_one), CopyKernel::nontemporal);
-  for (double bytes = 64; bytes < 1e6; bytes *= 2) {
+  for (int size = 64; size < 1'000'000; size *= 2) {
+    const double bytes = size;
     const double best_ns =
         ring_ns(model, passing_for(model, bytes, 0, 1, memory::to_one), bytes, 0, 1);
     for (const memory::Passing& passing : memory::passings) {
