@@ -7,7 +7,9 @@
 #include <cstddef>
 
 #include "base/round_up.h"
+#include "memory/passing.h"
 #include "world/place.h"
+#include "world/sequence.h"
 
 namespace huddle::node {
 
@@ -41,6 +43,15 @@ constexpr std::size_t payload_at(std::size_t bytes) {
 // Room for a slot with a payload of so many bytes, whatever its neighbours hold.
 constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
   return round_up(payload_at(payload_bytes) + payload_bytes, apart_bytes);
+}
+
+// In whose memory a block lies that `writer` passes to `reader` in one of so many places that are
+// used in turn, a power of two: in the writer's, but where lines return in the one's and the
+// other's, a round of all places each.
+constexpr int holder_of(memory::Lines lines, int writer, int reader, world::Sequence use,
+                        world::Sequence places) {
+  const bool is_in_readers = lines == memory::Lines::returned && use / places % 2 == 1;
+  return is_in_readers ? reader : writer;
 }
 
 // Deals out a protocol's shared memory, piece by piece; the same on every rank.

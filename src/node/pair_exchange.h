@@ -486,8 +486,8 @@ class PairExchange {
     if (!returns(plan)) return cell_of(writer, reader, number / one);
     const Channel& between = channels_[static_cast<std::size_t>(way.peer)];
     const world::Sequence tile = between.exchanged + way.tiles_moved(plan);
-    const bool is_in_readers = tile / cells_ % 2 == 1;
-    return is_in_readers ? cell_of(reader, writer, tile) : cell_of(writer, reader, tile);
+    const int holder = holder_of(plan.passing.lines, writer, reader, tile, cells_);
+    return cell_of(holder, holder == writer ? reader : writer, tile);
   }
   Place drained(int owner, int peer) const {
     return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};

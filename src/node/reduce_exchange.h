@@ -142,10 +142,8 @@ class ExchangeReduce {
   // read.
   Place data_of(int shower, const Round& round) const {
     if (round.is_in_line()) return line_of(shower, round.number) + payload_offset;
-    const bool is_in_others =
-        round.lines == memory::Lines::returned && round.number / slots % 2 == 1;
-    return {Region::shared, is_in_others ? 1 - shower : shower,
-            slots_at() + round.number % slots * slot_stride_};
+    const int holder = holder_of(round.lines, shower, 1 - shower, round.number, slots);
+    return {Region::shared, holder, slots_at() + round.number % slots * slot_stride_};
   }
   template <world::World W>
   static Place output(const W& w, std::size_t offset) {

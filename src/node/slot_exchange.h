@@ -103,9 +103,8 @@ class SlotExchange {
   // Two ranks may turn by turn show what they have in each other's slots, which they have just
   // read.
   Place slot_of(int shower, world::Sequence number, const Plan& plan) const {
-    const bool is_in_others =
-        plan.passing.lines == memory::Lines::returned && number / slots % 2 == 1;
-    return {Region::shared, is_in_others ? 1 - shower : shower, number % slots * slot_stride_};
+    const int holder = holder_of(plan.passing.lines, shower, 1 - shower, number, slots);
+    return {Region::shared, holder, number % slots * slot_stride_};
   }
   template <world::World W>
   static Place output(const W& w, std::ptrdiff_t offset) {

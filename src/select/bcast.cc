@@ -19,7 +19,8 @@ constexpr int root = 0;
 double reuse_ns(const Prices& prices) { return prices.flags_ns(prices.others_than(root), root, 1); }
 
 memory::Passing passing_for(const Prices& prices, std::size_t bytes) {
-  return prices.passing_for(bytes, root, prices.farthest_from(root), prices.shown_to_all());
+  return prices.passing_for(bytes, root, prices.farthest_from(root),
+                            prices.shown_to_all(memory::to_one));
 }
 
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
@@ -81,20 +82,13 @@ double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, 
 
 namespace {
 
-// A piece of a message, on its way through a queue.
-struct Piece {
-  std::size_t bytes = 0;
-  std::size_t of_bytes = 0;
-  std::size_t queue_bytes = 0;
-};
-
 // What each further piece adds while both sides are at work: whichever takes longer, the side that
 // writes or those who read, each after a look at its flag.
 double pace_ns(const Prices& prices, const Piece& piece, const memory::Passing& passing, int others,
                double flag_ns) {
   const int far = prices.farthest_from(root);
   const double share = static_cast<double>(piece.bytes) / static_cast<double>(piece.of_bytes);
-  return std::max(prices.write_ns(piece.bytes, piece.queue_bytes, root, far, passing),
+  return std::max(prices.write_ns(piece.bytes, piece.buffers_bytes, root, far, passing),
                   prices.read_ns(piece.of_bytes, root, far, others, passing) * share + flag_ns);
 }
 

@@ -52,13 +52,6 @@ struct Pair {
 // Where every rank meets every other.
 Pair farthest(const Prices& prices) { return {0, prices.farthest_from(0)}; }
 
-// A block, or a piece of one, in buffers of so much memory.
-struct Piece {
-  std::size_t bytes = 0;
-  std::size_t of_bytes = 0;
-  std::size_t buffers_bytes = 0;
-};
-
 // What one rank writes and another reads: what rides in the flag's line comes with it.
 struct Moved {
   double write_ns = 0;
@@ -170,7 +163,7 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
   const int far = prices.farthest_from(0);
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   const memory::CopyKernel results = kernel_of_results(prices, request);
-  const LinesAllowed lines = prices.are_two() ? LinesAllowed(memory::to_and_fro) : memory::to_many;
+  const LinesAllowed lines = prices.shown_to_all(memory::to_and_fro);
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
     const auto passing =
         prices.block_passing_for(round, SlotExchange::slots * round, 0, far, lines);
@@ -202,7 +195,7 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   if (request.bytes > capacity / ranks) return;
   const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring,
-                                prices.are_two() ? memory::by_returning : memory::Passing(),
+                                prices.ranks() == 2 ? memory::by_returning : memory::Passing(),
                                 kernel_of_results(prices, request)};
   list.push_back({plan, "a slot for all" + text_of_results(plan.results),
                   slots_alltoall_ns(prices, request, plan)});

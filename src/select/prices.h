@@ -17,6 +17,13 @@
 
 namespace huddle::select {
 
+// A block, or a piece of one, that passes through buffers of so much memory.
+struct Piece {
+  std::size_t bytes = 0;
+  std::size_t of_bytes = 0;
+  std::size_t buffers_bytes = 0;
+};
+
 class Prices {
  public:
   Prices(const machine::CostModel& model, const node::Seats& seats);
@@ -106,10 +113,9 @@ class Prices {
   memory::Passing block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
                                     memory::LinesAllowed allowed) const;
 
-  // What one rank shows to all others has a single reader if that is all of them.
-  bool are_two() const { return ranks() == 2; }
-  memory::LinesAllowed shown_to_all() const {
-    return are_two() ? memory::LinesAllowed(memory::to_one) : memory::to_many;
+  // Of what one rank shows to all others: between two it has a single reader.
+  memory::LinesAllowed shown_to_all(memory::LinesAllowed to_single_reader) const {
+    return ranks() == 2 ? to_single_reader : memory::to_many;
   }
 
   // The rank that is farthest from this one.

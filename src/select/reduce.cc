@@ -51,9 +51,9 @@ Aim::Kind aim_of(Operation operation) {
 // Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
 // of the ranks before are read, and what nobody has read is not returned.
 memory::Passing passing_of_exchange(const Prices& prices, std::size_t bytes, Operation operation) {
-  const bool is_mutual = prices.are_two() && !Aim{aim_of(operation)}.is_of_prefixes();
-  const memory::LinesAllowed lines =
-      is_mutual ? memory::LinesAllowed(memory::joined_to_and_fro) : memory::to_many;
+  const memory::LinesAllowed lines = Aim{aim_of(operation)}.is_of_prefixes()
+                                         ? memory::to_many
+                                         : prices.shown_to_all(memory::joined_to_and_fro);
   return prices.block_passing_for(bytes, node::ExchangeReduce::slots * bytes, 0,
                                   prices.farthest_from(0), lines);
 }
@@ -223,14 +223,16 @@ void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Prov
                   const Request& request) {
   for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
     // What is cheapest with one reader need not be with many.
-    node::ExchangeReduce::Plan plan{round, {}};
-    const node::ExchangeReduce::Plan for_one{round,
-                                             passing_of_exchange(prices, round, request.operation)};
-    if (exchange_ns(prices, request, for_one) < exchange_ns(prices, request, plan)) plan = for_one;
-    list.push_back({plan,
-                    fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
-                                memory::name(plan.passing)),
-                    exchange_ns(prices, request, plan)});
+    std::vector<Candidate> manners;
+    for (const memory::Passing& passing :
+         {memory::Passing(), passing_of_exchange(prices, round, request.operation)}) {
+      const node::ExchangeReduce::Plan plan{round, passing};
+      manners.push_back({plan,
+                         fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
+                                     memory::name(passing)),
+                         exchange_ns(prices, request, plan)});
+    }
+    list.push_back(cheapest(manners));
   }
 }
 

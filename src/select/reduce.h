@@ -13,7 +13,6 @@ namespace huddle::select {
 // together.
 std::vector<Algorithm> reduce_algorithms(Operation operation, const Provision& provision);
 
-// A rank joins so many of the bytes that each of the others shows.
 double exchange_ns(const Prices& prices, const Request& request,
                    const node::ExchangeReduce::Plan& plan);
 // to_all: of an allreduce; otherwise of a reduce.
