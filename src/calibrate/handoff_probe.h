@@ -19,7 +19,7 @@ namespace huddle::calibrate {
 // The ring that is measured: blocks of about the size at which pipelines do best, and enough of
 // them that neither side waits for the other to finish one.
 inline constexpr std::size_t ring_block_bytes = 16 * 1024;
-inline constexpr std::size_t ring_blocks = 8;
+inline constexpr std::size_t ring_blocks = 16;
 
 class HandoffProbe {
  public:

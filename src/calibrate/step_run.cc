@@ -54,6 +54,12 @@ Samples time_handoff(HandoffProbe& probe, HandoffKind kind, std::size_t bytes, c
       return probe.time_read_dirty(bytes, memory::by_taking, extent, budget);
     case HandoffKind::ring_taken:
       return probe.time_ring(bytes, memory::by_taking, extent, budget);
+    case HandoffKind::write_abreast:
+      return probe.time_write_cached(bytes, memory::by_pages, extent, budget);
+    case HandoffKind::read_abreast:
+      return probe.time_read_dirty(bytes, memory::by_pages, extent, budget);
+    case HandoffKind::ring_abreast:
+      return probe.time_ring(bytes, memory::by_pages, extent, budget);
   }
   return {};
 }

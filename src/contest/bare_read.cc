@@ -50,7 +50,8 @@ void BareRead::open_peer(const Here& here) {
   if (!file.is_open()) throw FailureError("a rank cannot map the other's heap");
   peer_ = std::make_unique<path::HeapMemory>(
       std::make_shared<memory::ArenaView>(file.number(), peer.heap.cap_bytes),
-      reinterpret_cast<std::uintptr_t>(peer.heap.base), std::move(peer_));
+      reinterpret_cast<std::uintptr_t>(peer.heap.base), std::move(peer_),
+      path::Copying{copied_, copied_});
 }
 
 void BareRead::run(const Here& here, int calls) {

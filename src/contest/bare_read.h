@@ -12,6 +12,7 @@
 
 #include "contest/contender.h"
 #include "contest/shared_pages.h"
+#include "memory/copy.h"
 #include "path/peer_memory.h"
 #include "path/tracing.h"
 
@@ -20,7 +21,9 @@ namespace huddle::contest {
 class BareRead final : public Contender {
  public:
   enum class Readers { both, first };
-  explicit BareRead(Readers readers) : readers_(readers) {}
+  // copied: how what is mapped is.
+  explicit BareRead(Readers readers, memory::CopyKernel copied = memory::CopyKernel::plain)
+      : readers_(readers), copied_(copied) {}
 
   void set_up(const Here& here) override;
   void prepare(const Here& here) override;
@@ -39,6 +42,7 @@ class BareRead final : public Contender {
   bool reads(const Here& here) const { return readers_ == Readers::both || here.rank == 0; }
 
   Readers readers_;
+  memory::CopyKernel copied_;
   std::optional<path::TracingPermit> permit_;
   Shared<Shown> shown_{std::size_t{2}};     // by rank
   std::unique_ptr<path::PeerMemory> peer_;  // on whoever reads, once it has begun

@@ -56,7 +56,7 @@ void add(Contest& contest, const Series& series, std::string name,
 // A bare ring for each manner of passing: the numbers of their entries.
 std::vector<std::size_t> add_rings(Contest& contest, const Series& series) {
   std::vector<std::size_t> rings;
-  for (const memory::Passing& passing : memory::passings) {
+  for (const memory::Passing& passing : memory::to_one) {
     if (!node::is_possible(passing, memory::to_one)) continue;
     rings.push_back(contest.entries.size());
     add(contest, series, fmt::format("hand-off through a ring, {}", memory::name(passing)),
@@ -193,20 +193,26 @@ Contest heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale&
                            {ranks, Operation::alltoall, true},
                            {ranks, Operation::allgather, true}};
   const auto block = static_cast<double>(bytes);
+  constexpr std::size_t first = std::size(all);
+  const std::vector<std::size_t> by_both = {first, first + 2};
+  const std::vector<std::size_t> by_one = {first + 1, first + 3};
   for (const Moved& one : all) {
     const std::string what = fmt::format("{} of {}, shared heap", name(one.operation), size);
     contest.judgements.push_back({.what = what,
                                   .subject = contest.entries.size(),
-                                  .rivals = {std::size(all) + (one.by_both ? 0 : 1)},
+                                  .rivals = one.by_both ? by_both : by_one,
                                   .bar = {Kind::rate_at_least, 0.8},
                                   .subject_bytes = one.blocks * block,
                                   .rival_bytes = ranks * block});
     add(contest, series, what, std::make_unique<TeamOperation>(Calls{one.operation, bytes}), false);
   }
-  add(contest, series, "copies from mapped memory by both",
-      std::make_unique<BareRead>(BareRead::Readers::both), true);
-  add(contest, series, "copies from mapped memory by one",
-      std::make_unique<BareRead>(BareRead::Readers::first), true);
+  for (const auto kernel : {memory::CopyKernel::plain, memory::CopyKernel::abreast}) {
+    const std::string_view how = memory::name(kernel);
+    add(contest, series, fmt::format("copies from mapped memory by both, {}", how),
+        std::make_unique<BareRead>(BareRead::Readers::both, kernel), true);
+    add(contest, series, fmt::format("copies from mapped memory by one, {}", how),
+        std::make_unique<BareRead>(BareRead::Readers::first, kernel), true);
+  }
   return contest;
 }
 

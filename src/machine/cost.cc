@@ -184,7 +184,7 @@ CostModel::Limits CostModel::limits_of_source(const Copy& copy) const {
     case Source::own_cache:
       return {};
     case Source::peer_wrote:
-      return {handoff_ns(copy.bytes, copy.peer, copy.copier, HandoffKind::read_dirty), 0};
+      return {handoff_ns(copy.bytes, copy.peer, copy.copier, copy.read), 0};
     case Source::near_memory:
       return {0, memory_ns(copy, 0)};
     case Source::far_memory:
@@ -200,7 +200,7 @@ CostModel::Limits CostModel::limits_of_target(const Copy& copy) const {
     case Target::own_cache:
       return {};
     case Target::peer_cached:
-      return {handoff_ns(copy.bytes, copy.copier, copy.peer, HandoffKind::write_cached), 0};
+      return {handoff_ns(copy.bytes, copy.copier, copy.peer, copy.write), 0};
     case Target::memory:
       return {0, is_measured(copy.target) ? 0 : memory_ns(copy, 0)};
   }
@@ -227,6 +227,7 @@ bool is_written_only(HandoffKind kind) {
     case HandoffKind::write_cached_nontemporal:
     case HandoffKind::write_returned:
     case HandoffKind::write_taken:
+    case HandoffKind::write_abreast:
       return true;
     case HandoffKind::read_dirty:
     case HandoffKind::read_taking:
@@ -235,6 +236,8 @@ bool is_written_only(HandoffKind kind) {
     case HandoffKind::ring_rep_movsb:
     case HandoffKind::ring_prefetch_write:
     case HandoffKind::ring_taken:
+    case HandoffKind::read_abreast:
+    case HandoffKind::ring_abreast:
       return false;
   }
   return false;

@@ -39,6 +39,8 @@ struct Copy {
   Target target = Target::own_cache;
   int others = 0;                                 // how many others copy at the same time...
   std::string_view others_share = whole_machine;  // ...inside the same group of this level
+  HandoffKind read = HandoffKind::read_dirty;     // in which manner, where the peer has written...
+  HandoffKind write = HandoffKind::write_cached;  // ...and where it has the target's lines cached
 };
 
 class CostModel {

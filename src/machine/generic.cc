@@ -113,7 +113,7 @@ struct HandoffRate {
 // was written so is first had from memory: it is never better until it was measured. Not every
 // processor hands a line over together with the right to write it, and not to every one does it
 // matter who has only read.
-constexpr std::array<HandoffRate, 11> handoff_rates = {{
+constexpr std::array<HandoffRate, 14> handoff_rates = {{
     {HandoffKind::write_cached, 8, 0},
     {HandoffKind::write_cached_nontemporal, 8, memory_near_ns},
     {HandoffKind::read_dirty, 25, 0},
@@ -125,6 +125,9 @@ constexpr std::array<HandoffRate, 11> handoff_rates = {{
     {HandoffKind::write_taken, 8, 0},
     {HandoffKind::read_taking, 20, 0},
     {HandoffKind::ring_taken, 6.5, 0},
+    {HandoffKind::write_abreast, 8, 0},
+    {HandoffKind::read_abreast, 25, 0},
+    {HandoffKind::ring_abreast, 7, 0},
 }};
 
 std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {

@@ -87,14 +87,18 @@ enum class HandoffKind {
   write_taken,               // plain stores to lines that the peer has read and stored to since
   read_taking,               // reading lines that the peer has just written, and storing to them
   ring_taken,                // a ring with plain stores whose reader does so
+  write_abreast,             // as write_cached, several pages side by side
+  read_abreast,              // as read_dirty, several pages side by side
+  ring_abreast,              // a ring of both
 };
-inline constexpr std::array<std::string_view, 11> handoff_names = {
+inline constexpr std::array<std::string_view, 14> handoff_names = {
     "write_cached",        "write_cached_nontemporal",
     "read_dirty",          "ring",
     "ring_nontemporal",    "ring_rep_movsb",
     "ring_prefetch_write", "write_returned",
     "write_taken",         "read_taking",
-    "ring_taken"};
+    "ring_taken",          "write_abreast",
+    "read_abreast",        "ring_abreast"};
 
 struct HandoffCurve {
   std::string level;

@@ -18,6 +18,8 @@ bool is_native(CopyKernel kernel) {
       return native_kernels().nontemporal;
     case CopyKernel::prefetch_write:
       return native_kernels().prefetch_write;
+    case CopyKernel::abreast:
+      return native_kernels().abreast;
   }
   return false;
 }
@@ -38,6 +40,9 @@ void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t
       return;
     case CopyKernel::prefetch_write:
       copy_prefetch_write(to, from, n);
+      return;
+    case CopyKernel::abreast:
+      copy_abreast(to, from, n);
       return;
   }
 }

@@ -6,27 +6,49 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace huddle::memory {
 
-enum class CopyKernel {
+enum class CopyKernel : std::uint8_t {
   plain,           // the C library's memcpy
   rep_movsb,       // the processor's own string copy
   nontemporal,     // whole lines past the caches, nothing of the target is read first
   prefetch_write,  // lines of the target are asked for, writable, some way ahead of the stores
+  abreast,         // the same with several pages side by side
 };
-inline constexpr std::array<CopyKernel, 4> copy_kernels = {
-    CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write};
-inline constexpr std::array<std::string_view, 4> copy_kernel_names = {
-    "plain", "rep_movsb", "nontemporal", "prefetch_write"};
+inline constexpr std::array<CopyKernel, 5> copy_kernels = {
+    CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write,
+    CopyKernel::abreast};
+inline constexpr std::array<std::string_view, 5> copy_kernel_names = {
+    "plain", "rep_movsb", "nontemporal", "prefetch_write", "abreast"};
 
 constexpr std::string_view name(CopyKernel kernel) {
   return copy_kernel_names[static_cast<std::size_t>(kernel)];
 }
+
+// The kernel for so many bytes, where there is nothing else to tell: one for each power of two.
+class KernelBySize {
+ public:
+  static constexpr std::size_t sizes = std::numeric_limits<std::size_t>::digits;
+
+  // The same for all.
+  constexpr KernelBySize(CopyKernel kernel = CopyKernel::plain) { kernels_.fill(kernel); }
+
+  // For less than twice the power of two.
+  void set(std::size_t power, CopyKernel kernel) { kernels_[power] = kernel; }
+  CopyKernel of(std::size_t n) const {
+    return kernels_[static_cast<std::size_t>(std::bit_width(n | 1)) - 1];
+  }
+
+ private:
+  std::array<CopyKernel, sizes> kernels_{};
+};
 
 // False where this processor has nothing of the kind and copy_bytes does the same as plain.
 bool is_native(CopyKernel kernel);

@@ -16,11 +16,13 @@ struct NativeKernels {
   bool rep_movsb = false;
   bool nontemporal = false;
   bool prefetch_write = false;
+  bool abreast = false;
 };
 NativeKernels native_kernels();
 
 void copy_rep_movsb(std::byte* target, const std::byte* source, std::size_t n);
 void copy_nontemporal(std::byte* target, const std::byte* source, std::size_t n);
 void copy_prefetch_write(std::byte* target, const std::byte* source, std::size_t n);
+void copy_abreast(std::byte* target, const std::byte* source, std::size_t n);
 
 }  // namespace huddle::memory

@@ -25,6 +25,10 @@ void copy_prefetch_write(std::byte* target, const std::byte* source, std::size_t
   std::memcpy(target, source, n);
 }
 
+void copy_abreast(std::byte* target, const std::byte* source, std::size_t n) {
+  std::memcpy(target, source, n);
+}
+
 }  // namespace huddle::memory
 
 #endif

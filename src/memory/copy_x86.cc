@@ -41,10 +41,39 @@ void stream_line(std::byte* target, const std::byte* source) {
   _mm_stream_si128(to + 3, d);
 }
 
+// The processor's own prefetcher follows a stream as far as its page goes, and has to find the next
+// one anew: beside others that are on their way already, that costs nothing.
+constexpr std::size_t stream_bytes = 4096;
+// What is copied of a stream before the next has its turn: lines come in pairs.
+constexpr std::size_t turn_bytes = 2 * line_bytes;
+constexpr std::size_t ahead_in_stream_bytes = 2 * turn_bytes;
+
+// So many streams of pages side by side, for as long as all of them have a page left; how much that
+// was.
+template <std::size_t streams>
+std::size_t copy_streams(std::byte* target, const std::byte* source, std::size_t n) {
+  constexpr std::size_t all_bytes = streams * stream_bytes;
+  std::size_t done = 0;
+  for (; done + all_bytes <= n; done += all_bytes) {
+    for (std::size_t at = done; at < done + stream_bytes; at += turn_bytes) {
+      const bool is_more_ahead = at + ahead_in_stream_bytes < done + stream_bytes;
+      for (std::size_t stream = 0; stream < streams; ++stream) {
+        const std::size_t here = at + stream * stream_bytes;
+        if (is_more_ahead) {
+          prefetch_for_write(target + here + ahead_in_stream_bytes);
+          prefetch_for_write(target + here + ahead_in_stream_bytes + line_bytes);
+        }
+        std::memcpy(target + here, source + here, turn_bytes);
+      }
+    }
+  }
+  return done;
+}
+
 }  // namespace
 
 NativeKernels native_kernels() {
-  return {.rep_movsb = true, .nontemporal = true, .prefetch_write = true};
+  return {.rep_movsb = true, .nontemporal = true, .prefetch_write = true, .abreast = true};
 }
 
 void copy_rep_movsb(std::byte* target, const std::byte* source, std::size_t n) {
@@ -69,6 +98,12 @@ void copy_prefetch_write(std::byte* target, const std::byte* source, std::size_t
     std::memcpy(target + done, source + done, line_bytes);
   }
   std::memcpy(target + done, source + done, n - done);
+}
+
+void copy_abreast(std::byte* target, const std::byte* source, std::size_t n) {
+  std::size_t done = copy_streams<4>(target, source, n);
+  done += copy_streams<2>(target + done, source + done, n - done);
+  copy_prefetch_write(target + done, source + done, n - done);
 }
 
 }  // namespace huddle::memory

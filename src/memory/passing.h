@@ -21,31 +21,53 @@ enum class Lines : std::uint8_t {
   returned,  // the only reader writes the next block to them, for whoever wrote this one
 };
 
-// Which of these may be, by who reads.
-using LinesAllowed = std::span<const Lines>;
-inline constexpr std::array to_many = {Lines::stay};
-inline constexpr std::array to_one = {Lines::stay, Lines::taken};
-inline constexpr std::array to_and_fro = {Lines::stay, Lines::taken, Lines::returned};
-// Read, and joined to something, where they lie.
-inline constexpr std::array joined_to_and_fro = {Lines::stay, Lines::returned};
-
 struct Passing {
   // Whoever names nothing but a kernel means one that any number of readers may read.
-  constexpr Passing(CopyKernel copy_in = CopyKernel::plain, Lines lines_then = Lines::stay)
-      : in(copy_in), lines(lines_then) {}
+  constexpr Passing(CopyKernel copy_in = CopyKernel::plain, Lines lines_then = Lines::stay,
+                    CopyKernel copy_out = CopyKernel::plain)
+      : in(copy_in), lines(lines_then), out(copy_out) {}
 
   CopyKernel in;
   Lines lines;
+  CopyKernel out;
 
   bool operator==(const Passing&) const = default;
 };
 
+inline constexpr Passing by_pages(CopyKernel::abreast, Lines::stay, CopyKernel::abreast);
 inline constexpr Passing by_taking(CopyKernel::plain, Lines::taken);
 inline constexpr Passing by_returning(CopyKernel::plain, Lines::returned);
-// In which a message may stream.
-inline constexpr std::array<Passing, 5> passings = {CopyKernel::plain, CopyKernel::rep_movsb,
-                                                    CopyKernel::nontemporal,
-                                                    CopyKernel::prefetch_write, by_taking};
+inline constexpr Passing by_returning_pages(CopyKernel::plain, Lines::returned,
+                                            CopyKernel::abreast);
+
+// Which there are to choose from, by who reads.
+using Passings = std::span<const Passing>;
+inline constexpr std::array<Passing, 5> to_many = {CopyKernel::plain, CopyKernel::rep_movsb,
+                                                   CopyKernel::nontemporal,
+                                                   CopyKernel::prefetch_write, by_pages};
+inline constexpr std::array<Passing, 6> to_one = {CopyKernel::plain,
+                                                  CopyKernel::rep_movsb,
+                                                  CopyKernel::nontemporal,
+                                                  CopyKernel::prefetch_write,
+                                                  by_pages,
+                                                  by_taking};
+inline constexpr std::array<Passing, 8> to_and_fro = {CopyKernel::plain,
+                                                      CopyKernel::rep_movsb,
+                                                      CopyKernel::nontemporal,
+                                                      CopyKernel::prefetch_write,
+                                                      by_pages,
+                                                      by_taking,
+                                                      by_returning,
+                                                      by_returning_pages};
+// Of blocks that are joined to something where they lie: nobody copies them out.
+inline constexpr std::array<Passing, 4> joined_by_many = {
+    CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write};
+inline constexpr std::array<Passing, 5> joined_by_one = {CopyKernel::plain, CopyKernel::rep_movsb,
+                                                         CopyKernel::nontemporal,
+                                                         CopyKernel::prefetch_write, by_taking};
+inline constexpr std::array<Passing, 5> joined_to_and_fro = {
+    CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write,
+    by_returning};
 
 constexpr std::string_view name(const Passing& passing) {
   switch (passing.lines) {
@@ -54,14 +76,14 @@ constexpr std::string_view name(const Passing& passing) {
     case Lines::taken:
       return "taken";
     case Lines::returned:
-      return "returned";
+      return passing.out == CopyKernel::abreast ? "returned abreast" : "returned";
   }
   return {};
 }
 
 inline void copy_out(const Passing& passing, void* target, void* source, std::size_t n) {
   passing.lines == Lines::taken ? take_bytes(target, source, n)
-                                : copy_bytes(CopyKernel::plain, target, source, n);
+                                : copy_bytes(passing.out, target, source, n);
 }
 
 }  // namespace huddle::memory

@@ -20,10 +20,15 @@ double ring_ns(const machine::CostModel& model, const memory::Passing& passing, 
                int from, int to);
 
 // Whether blocks may pass so on this processor, to such readers.
-bool is_possible(const memory::Passing& passing, memory::LinesAllowed allowed);
+bool is_possible(const memory::Passing& passing, memory::Passings allowed);
 
 // The cheapest manner of those possible; plain where nothing is known or all the same.
 memory::Passing passing_for(const machine::CostModel& model, double bytes, int from, int to,
-                            memory::LinesAllowed allowed);
+                            memory::Passings allowed);
+
+// By which kernel a block is copied that a peer has written, or that a peer has read and this rank
+// writes, with no plan that could say so.
+memory::KernelBySize kernels_of_reads(const machine::CostModel& model, int from, int to);
+memory::KernelBySize kernels_of_writes(const machine::CostModel& model, int from, int to);
 
 }  // namespace huddle::node

@@ -20,7 +20,7 @@ void copy_out(W& w, Place to, Place from, std::size_t bytes, const memory::Passi
   if (is_taken && kernel == memory::CopyKernel::plain) {
     w.take(to, from, bytes);
   } else {
-    w.copy(to, from, bytes, kernel);
+    w.copy(to, from, bytes, kernel == memory::CopyKernel::plain ? passing.out : kernel);
     if (is_taken) w.keep(from, bytes);
   }
 }

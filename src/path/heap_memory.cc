@@ -2,21 +2,19 @@
 // Copyright the huddle contributors
 #include "path/heap_memory.h"
 
-#include "memory/copy.h"
-
 namespace huddle::path {
 
 ErrorNumber HeapMemory::read(std::byte* to, Told from, std::size_t bytes) noexcept {
   const std::byte* here = mapped(from);
   if (here == nullptr) return otherwise_->read(to, from, bytes);
-  memory::copy_bytes(memory::CopyKernel::plain, to, here, bytes);
+  memory::copy_bytes(copying_.reads.of(bytes), to, here, bytes);
   return fine;
 }
 
 ErrorNumber HeapMemory::write(Told to, const std::byte* from, std::size_t bytes) noexcept {
   std::byte* here = mapped(to);
   if (here == nullptr) return otherwise_->write(to, from, bytes);
-  memory::copy_bytes(memory::CopyKernel::plain, here, from, bytes);
+  memory::copy_bytes(copying_.writes.of(bytes), here, from, bytes);
   return fine;
 }
 

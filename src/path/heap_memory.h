@@ -9,18 +9,25 @@
 #include <memory>
 
 #include "memory/arena_view.h"
+#include "memory/copy.h"
 #include "path/peer_memory.h"
 
 namespace huddle::path {
 
 inline constexpr Path heap{"heap", "buffers in the shared heap"};
 
+// By which kernels blocks of a peer's are copied.
+struct Copying {
+  memory::KernelBySize reads;
+  memory::KernelBySize writes;
+};
+
 class HeapMemory : public PeerMemory {
  public:
   // base: where the heap begins for its owner.
   HeapMemory(std::shared_ptr<const memory::ArenaView> view, std::uint64_t base,
-             std::unique_ptr<PeerMemory> otherwise)
-      : view_(std::move(view)), base_(base), otherwise_(std::move(otherwise)) {}
+             std::unique_ptr<PeerMemory> otherwise, const Copying& copying)
+      : view_(std::move(view)), base_(base), otherwise_(std::move(otherwise)), copying_(copying) {}
 
   [[nodiscard]] ErrorNumber read(std::byte* to, Told from, std::size_t bytes) noexcept override;
   [[nodiscard]] ErrorNumber write(Told to, const std::byte* from,
@@ -31,6 +38,7 @@ class HeapMemory : public PeerMemory {
   std::shared_ptr<const memory::ArenaView> view_;
   std::uint64_t base_;
   std::unique_ptr<PeerMemory> otherwise_;
+  Copying copying_;
 };
 
 }  // namespace huddle::path

@@ -39,12 +39,18 @@ double plain_own_ns(const Prices& prices, const Request& request) {
   return own_ns(prices, request, memory::CopyKernel::plain);
 }
 
-// A block had from another rank, into one's own buffers, while others do so.
-double fetched_ns(const Prices& prices, const Request& request, int others) {
+// What a block takes that is copied between a rank and another, while others do so; by itself, but
+// that the data come from the caches that hold them all.
+double among_all_ns(const Prices& prices, const Request& request, int others, double by_itself_ns) {
   const std::size_t all_bytes = data_bytes(request, prices.ranks());
   const double moved_ns = prices.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
-  return std::max(prices.fetch_ns(request.bytes, others, request.mapped),
-                  prices.in_turns_ns(moved_ns, others + 1));
+  return std::max(by_itself_ns, prices.in_turns_ns(moved_ns, others + 1));
+}
+
+// A block had from another rank, into one's own buffers.
+double fetched_ns(const Prices& prices, const Request& request, int others) {
+  return among_all_ns(prices, request, others,
+                      prices.fetch_ns(request.bytes, others, request.mapped));
 }
 
 std::string path_name(bool mapped) {
@@ -208,10 +214,13 @@ double direct_gather_ns(const Prices& prices, const Request& request) {
 namespace {
 
 double copied_by_others_ns(const Prices& prices, const Request& request, int others) {
-  const bool takes_lines = request.operation == Operation::gather || request.root_moved;
-  const double fetch_ns = fetched_ns(prices, request, others);
-  if (!takes_lines) return fetch_ns;
-  return std::max(fetch_ns, prices.push_ns(request.bytes, others, request.mapped));
+  if (request.operation == Operation::gather) {
+    return among_all_ns(prices, request, others,
+                        prices.push_ns(request.bytes, others, request.mapped));
+  }
+  if (!request.root_moved) return fetched_ns(prices, request, others);
+  return among_all_ns(prices, request, others,
+                      prices.fetch_again_ns(request.bytes, others, request.mapped));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace huddle::select {
 namespace {
 
-using memory::LinesAllowed;
+using memory::Passings;
 using node::DoublingExchange;
 using node::PairExchange;
 using node::SlotExchange;
@@ -34,8 +34,12 @@ struct Data {
   std::size_t all_bytes = 0;
   memory::CopyKernel results = memory::CopyKernel::plain;
 };
-Data data_of(const Prices& prices, const Request& request, memory::CopyKernel results) {
-  return {data_bytes(request, prices.ranks()), results};
+// The buffers that it passes through, so much a rank, are in the caches, too.
+Data data_of(const Prices& prices, const Request& request, memory::CopyKernel results,
+             std::size_t buffers_bytes) {
+  return {data_bytes(request, prices.ranks()) +
+              static_cast<std::size_t>(prices.ranks()) * buffers_bytes,
+          results};
 }
 memory::CopyKernel kernel_of_results(const Prices& prices, const Request& request) {
   return prices.kernel_of_results(data_bytes(request, prices.ranks()));
@@ -66,9 +70,8 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
   const auto [rank, peer] = pair;
   return {prices.in_turns_ns(prices.show_ns(bytes, buffers_bytes, rank, peer, passing),
                              at_once.writers),
-          std::max({prices.in_turns_ns(prices.rest_ns(bytes, peer, rank), at_once.readers),
-                    prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, passing),
-                    results_ns})};
+          std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, passing),
+                   results_ns)};
 }
 
 // A block in tiles.
@@ -94,7 +97,7 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
   const double count = ceil_div(all, tile);
   return {count, std::ceil(count / cells),
           moved(prices, farthest(prices), {tile, all, buffers}, at_once, plan.passing,
-                data_of(prices, request, plan.results))};
+                data_of(prices, request, plan.results, buffers))};
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -122,7 +125,7 @@ std::string_view name(PairExchange::Order order) {
 // In which orders pairs may meet, and what may become of their lines.
 struct Ways {
   std::span<const Order> orders;
-  LinesAllowed lines;
+  Passings lines;
 };
 // Lines go to and fro where both of a pair turn to each other.
 constexpr Order mutual_orders[] = {Order::paired, Order::as_ready};
@@ -146,7 +149,7 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provisi
   for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     for (const auto& [orders, lines] : ways) {
-      const auto passing = prices.block_passing_for(tile, buffers, 0, far, lines);
+      const auto passing = prices.block_passing_for({tile, request.bytes, buffers}, 0, far, lines);
       for (const Order order : orders) {
         const PairExchange::Plan plan{tile, order, passing, results};
         list.push_back({plan,
@@ -163,10 +166,10 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
   const int far = prices.farthest_from(0);
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   const memory::CopyKernel results = kernel_of_results(prices, request);
-  const LinesAllowed lines = prices.shown_to_all(memory::to_and_fro);
+  const Passings lines = prices.shown_to_all(memory::to_and_fro);
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
-    const auto passing =
-        prices.block_passing_for(round, SlotExchange::slots * round, 0, far, lines);
+    const auto passing = prices.block_passing_for(
+        {round, request.bytes, SlotExchange::slots * round}, 0, far, lines);
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
       const SlotExchange::Plan plan{round, order, passing, results};
       list.push_back({plan,
@@ -183,7 +186,7 @@ void add_doubling(std::vector<Candidate>& list, const Prices& prices, const Prov
   if (request.bytes > provision.doubling_exchange.capacity_bytes / ranks) return;
   const std::size_t all = ranks * request.bytes;
   const DoublingExchange::Plan plan{
-      prices.block_passing_for(all / 2, DoublingExchange::calls_in_flight * all, 0,
+      prices.block_passing_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
                                prices.farthest_from(0), memory::to_one)};
   list.push_back(
       {plan, std::string(memory::name(plan.passing)), doubling_ns(prices, request, plan)});
@@ -237,10 +240,11 @@ double slots_allgather_ns(const Prices& prices, const Request& request,
   const std::size_t round = std::min(plan.round_bytes, least);
   const int others = prices.ranks() - 1;
   const AtOnce all{prices.ranks(), prices.ranks()};
-  const Data data = data_of(prices, request, plan.results);
-  const Moved one = moved(prices, farthest(prices), {round, least, SlotExchange::slots * round},
-                          all, plan.passing, data);
-  return own_ns(prices, request, plan.results) +
+  const std::size_t buffers = SlotExchange::slots * round;
+  const Data data = data_of(prices, request, plan.results, buffers);
+  const Moved one =
+      moved(prices, farthest(prices), {round, least, buffers}, all, plan.passing, data);
+  return prices.own_ns(request.bytes, data.all_bytes, plan.results) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
 
@@ -268,7 +272,7 @@ double doubling_ns(const Prices& prices, const Request& request,
   const std::size_t buffers =
       DoublingExchange::calls_in_flight * least * static_cast<std::size_t>(prices.ranks());
   const AtOnce all{prices.ranks(), prices.ranks()};
-  const Data data = data_of(prices, request, memory::CopyKernel::plain);
+  const Data data = data_of(prices, request, memory::CopyKernel::plain, buffers);
   double sum = own_ns(prices, request, data.results);
   for (const auto& [distance, blocks] : DoublingExchange::rounds(prices.ranks())) {
     const auto [rank, peer] = farthest_at(prices, distance);
@@ -285,12 +289,12 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const std::size_t all = ranks * least;
-  const Data data = data_of(prices, request, plan.results);
+  const std::size_t buffers = SlotExchange::slots * all;
+  const Data data = data_of(prices, request, plan.results, buffers);
   const double little_ns = own_ns(prices, request, plan.results) + prices.meeting_ns();
   if (node::fits_behind_flag(all)) return little_ns;
-  const Moved shown =
-      moved(prices, farthest(prices), {all - least, all - least, SlotExchange::slots * all},
-            {prices.ranks(), 1}, plan.passing, data);
+  const Moved shown = moved(prices, farthest(prices), {all - least, all - least, buffers},
+                            {prices.ranks(), 1}, plan.passing, data);
   const int far = prices.farthest_from(0);
   // Blocks are asked for after the flags: of these ways nothing hides the first.
   const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),

@@ -64,8 +64,10 @@ double read_ns(double bytes, const node::Seats& seats, const machine::CostModel&
   for (const int to : seats.pus) {
     for (const int from : seats.pus) {
       if (from == to) continue;
-      fastest =
-          std::min(fastest, model.handoff_ns(bytes, from, to, machine::HandoffKind::read_dirty));
+      for (const auto kind :
+           {machine::HandoffKind::read_dirty, machine::HandoffKind::read_abreast}) {
+        fastest = std::min(fastest, model.handoff_ns(bytes, from, to, kind));
+      }
     }
   }
   return fastest < std::numeric_limits<double>::infinity() ? fastest : 0;

@@ -25,6 +25,7 @@ bool past_the_caches(const Passing& passing) { return passing.in == CopyKernel::
 HandoffKind write_kind(const Passing& passing) {
   switch (passing.lines) {
     case Lines::stay:
+      if (passing.in == CopyKernel::abreast) return HandoffKind::write_abreast;
       return past_the_caches(passing) ? HandoffKind::write_cached_nontemporal
                                       : HandoffKind::write_cached;
     case Lines::taken:
@@ -87,19 +88,29 @@ double Prices::rest_ns(std::size_t bytes, int from, int to) const {
   return read(all) - read(node::line_bytes);
 }
 
-double Prices::read_ns(std::size_t bytes, int from, int to, int others) const {
-  return model_.copy_ns({.bytes = static_cast<double>(bytes),
-                         .copier = pu(to),
-                         .peer = pu(from),
-                         .source = machine::Source::peer_wrote,
-                         .target = machine::Target::own_cache,
-                         .others = others});
+double Prices::copy_ns(machine::Copy copy, CopyKernel kernel) const {
+  if (kernel == CopyKernel::abreast) {
+    copy.read = HandoffKind::read_abreast;
+    copy.write = HandoffKind::write_abreast;
+  }
+  return model_.copy_ns(copy);
+}
+
+double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others,
+                           CopyKernel kernel) const {
+  return copy_ns({.bytes = static_cast<double>(bytes),
+                  .copier = pu(to),
+                  .peer = pu(from),
+                  .source = machine::Source::peer_wrote,
+                  .target = machine::Target::own_cache,
+                  .others = others},
+                 kernel);
 }
 
 // No reader of a ring waits for anything but its data.
 double Prices::read_ns(std::size_t bytes, int from, int to, int others,
                        const Passing& passing) const {
-  const double cached_ns = read_ns(bytes, from, to, others);
+  const double cached_ns = copy_out_ns(bytes, from, to, others, passing.out);
   if (passing.lines == Lines::taken) {
     return std::max(cached_ns, model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to),
                                                  HandoffKind::read_taking));
@@ -160,16 +171,45 @@ double Prices::stream_ns(std::size_t bytes, int from, int to, const Passing& pas
   return node::ring_ns(model_, passing, static_cast<double>(bytes), pu(from), pu(to));
 }
 
-Passing Prices::passing_for(std::size_t bytes, int from, int to,
-                            memory::LinesAllowed allowed) const {
+Passing Prices::passing_for(std::size_t bytes, int from, int to, memory::Passings allowed) const {
   return node::passing_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
 }
 
+double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
+                              machine::Target target) const {
+  const machine::Copy copy = {.bytes = static_cast<double>(bytes),
+                              .copier = pu(0),
+                              .peer = pu(farthest_from(0)),
+                              .source = source,
+                              .target = target,
+                              .others = others};
+  return std::min(copy_ns(copy, CopyKernel::plain), copy_ns(copy, CopyKernel::abreast));
+}
+
+double Prices::fetch_ns(std::size_t bytes, int others, bool mapped) const {
+  return mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
+                                 machine::Target::own_cache)
+                : path_ns(bytes, others);
+}
+
+double Prices::fetch_again_ns(std::size_t bytes, int others, bool mapped) const {
+  return mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
+                                 machine::Target::peer_cached)
+                : path_ns(bytes, others) + dearer_to_write_ns(bytes);
+}
+
+// Through the kernel it is the work of fetching one, but that lines are taken from the peer as they
+// are written.
 double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
+  return mapped ? copy_mapped_ns(bytes, others, machine::Source::own_cache,
+                                 machine::Target::peer_cached)
+                : path_ns(bytes, others) + dearer_to_write_ns(bytes);
+}
+
+double Prices::dearer_to_write_ns(std::size_t bytes) const {
   const int far = farthest_from(0);
-  const double dearer_ns =
-      write_ns(bytes, bytes, 0, far, CopyKernel::plain) - read_ns(bytes, far, 0, 0);
-  return fetch_ns(bytes, others, mapped) + std::max(0.0, dearer_ns);
+  const double write_alone_ns = write_ns(bytes, bytes, 0, far, CopyKernel::plain);
+  return std::max(0.0, write_alone_ns - read_ns(bytes, far, 0, 0));
 }
 
 namespace {
@@ -232,14 +272,17 @@ std::vector<int> Prices::others_than(int rank) const {
   return others;
 }
 
-Passing Prices::block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
-                                  memory::LinesAllowed allowed) const {
+Passing Prices::block_passing_for(const Piece& piece, int from, int to,
+                                  memory::Passings allowed) const {
+  const auto [bytes, of_bytes, buffers_bytes] = piece;
   const auto ns = [&](const Passing& passing) {
-    return write_ns(bytes, buffers_bytes, from, to, passing) + read_ns(bytes, from, to, 0, passing);
+    return write_ns(bytes, buffers_bytes, from, to, passing) +
+           read_share_ns(bytes, of_bytes, from, to, 0, passing);
   };
   Passing best;
   for (const Passing& passing :
-       {Passing(CopyKernel::nontemporal), memory::by_taking, memory::by_returning}) {
+       {Passing(CopyKernel::nontemporal), memory::by_pages, memory::by_taking, memory::by_returning,
+        memory::by_returning_pages}) {
     if (node::is_possible(passing, allowed) && ns(passing) < ns(best)) best = passing;
   }
   if (best != Passing()) return best;

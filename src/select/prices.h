@@ -51,7 +51,9 @@ class Prices {
   // Data behind a flag that arrives anyway: what the lines after the first add.
   double rest_ns(std::size_t bytes, int from, int to) const;
   // A block that `from` has just written, read while `others` read as well.
-  double read_ns(std::size_t bytes, int from, int to, int others) const;
+  double read_ns(std::size_t bytes, int from, int to, int others) const {
+    return copy_out_ns(bytes, from, to, others, memory::CopyKernel::plain);
+  }
   // The same passed in this manner: what went past the caches has to be had from there.
   double read_ns(std::size_t bytes, int from, int to, int others,
                  const memory::Passing& passing) const;
@@ -98,24 +100,23 @@ class Prices {
   }
 
   // The same where it may be mapped: then it is read like any other that a peer has written.
-  double fetch_ns(std::size_t bytes, int others, bool mapped) const {
-    return mapped ? read_ns(bytes, farthest_from(0), 0, others) : path_ns(bytes, others);
-  }
-  // A block copied straight into a peer's memory, whose owner has used what was there. It is the
-  // work of fetching one, but that lines are taken from the peer as they are written.
+  double fetch_ns(std::size_t bytes, int others, bool mapped) const;
+  // The same into lines that the peer has read since they were last written.
+  double fetch_again_ns(std::size_t bytes, int others, bool mapped) const;
+  // A block copied straight into a peer's memory, whose owner has used what was there.
   double push_ns(std::size_t bytes, int others, bool mapped) const;
 
   // In which manner so much passes through memory that readers have cached, `to` being one of them
   // or the only one, and read meanwhile.
-  memory::Passing passing_for(std::size_t bytes, int from, int to,
-                              memory::LinesAllowed allowed) const;
-  // The same for blocks that are read when they are whole, in buffers of so much memory in all.
-  memory::Passing block_passing_for(std::size_t bytes, std::size_t buffers_bytes, int from, int to,
-                                    memory::LinesAllowed allowed) const;
+  memory::Passing passing_for(std::size_t bytes, int from, int to, memory::Passings allowed) const;
+  // The same for a piece that is read when it is whole.
+  memory::Passing block_passing_for(const Piece& piece, int from, int to,
+                                    memory::Passings allowed) const;
 
   // Of what one rank shows to all others: between two it has a single reader.
-  memory::LinesAllowed shown_to_all(memory::LinesAllowed to_single_reader) const {
-    return ranks() == 2 ? to_single_reader : memory::to_many;
+  memory::Passings shown_to_all(memory::Passings to_single_reader,
+                                memory::Passings to_several = memory::to_many) const {
+    return ranks() == 2 ? to_single_reader : to_several;
   }
 
   // The rank that is farthest from this one.
@@ -126,6 +127,15 @@ class Prices {
  private:
   // Until everybody else of its processor has had it once.
   double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
+  // By such a copy, between a peer and a rank.
+  double copy_ns(machine::Copy copy, memory::CopyKernel kernel) const;
+  double copy_out_ns(std::size_t bytes, int from, int to, int others,
+                     memory::CopyKernel kernel) const;
+  // From or to what is mapped, by whichever kernel is the fastest.
+  double copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
+                        machine::Target target) const;
+  // By how much it takes longer to write what a peer has cached than to read what it has written.
+  double dearer_to_write_ns(std::size_t bytes) const;
   // By the hand-off curve of that manner at the size of all buffers, the block's share of it.
   double share_ns(machine::HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
                   int to) const;

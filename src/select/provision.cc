@@ -48,8 +48,8 @@ std::size_t best_queue(const Prices& prices, std::size_t most_bytes) {
   std::size_t best = least;
   double best_pace = 0;
   for (std::size_t queue = least; queue <= std::max(least, most_bytes); queue *= 2) {
-    const memory::Passing passing =
-        prices.block_passing_for(queue, queue, 0, far, prices.shown_to_all(memory::to_one));
+    const memory::Passing passing = prices.block_passing_for({queue, queue, queue}, 0, far,
+                                                             prices.shown_to_all(memory::to_one));
     const double fill_ns = prices.write_ns(queue, queue, 0, far, passing);
     const double drain_ns = prices.read_ns(queue, 0, far, 0, passing);
     const double pace = static_cast<double>(queue) / std::max(fill_ns, drain_ns);

@@ -51,11 +51,12 @@ Aim::Kind aim_of(Operation operation) {
 // Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
 // of the ranks before are read, and what nobody has read is not returned.
 memory::Passing passing_of_exchange(const Prices& prices, std::size_t bytes, Operation operation) {
-  const memory::LinesAllowed lines = Aim{aim_of(operation)}.is_of_prefixes()
-                                         ? memory::to_many
-                                         : prices.shown_to_all(memory::joined_to_and_fro);
-  return prices.block_passing_for(bytes, node::ExchangeReduce::slots * bytes, 0,
-                                  prices.farthest_from(0), lines);
+  const memory::Passings passings =
+      Aim{aim_of(operation)}.is_of_prefixes()
+          ? memory::joined_by_many
+          : prices.shown_to_all(memory::joined_to_and_fro, memory::joined_by_many);
+  return prices.block_passing_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
+                                  prices.farthest_from(0), passings);
 }
 
 // `reader` joins what these show to its own. What does not ride in a flag's line it asks for when
@@ -275,8 +276,8 @@ bool comes_back_to_all(Results results, Aim::Kind aim) {
 memory::Passing passing_of_slices(const Prices& prices, std::size_t slice, std::size_t buffers,
                                   Results results, Aim::Kind aim) {
   if (comes_back_to_all(results, aim)) return {};
-  const memory::Passing passing =
-      prices.block_passing_for(slice, buffers, 0, prices.farthest_from(0), memory::to_one);
+  const memory::Passing passing = prices.block_passing_for(
+      {slice, slice, buffers}, 0, prices.farthest_from(0), memory::joined_by_one);
   const bool is_taken = passing.lines == memory::Lines::taken;
   return results == Results::returned && !is_taken ? memory::Passing() : passing;
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/system.h"
+#include "node/copy_choice.h"
 #include "path/heap_memory.h"
 
 namespace huddle::team {
@@ -54,7 +55,7 @@ const Refusals& Reach::refusals(Ground& ground) {
   Trouble copying = Trouble::of([this] { let_others_reach(); });
   const std::vector<Showing> showings = gather(ground.agreement(), showing(notes[rank]));
   Trouble mapping = map_all(showings);
-  const Trouble opening = Trouble::of([&] { open_all(showings); });
+  const Trouble opening = Trouble::of([&] { open_all(showings, ground.rank()); });
   if (opening.is_any()) copying = mapping = opening;
   if (!copying.is_any()) copying = try_all(showings, ground.rank());
   refusals_.mapping = first_of(gather(ground.agreement(), mapping));
@@ -109,13 +110,21 @@ Trouble Reach::map_all(const std::vector<Showing>& showings) {
   return Trouble(fmt::format("mapping rank {}'s heap: {}", rank, trouble.text()));
 }
 
-void Reach::open_all(const std::vector<Showing>& showings) {
-  for (std::size_t rank = 0; rank < showings.size(); ++rank) {
-    const Showing& one = showings[rank];
-    auto memory = open_({static_cast<int>(rank), static_cast<pid_t>(one.process.pid),
+path::Copying Reach::copying(int rank, int other) const {
+  const auto pu = [&](int of) { return outlook_.seats().pus[static_cast<std::size_t>(of)]; };
+  const machine::CostModel& model = outlook_.model();
+  return {node::kernels_of_reads(model, pu(other), pu(rank)),
+          node::kernels_of_writes(model, pu(rank), pu(other))};
+}
+
+void Reach::open_all(const std::vector<Showing>& showings, int rank) {
+  for (std::size_t other = 0; other < showings.size(); ++other) {
+    const Showing& one = showings[other];
+    auto memory = open_({static_cast<int>(other), static_cast<pid_t>(one.process.pid),
                          is_same_process(peers_.identity(), one.process)});
-    if (views_[rank]) {
-      memory = std::make_unique<path::HeapMemory>(views_[rank], one.heap.base, std::move(memory));
+    if (views_[other]) {
+      memory = std::make_unique<path::HeapMemory>(views_[other], one.heap.base, std::move(memory),
+                                                  copying(rank, static_cast<int>(other)));
     }
     memories_.push_back(memory.get());
     opened_.push_back(std::move(memory));

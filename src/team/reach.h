@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "memory/heap.h"
+#include "path/heap_memory.h"
 #include "path/open.h"
 #include "path/tracing.h"
 #include "team/ground.h"
 #include "team/heap_views.h"
+#include "team/outlook.h"
 #include "team/peers.h"
 
 namespace huddle::team {
@@ -31,8 +33,9 @@ struct Refusals {
 class Reach {
  public:
   // Keeps references. heap: this rank's own, if it has one.
-  Reach(Peers& peers, const path::Open& open, const std::optional<memory::HeapFacts>& heap)
-      : peers_(peers), open_(open), heap_(heap) {}
+  Reach(Peers& peers, const path::Open& open, const std::optional<memory::HeapFacts>& heap,
+        const Outlook& outlook)
+      : peers_(peers), open_(open), heap_(heap), outlook_(outlook) {}
   ~Reach();
   Reach(const Reach&) = delete;
   Reach& operator=(const Reach&) = delete;
@@ -57,11 +60,13 @@ class Reach {
   Trouble map_all(const std::vector<Showing>& showings);
   Trouble try_all(const std::vector<Showing>& showings, int rank);
   void prove(int owner, const Showing& shown, int rank);
-  void open_all(const std::vector<Showing>& showings);
+  void open_all(const std::vector<Showing>& showings, int rank);
+  path::Copying copying(int rank, int other) const;
 
   Peers& peers_;
   const path::Open& open_;
   const std::optional<memory::HeapFacts>& heap_;
+  const Outlook& outlook_;
   bool is_known_ = false;
   bool maps_ = false;
   Refusals refusals_;

@@ -106,7 +106,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap)
           waiting_settings(outlook_->model(), outlook_->whereabouts(), rank_),
           by_reference(context.progress()), [this] { ground_.check_members(); },
           [this](int rank) { return ground_.is_gone(rank); }),
-      reach_(context.peers(), context.open_memory(), context.heap()),
+      reach_(context.peers(), context.open_memory(), context.heap(), *outlook_),
       engine_(ground_, *outlook_, waiting_, reach_) {
   ground_.set_waiting(waiting_);
 }

@@ -46,7 +46,7 @@ TEST(Contenders, YieldingBarriersOfMany) {
 }
 
 TEST(Contenders, RingsOfEveryKernelAndManySizes) {
-  for (const memory::Passing& passing : memory::passings) {
+  for (const memory::Passing& passing : memory::to_one) {
     for (const std::size_t bytes : {8U, 16384U, 16392U, 600000U}) {
       EXPECT_EQ(hold_one(std::make_unique<BareRing>(passing), 2, bytes, 1).rounds, 2);
     }

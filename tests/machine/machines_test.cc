@@ -95,7 +95,8 @@ TEST_P(PaperMachine, GivesEveryLevelEveryHandoff) {
     // These came later: a file may be without them.
     kinds.insert({HandoffKind::ring_rep_movsb, HandoffKind::ring_prefetch_write,
                   HandoffKind::write_returned, HandoffKind::write_taken, HandoffKind::read_taking,
-                  HandoffKind::ring_taken});
+                  HandoffKind::ring_taken, HandoffKind::write_abreast, HandoffKind::read_abreast,
+                  HandoffKind::ring_abreast});
     EXPECT_EQ(kinds.size(), handoff_names.size()) << level;
   }
 }

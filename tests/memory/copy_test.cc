@@ -57,6 +57,21 @@ RC_GTEST_PROP(CopyBytes, MovesThatManyBytesAndNoOther, ()) {
   RC_ASSERT(copies_exactly(kernel, n, target_offset, source_offset));
 }
 
+TEST(CopyBytes, MovesPagesAbreastAndWhatIsLeftOfThem) {
+  for (const std::size_t n : {8191U, 8192U, 16383U, 16384U, 16385U, 24576U + 100U, 40960U + 1U}) {
+    EXPECT_TRUE(copies_exactly(CopyKernel::abreast, n, 1, 5)) << n;
+  }
+}
+
+TEST(KernelBySize, IsAskedForEverySize) {
+  KernelBySize kernels(CopyKernel::plain);
+  kernels.set(12, CopyKernel::abreast);
+  for (const std::size_t n : {0UL, 1UL, 4095UL, 8192UL, ~0UL}) {
+    EXPECT_EQ(kernels.of(n), CopyKernel::plain) << n;
+  }
+  for (const std::size_t n : {4096UL, 8191UL}) EXPECT_EQ(kernels.of(n), CopyKernel::abreast) << n;
+}
+
 // What it stores is what was there.
 RC_GTEST_PROP(TakeBytes, MovesThatManyBytesAndLeavesTheSourceAsItWas, ()) {
   const auto n = *rc::gen::inRange<std::size_t>(0, 1000);

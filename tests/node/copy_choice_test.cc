@@ -33,8 +33,8 @@ void set_ring(Machine& machine, const memory::Passing& passing, const machine::C
 
 TEST(CopyChoice, EveryMannerHasItsOwnCurve) {
   std::set<HandoffKind> kinds;
-  for (const memory::Passing& passing : memory::passings) kinds.insert(ring_kind(passing));
-  EXPECT_EQ(kinds.size(), memory::passings.size());
+  for (const memory::Passing& passing : memory::to_one) kinds.insert(ring_kind(passing));
+  EXPECT_EQ(kinds.size(), memory::to_one.size());
 }
 
 // Each of two kernels wins where its curve lies lower; nothing but the curves decides where that
@@ -53,7 +53,7 @@ TEST(CopyChoice, FollowsTheCurves) {
     const double bytes = size;
     const double best_ns =
         ring_ns(model, passing_for(model, bytes, 0, 1, memory::to_one), bytes, 0, 1);
-    for (const memory::Passing& passing : memory::passings) {
+    for (const memory::Passing& passing : memory::to_one) {
       EXPECT_LE(best_ns, ring_ns(model, passing, bytes, 0, 1)) << bytes;
     }
   }
@@ -84,6 +84,36 @@ TEST(CopyChoice, TakesNoKernelWithoutACurve) {
   machine.handoff.clear();
   set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
   EXPECT_EQ(passing_for(CostModel(machine), 1e6, 0, 1, memory::to_one), CopyKernel::plain);
+}
+
+void set_handoff(Machine& machine, HandoffKind kind, const machine::Curve& curve) {
+  machine.handoff.push_back({machine.line.front().level, kind, curve, machine::Origin::measured});
+}
+
+// Reads by their own curves, writes by theirs.
+TEST(CopyChoice, OfWhatNoPlanKnowsIsAKernelForEachSize) {
+  if (!memory::is_native(CopyKernel::abreast)) GTEST_SKIP() << "this processor has one kernel";
+  Machine machine = two_cores();
+  machine.handoff.clear();
+  set_handoff(machine, HandoffKind::read_dirty, {{4096, 1 << 20}, {400, 80000}, {}});
+  set_handoff(machine, HandoffKind::read_abreast, {{4096, 1 << 20}, {500, 50000}, {}});
+  set_handoff(machine, HandoffKind::write_cached, {{4096, 1 << 20}, {400, 80000}, {}});
+  set_handoff(machine, HandoffKind::write_abreast, {{4096, 1 << 20}, {300, 90000}, {}});
+  const CostModel model(machine);
+  const auto reads = kernels_of_reads(model, 0, 1);
+  EXPECT_EQ(reads.of(4096), CopyKernel::plain);
+  EXPECT_EQ(reads.of(1 << 20), CopyKernel::abreast);
+  const auto writes = kernels_of_writes(model, 0, 1);
+  EXPECT_EQ(writes.of(4096), CopyKernel::abreast);
+  EXPECT_EQ(writes.of(1 << 20), CopyKernel::plain);
+}
+
+TEST(CopyChoice, OfWhatNoPlanKnowsIsPlainWhereNothingIsKnown) {
+  Machine machine = two_cores();
+  machine.handoff.clear();
+  const CostModel model(machine);
+  EXPECT_EQ(kernels_of_reads(model, 0, 1).of(1 << 20), CopyKernel::plain);
+  EXPECT_EQ(kernels_of_writes(model, 0, 1).of(1 << 20), CopyKernel::plain);
 }
 
 // Uncalibrated: nothing goes past the caches, for nobody knows whether that pays here.

@@ -150,6 +150,14 @@ TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
   }
 }
 
+TEST(ExchangeChecked, PairsThatCopyPagesAbreastInEveryOrder) {
+  for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, memory::by_pages)));
+  }
+  EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, PairExchange::Order::paired,
+                               in_cells, {memory::by_returning_pages, memory::by_pages})));
+}
+
 constexpr PairExchange::Order mutual_orders[] = {PairExchange::Order::paired,
                                                  PairExchange::Order::as_ready};
 
@@ -315,6 +323,8 @@ TEST(ExchangeChecked, SlotsThatReturnInEveryOrder) {
   EXPECT_TRUE(passes(allgather_job({{9, 9}, {3, 3}, {1, 6}, {0, 5}}, order, 4, returned)));
   EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, returned)));
   EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, now_and_then)));
+  const Manners pages = {memory::by_returning_pages, memory::by_pages};
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, pages)));
   EXPECT_TRUE(passes(slots_alltoall_job(3, {20, 4}, 64)));
 }
 

@@ -23,10 +23,10 @@ class Refusing : public PeerMemory {
 Told told_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
 // As a peer has it: mapped elsewhere.
-HeapMemory memory_of(const memory::Heap& heap) {
+HeapMemory memory_of(const memory::Heap& heap, const Copying& copying = {}) {
   const memory::HeapFacts facts = heap.facts();
   return {std::make_shared<memory::ArenaView>(facts.descriptor, facts.cap_bytes),
-          told_of(facts.base), std::make_unique<Refusing>()};
+          told_of(facts.base), std::make_unique<Refusing>(), copying};
 }
 
 TEST(HeapMemory, IsReadWhereItIsMapped) {
@@ -51,6 +51,21 @@ TEST(HeapMemory, IsWrittenWhereItIsMapped) {
   EXPECT_NE(here, block + 99'999);
   *here = std::byte{9};
   EXPECT_EQ(block[99'999], std::byte{9});
+}
+
+// Whatever the kernel is, and for nothing there is none.
+TEST(HeapMemory, IsCopiedByEveryKernel) {
+  memory::Heap heap(std::size_t{64} << 20);
+  auto* block = static_cast<std::byte*>(heap.allocate(100'000));
+  for (const memory::CopyKernel kernel : memory::copy_kernels) {
+    HeapMemory memory = memory_of(heap, {kernel, kernel});
+    const std::vector<std::byte> sent(70'001, static_cast<std::byte>(kernel));
+    std::vector<std::byte> got(sent.size(), std::byte{0xEE});
+    ASSERT_EQ(memory.write(told_of(block) | mapped_bit, sent.data(), sent.size()), fine);
+    ASSERT_EQ(memory.read(got.data(), told_of(block) | mapped_bit, got.size()), fine);
+    EXPECT_EQ(got, sent);
+    EXPECT_EQ(memory.read(got.data(), told_of(block) | mapped_bit, 0), fine);
+  }
 }
 
 TEST(HeapMemory, LeavesWhatIsNotInItToAnotherPath) {

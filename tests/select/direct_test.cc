@@ -10,13 +10,17 @@
 namespace huddle::select {
 namespace {
 
+bool is_of_writing_cached(machine::HandoffKind kind) {
+  return kind == machine::HandoffKind::write_cached || kind == machine::HandoffKind::write_abreast;
+}
+
 // Predicted on four cores where it takes so long to write what a peer has cached.
 template <class Predict>
 auto on_slow_writers(double writing_is_slower, Predict predict) {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
   for (machine::HandoffCurve& handoff : machine.handoff) {
-    if (handoff.kind != machine::HandoffKind::write_cached) continue;
+    if (!is_of_writing_cached(handoff.kind)) continue;
     for (double& ns : handoff.curve.ns) ns *= writing_is_slower;
   }
   const machine::CostModel model(machine);

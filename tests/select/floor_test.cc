@@ -39,6 +39,18 @@ TEST_F(FloorTest, OfMuchDataIsReadingIt) {
   EXPECT_LT(floor_of(Operation::reduce, 1 << 22), read_ns);
 }
 
+// By whichever kernel reads the fastest.
+TEST_F(FloorTest, KnowsThatPagesAreReadAbreast) {
+  machine::Machine machine = machine_;
+  for (machine::HandoffCurve& handoff : machine.handoff) {
+    if (handoff.kind != machine::HandoffKind::read_abreast) continue;
+    for (double& ns : handoff.curve.ns) ns /= 10;
+  }
+  const machine::CostModel model(machine);
+  EXPECT_EQ(floor_ns({Operation::bcast, 1 << 22, 1}, seats_, model),
+            model.handoff_ns(1 << 22, 0, 1, machine::HandoffKind::read_abreast));
+}
+
 // What may be chosen is never predicted to be faster than it can be.
 TEST_F(FloorTest, LiesBelowEveryPrediction) {
   const Provision provided = provision(seats_, model_, 1 << 20);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "machine/discover.h"
@@ -93,6 +94,50 @@ TEST(KernelOfResults, IsInThePlan) {
     EXPECT_THAT(chosen_for(std::size_t{64} << 20), testing::HasSubstr("past the caches"));
     EXPECT_THAT(chosen_for(4096), testing::Not(testing::HasSubstr("past the caches")));
   }
+}
+
+using machine::HandoffKind;
+
+// Of what is mapped, where the machine hands over so by these and so much slower by those.
+struct Mapped {
+  double fetched_ns;
+  double fetched_again_ns;
+  double pushed_ns;
+};
+Mapped mapped_where_slow(const std::vector<HandoffKind>& slow) {
+  Machine machine = four_cores();
+  for (machine::HandoffCurve& handoff : machine.handoff) {
+    if (std::find(slow.begin(), slow.end(), handoff.kind) == slow.end()) continue;
+    for (double& ns : handoff.curve.ns) ns *= 100;
+  }
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, {0, 1, 2, 3});
+  const Prices prices(model, seats);
+  constexpr std::size_t bytes = 1 << 16;
+  return {prices.fetch_ns(bytes, 0, true), prices.fetch_again_ns(bytes, 0, true),
+          prices.push_ns(bytes, 0, true)};
+}
+
+TEST(CopyOfMapped, IsByWhicheverKernelIsTheSooner) {
+  const Mapped quick = mapped_where_slow({});
+  const Mapped by_pages = mapped_where_slow({HandoffKind::read_dirty, HandoffKind::write_cached});
+  EXPECT_LE(by_pages.fetched_ns, quick.fetched_ns * 1.5);
+  EXPECT_LE(by_pages.pushed_ns, quick.pushed_ns * 1.5);
+  EXPECT_LE(by_pages.fetched_again_ns, quick.fetched_again_ns * 1.5);
+}
+
+// Into lines that the peer has read it takes the one and the other.
+TEST(CopyOfMapped, ReadsWhatIsFetchedAndTakesWhatIsPushed) {
+  const Mapped quick = mapped_where_slow({});
+  const Mapped reads = mapped_where_slow({HandoffKind::read_dirty, HandoffKind::read_abreast});
+  const Mapped writes = mapped_where_slow({HandoffKind::write_cached, HandoffKind::write_abreast});
+  EXPECT_GT(reads.fetched_ns, 10 * quick.fetched_ns);
+  EXPECT_EQ(reads.pushed_ns, quick.pushed_ns);
+  EXPECT_EQ(writes.fetched_ns, quick.fetched_ns);
+  EXPECT_GT(writes.pushed_ns, 10 * quick.pushed_ns);
+  EXPECT_GT(reads.fetched_again_ns, 10 * quick.fetched_ns);
+  EXPECT_GT(writes.fetched_again_ns, 10 * quick.fetched_ns);
+  EXPECT_GT(quick.fetched_again_ns, std::max(quick.fetched_ns, quick.pushed_ns));
 }
 
 }  // namespace
