@@ -274,20 +274,17 @@ std::vector<int> Prices::others_than(int rank) const {
 
 Passing Prices::block_passing_for(const Piece& piece, int from, int to,
                                   memory::Passings allowed) const {
-  const auto [bytes, of_bytes, buffers_bytes] = piece;
   const auto ns = [&](const Passing& passing) {
-    return write_ns(bytes, buffers_bytes, from, to, passing) +
-           read_share_ns(bytes, of_bytes, from, to, 0, passing);
+    return write_ns(piece.bytes, piece.buffers_bytes, from, to, passing) +
+           read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, passing);
   };
   Passing best;
-  for (const Passing& passing :
-       {Passing(CopyKernel::nontemporal), memory::by_pages, memory::by_taking, memory::by_returning,
-        memory::by_returning_pages}) {
+  for (const Passing& passing : allowed) {
     if (node::is_possible(passing, allowed) && ns(passing) < ns(best)) best = passing;
   }
   if (best != Passing()) return best;
   // The others that write into the caches were measured as rings only.
-  const Passing streaming = passing_for(bytes, from, to, allowed);
+  const Passing streaming = passing_for(piece.bytes, from, to, allowed);
   return past_the_caches(streaming) || streaming.lines != Lines::stay ? best : streaming;
 }
 
