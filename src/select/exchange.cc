@@ -68,8 +68,10 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
       prices.in_turns_ns(prices.move_ns(bytes, data.all_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
   const auto [rank, peer] = pair;
-  return {prices.in_turns_ns(prices.show_ns(bytes, buffers_bytes, rank, peer, passing),
-                             at_once.writers),
+  // What is shown has to come from where the rank has it: half of what a copy of its own moves.
+  const double had_ns = prices.move_ns(bytes, data.all_bytes, memory::CopyKernel::plain) / 2;
+  const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, passing);
+  return {prices.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
           std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, passing),
                    results_ns)};
 }

@@ -11,6 +11,7 @@
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "select/candidate.h"
+#include "select/exchange.h"
 
 namespace huddle::select {
 namespace {
@@ -94,6 +95,23 @@ TEST(KernelOfResults, IsInThePlan) {
     EXPECT_THAT(chosen_for(std::size_t{64} << 20), testing::HasSubstr("past the caches"));
     EXPECT_THAT(chosen_for(4096), testing::Not(testing::HasSubstr("past the caches")));
   }
+}
+
+// Two halves of a copy more than a rank's own block takes: of one's own data to be shown, and of
+// what the other shows to be written.
+TEST(PairsAlltoall, IsNoFasterThanTheDataComeFromWhereTheyLie) {
+  Machine machine = four_cores();
+  for (machine::HandoffCurve& handoff : machine.handoff) {
+    for (double& ns : handoff.curve.ns) ns /= 1000;
+  }
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, {0, 1});
+  const Prices prices(model, seats);
+  const Request request{Operation::alltoall, std::size_t{40} << 20, 1};
+  const node::PairExchange::Plan plan{1 << 20, node::PairExchange::Order::paired, {}, {}};
+  const double moved_ns =
+      prices.move_ns(request.bytes, data_bytes(request, 2), CopyKernel::plain);
+  EXPECT_GT(pairs_alltoall_ns(prices, 4, request, plan), 2.4 * moved_ns);
 }
 
 using machine::HandoffKind;
