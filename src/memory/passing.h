@@ -19,6 +19,7 @@ enum class Lines : std::uint8_t {
   stay,      // any number of readers have read them when they are written again
   taken,     // the only reader takes them as it reads (take_bytes)
   returned,  // the only reader writes the next block to them, for whoever wrote this one
+  asked,     // their writer asks for them again ahead of the next block, when it has the time
 };
 
 struct Passing {
@@ -40,6 +41,9 @@ inline constexpr Passing by_returning(CopyKernel::plain, Lines::returned);
 inline constexpr Passing by_returning_pages(CopyKernel::plain, Lines::returned,
                                             CopyKernel::abreast);
 
+inline constexpr Passing by_asking(CopyKernel::plain, Lines::asked);
+inline constexpr Passing by_asking_pages(CopyKernel::abreast, Lines::asked, CopyKernel::abreast);
+
 // Which there are to choose from, by who reads.
 using Passings = std::span<const Passing>;
 inline constexpr std::array<Passing, 5> to_many = {CopyKernel::plain, CopyKernel::rep_movsb,
@@ -59,6 +63,8 @@ inline constexpr std::array<Passing, 8> to_and_fro = {CopyKernel::plain,
                                                       by_taking,
                                                       by_returning,
                                                       by_returning_pages};
+// By a writer that reads nothing meanwhile.
+inline constexpr std::array<Passing, 2> one_way = {by_asking, by_asking_pages};
 // Of blocks that are joined to something where they lie: nobody copies them out.
 inline constexpr std::array<Passing, 4> joined_by_many = {
     CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write};
@@ -77,6 +83,8 @@ constexpr std::string_view name(const Passing& passing) {
       return "taken";
     case Lines::returned:
       return passing.out == CopyKernel::abreast ? "returned abreast" : "returned";
+    case Lines::asked:
+      return passing.out == CopyKernel::abreast ? "asked for, abreast" : "asked for";
   }
   return {};
 }

@@ -29,6 +29,11 @@ void PairExchange::fail(const Surprise& surprise, int rank) {
                                        surprise.expected_bytes));
 }
 
+// Of cells that it has left alone: those that it has filled just now are not drained yet.
+world::Sequence PairExchange::asked_ahead(world::Sequence tiles, world::Sequence cells) {
+  return tiles < cells ? std::min(tiles, cells - tiles) : 0;
+}
+
 // How a rank writes to its own buffers is nobody else's business.
 PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& incoming, int ranks) {
   Plan of_call = plan;

@@ -67,7 +67,7 @@ class PairExchange {
     std::size_t tile_bytes = 16384;  // not over that of the parameters
     Order order = Order::paired;
     // Of what comes in tiles: returned, where what a pair exchanges is equal both ways, which turn
-    // to each other at the same time.
+    // to each other at the same time; asked for by whoever gets nothing for what it sends.
     memory::Passing passing = {};
     memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written...
     std::size_t past_caches_from = never;  // ...and past the caches where a rank gets so much
@@ -104,6 +104,8 @@ class PairExchange {
     if (const auto surprise = std::exchange(surprise_, std::nullopt)) fail(*surprise, w.rank());
   }
 
+  // For how many cells a sender of so many tiles asks ahead.
+  static world::Sequence asked_ahead(world::Sequence tiles, world::Sequence cells);
   static Plan with_results(const Plan& plan, const Blocks& incoming, int ranks);
   static int target(int rank, int ranks, int step, Order order);
   static int source(int rank, int ranks, int step, Order order);
@@ -172,6 +174,7 @@ class PairExchange {
     if (returns(plan)) go_on_in_step(w, plan);
     move_own_unless(!is_own_last);
     if (std::exchange(is_unsettled_, false)) settle(w, plan);
+    if (plan.passing.lines == memory::Lines::asked) ask_ahead(w, plan);
   }
 
   // How far a channel is, each way.
@@ -314,6 +317,24 @@ class PairExchange {
       if (!is_missing(w, turn.in.peer)) turn.in.moved = turn.in.block.bytes;
     }
     move_all(w, plan);
+  }
+
+  // By a rank that got nothing: nobody waits for it, and those that it has sent to read meanwhile.
+  template <world::SingleCopyWorld W>
+  void ask_ahead(W& w, const Plan& plan) {
+    const bool has_read = std::any_of(turns_.begin(), turns_.end(),
+                                      [](const Turn& turn) { return turn.in.block.bytes > 0; });
+    if (has_read) return;
+    for (const Turn& turn : turns_) {
+      const Stream& out = turn.out;
+      const std::size_t bytes = std::min(plan.tile_bytes, out.block.bytes);
+      if (out.is_announced || fits_behind_flag(bytes)) continue;
+      const world::Sequence next = channel(out.peer).filled / one;
+      const world::Sequence cells = asked_ahead(out.tiles_moved(plan), cells_);
+      for (world::Sequence cell = 0; cell < cells; ++cell) {
+        w.prefetch_write(cell_of(w.rank(), out.peer, next + cell), bytes);
+      }
+    }
   }
 
   static void start_again(Stream& way) {

@@ -82,6 +82,8 @@ struct Tiles {
   // Where it goes on with whoever is ready: how often a channel is full.
   double channelfuls = 1;
   Moved each;
+  // What its writer takes to ask for the lines of the next, when it has sent this one.
+  double asking_ns = 0;
 
   double ns() const { return count * (each.write_ns + each.read_ns); }
 };
@@ -97,9 +99,19 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
       stays_in_channel ? channel
                        : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
   const double count = ceil_div(all, tile);
-  return {count, std::ceil(count / cells),
-          moved(prices, farthest(prices), {tile, all, buffers}, at_once, plan.passing,
-                data_of(prices, request, plan.results, buffers))};
+  const auto by = [&](const memory::Passing& passing) {
+    return moved(prices, farthest(prices), {tile, all, buffers}, at_once, passing,
+                 data_of(prices, request, plan.results, buffers));
+  };
+  Tiles tiles{count, std::ceil(count / cells), by(plan.passing)};
+  if (plan.passing.lines != memory::Lines::asked) return tiles;
+  // Only those were asked for; others are as though nobody ever did.
+  const double ahead = PairExchange::asked_ahead(static_cast<world::Sequence>(count),
+                                                 static_cast<world::Sequence>(cells));
+  const double unasked_ns = by({plan.passing.in, memory::Lines::stay}).write_ns;
+  tiles.asking_ns = ahead * (unasked_ns - tiles.each.write_ns);
+  tiles.each.write_ns = unasked_ns - tiles.asking_ns / count;
+  return tiles;
 }
 
 std::string_view name(SlotExchange::Order order) {
@@ -136,10 +148,14 @@ constexpr Ways ways_of_all[] = {{mutual_orders, memory::to_and_fro},
                                 {one_way_orders, memory::to_one}};
 // One of a pair is always the root: it goes from one to the next.
 constexpr Order orders_of_root[] = {Order::staggered, Order::as_ready};
-constexpr Ways ways_of_root[] = {{orders_of_root, memory::to_one}};
+constexpr Ways ways_of_root[] = {{orders_of_root, memory::to_one},
+                                 {orders_of_root, memory::one_way}};
 // What pairs have for each other may differ; so nobody can count on its lines' coming back.
 constexpr Order orders_of_uneven[] = {Order::as_ready};
 constexpr Ways ways_of_uneven[] = {{orders_of_uneven, memory::to_one}};
+// Little is asked for, and much costs the same.
+constexpr Ways ways_of_uneven_root[] = {{orders_of_uneven, memory::one_way},
+                                        {orders_of_uneven, memory::to_one}};
 
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
@@ -151,7 +167,12 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provisi
   for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     for (const auto& [orders, lines] : ways) {
-      const auto passing = prices.block_passing_for({tile, request.bytes, buffers}, 0, far, lines);
+      // What comes behind a flag has no line of its own, to be asked for or copied otherwise.
+      const bool is_in_line = node::fits_behind_flag(tile);
+      if (is_in_line && lines.front().lines == memory::Lines::asked) continue;
+      const auto passing =
+          is_in_line ? lines.front()
+                     : prices.block_passing_for({tile, request.bytes, buffers}, 0, far, lines);
       for (const Order order : orders) {
         const PairExchange::Plan plan{tile, order, passing, results};
         list.push_back({plan,
@@ -347,7 +368,11 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
   const double later = is_there ? tiles.count - tiles.channelfuls : tiles.count - 1;
   const double line_ns = is_there ? prices.written_line_ns(far, 0) : prices.line_ns(far, 0);
   const double more_ns = waits_ns + turns * later * line_ns;
-  return own_ns(prices, request, plan.results) + flags_ns + moved_ns + more_ns;
+  // While others read, whoever has sent asks for lines.
+  const double senders_ns =
+      (to_root ? 1 : turns) * (tiles.count * tiles.each.write_ns + tiles.asking_ns);
+  return own_ns(prices, request, plan.results) +
+         std::max(senders_ns, flags_ns + moved_ns + more_ns);
 }
 
 std::vector<Algorithm> allgather_algorithms(const Provision& provision) {
@@ -369,14 +394,21 @@ std::vector<Algorithm> rooted_algorithms() {
   return {described<PairExchange::Plan>("", add_pairs_rooted)};
 }
 
+namespace {
+
+bool is_of_a_root(Operation uneven) {
+  return uneven == Operation::gatherv || uneven == Operation::scatterv;
+}
+
+}  // namespace
+
 double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
   PairExchange::Plan of_call = plan;
   of_call.results = kernel_of_results(prices, request);
-  const bool is_gather = request.operation == Operation::gatherv;
-  const bool is_rooted = is_gather || request.operation == Operation::scatterv;
-  return is_rooted ? pairs_rooted_ns(prices, cells, request, of_call, is_gather)
-                   : pairs_alltoall_ns(prices, cells, request, of_call);
+  return is_of_a_root(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call,
+                                                           request.operation == Operation::gatherv)
+                                         : pairs_alltoall_ns(prices, cells, request, of_call);
 }
 
 namespace {
@@ -405,11 +437,13 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
                            const Request& request) {
   const int cells = provision.pair_exchange.cells;
   const std::size_t much = 2 * static_cast<std::size_t>(cells) * provision.pair_exchange.tile_bytes;
-  const Request of_much{Operation::alltoall, much, 1};
+  const Request of_much{request.operation, much, 1};
   std::vector<Candidate> tilings;
-  add_pairs(tilings, prices, provision, of_much, ways_of_uneven, memory::CopyKernel::plain,
-            [&](const PairExchange::Plan& plan) {
-              return pairs_alltoall_ns(prices, cells, of_much, plan);
+  add_pairs(tilings, prices, provision, of_much,
+            is_of_a_root(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
+                                            : std::span<const Ways>(ways_of_uneven),
+            memory::CopyKernel::plain, [&](const PairExchange::Plan& plan) {
+              return pairs_uneven_ns(prices, cells, of_much, plan);
             });
   Candidate chosen = cheapest(tilings);
   auto& plan = std::get<PairExchange::Plan>(chosen.plan);

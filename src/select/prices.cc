@@ -31,10 +31,14 @@ HandoffKind write_kind(const Passing& passing) {
     case Lines::taken:
       return HandoffKind::write_taken;
     case Lines::returned:
+    case Lines::asked:
       return HandoffKind::write_returned;
   }
   return HandoffKind::write_cached;
 }
+
+// Where its writer finds them.
+bool at_hand(Lines lines) { return lines == Lines::returned || lines == Lines::asked; }
 
 }  // namespace
 
@@ -145,7 +149,7 @@ double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers
 double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                         const Passing& passing) const {
   const double ns = share_ns(write_kind(passing), bytes, buffers_bytes, rank, reader);
-  if (passing.lines != Lines::returned) return ns;
+  if (!at_hand(passing.lines)) return ns;
   // The reader has the lines cached, too: so much at the most.
   return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, passing.in));
 }
@@ -278,7 +282,7 @@ Passing Prices::block_passing_for(const Piece& piece, int from, int to,
     return write_ns(piece.bytes, piece.buffers_bytes, from, to, passing) +
            read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, passing);
   };
-  Passing best;
+  Passing best = allowed.front();
   for (const Passing& passing : allowed) {
     if (node::is_possible(passing, allowed) && ns(passing) < ns(best)) best = passing;
   }

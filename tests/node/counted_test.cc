@@ -197,6 +197,31 @@ TEST(Counted, CellsThatGoToAndFroMoveNothingElse) {
   }
 }
 
+// Rank 1 sends so much to rank 0 and gets so much, in 8 calls.
+Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
+  const auto protocol = [](int) { return PairExchange({page_bytes, 4, 8}, 2, first_sequence); };
+  return counts_of(
+      {2, 2 * (sent + gotten), 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
+        const bool is_sender = w.rank() == 1;
+        const std::vector<Block> out = {{0, is_sender ? sent : 0}, {0, is_sender ? 0 : gotten}};
+        const std::vector<Block> in = {{0, is_sender ? gotten : 0}, {0, is_sender ? 0 : sent}};
+        exchange.run(w, Blocks::listed(out), Blocks::listed(in), false,
+                     {page_bytes, PairExchange::Order::staggered, memory::by_asking});
+      });
+}
+
+// As many cells as it has filled, while half of them are left; a rank that reads has no time.
+TEST(Counted, OnlyWhoeverGetsNothingAsksAhead) {
+  for (const auto& [pages, asked] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 0}, {9, 0}}) {
+    const Counts counts = counts_of_asking(static_cast<std::size_t>(pages) * page_bytes, 0);
+    EXPECT_EQ(counts.of[0].asked_bytes, 0U);
+    EXPECT_EQ(counts.of[1].asked_bytes, 8U * static_cast<std::size_t>(asked) * page_bytes) << pages;
+  }
+  EXPECT_EQ(counts_of_asking(1000, 0).of[1].asked_bytes, 8000U);
+  EXPECT_EQ(counts_of_asking(most_in_line, 0).of[1].asked_bytes, 0U);
+  EXPECT_EQ(counts_of_asking(page_bytes, page_bytes).of[1].asked_bytes, 0U);
+}
+
 // Two blocks of two ranks: a line from each member to its leader and back, and one between leaders
 // each way. Nobody looks at a counter.
 TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {

@@ -158,6 +158,15 @@ TEST(ExchangeChecked, PairsThatCopyPagesAbreastInEveryOrder) {
                                in_cells, {memory::by_returning_pages, memory::by_pages})));
 }
 
+TEST(ExchangeChecked, PairsThatAskAheadInEveryOrder) {
+  for (const auto order : {PairExchange::Order::staggered, PairExchange::Order::as_ready}) {
+    for (const memory::Passing& passing : {memory::by_asking, memory::by_asking_pages}) {
+      EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 60), scattered(3, 1, 110), even(3, 51)}, order,
+                                   in_cells, passing)));
+    }
+  }
+}
+
 constexpr PairExchange::Order mutual_orders[] = {PairExchange::Order::paired,
                                                  PairExchange::Order::as_ready};
 

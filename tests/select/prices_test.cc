@@ -109,9 +109,53 @@ TEST(PairsAlltoall, IsNoFasterThanTheDataComeFromWhereTheyLie) {
   const Prices prices(model, seats);
   const Request request{Operation::alltoall, std::size_t{40} << 20, 1};
   const node::PairExchange::Plan plan{1 << 20, node::PairExchange::Order::paired, {}, {}};
-  const double moved_ns =
-      prices.move_ns(request.bytes, data_bytes(request, 2), CopyKernel::plain);
+  const double moved_ns = prices.move_ns(request.bytes, data_bytes(request, 2), CopyKernel::plain);
   EXPECT_GT(pairs_alltoall_ns(prices, 4, request, plan), 2.4 * moved_ns);
+}
+
+// What is read takes so much longer than on another machine, and a line at hand nothing.
+Machine four_cores_that_read(double longer) {
+  Machine machine = four_cores();
+  for (machine::HandoffCurve& handoff : machine.handoff) {
+    const bool is_at_hand = handoff.kind == machine::HandoffKind::write_returned;
+    const bool is_read = handoff.kind == machine::HandoffKind::read_dirty;
+    for (double& ns : handoff.curve.ns) ns *= is_at_hand ? 0.001 : is_read ? longer : 1;
+  }
+  return machine;
+}
+
+constexpr std::size_t tile = 1 << 14;
+
+struct Gathered {
+  double plain_ns;
+  double asking_ns;
+  double write_ns;
+};
+Gathered gathered(std::size_t bytes, double reads_longer) {
+  const Machine machine = four_cores_that_read(reads_longer);
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, {0, 1});
+  const Prices prices(model, seats);
+  const auto ns = [&](const memory::Passing& passing) {
+    const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, passing, {}};
+    return pairs_rooted_ns(prices, 4, {Operation::gather, bytes, 1}, plan, true);
+  };
+  return {ns(CopyKernel::plain), ns(memory::by_asking),
+          prices.write_ns(tile, tile, 0, 1, CopyKernel::plain)};
+}
+
+// Whoever asked has lines at hand when it writes; to ask takes as long, while others read.
+TEST(PairsRooted, OfLinesThatWereAskedForHaveThemAtHand) {
+  const Gathered slowly_read = gathered(tile, 10);
+  EXPECT_LT(slowly_read.asking_ns, slowly_read.plain_ns - 0.8 * slowly_read.write_ns);
+  const Gathered quickly_read = gathered(tile, 0.001);
+  EXPECT_LT(quickly_read.asking_ns, quickly_read.plain_ns);
+  EXPECT_GT(quickly_read.asking_ns, quickly_read.write_ns);
+}
+
+TEST(PairsRooted, AskForNothingWhereAllCellsAreFilled) {
+  const Gathered much = gathered(4 * tile, 1);
+  EXPECT_DOUBLE_EQ(much.asking_ns, much.plain_ns);
 }
 
 using machine::HandoffKind;

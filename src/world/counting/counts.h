@@ -20,6 +20,7 @@ struct RankCounts {
   std::size_t wakes = 0;
   std::array<std::size_t, memory::copy_kernels.size()> copied_bytes{};  // by kernel
   std::size_t reduced_bytes = 0;                                        // of results
+  std::size_t asked_bytes = 0;  // that are to be written next (prefetch_write)
   std::size_t pulls = 0;
   std::size_t pulled_bytes = 0;
   std::size_t pushes = 0;
