@@ -17,8 +17,10 @@ namespace {
 constexpr std::size_t usual_l1 = 32 << 10;
 constexpr std::size_t usual_l2 = 1 << 20;
 constexpr std::size_t usual_l3 = 32 << 20;
-// A working set of a quarter of a cache fits surely, one of twice the cache surely does not.
+// A working set of half of a cache fits surely, one of the whole cache just so, and one of twice
+// the cache surely does not; a copy touches twice what it moves.
 constexpr std::size_t fits = 4;
+constexpr std::size_t fits_just = 2;
 constexpr std::size_t far_beyond = 4;
 // Neighbouring sizes lie at least so far apart...
 constexpr double nearest_ratio = 1.6;
@@ -88,6 +90,7 @@ std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size
   std::set<std::size_t> wanted = {smallest, 512, 4096, largest};
   for (const std::size_t cache : cache_sizes(topology)) {
     wanted.insert(cache / fits);
+    wanted.insert(cache / fits_just);
     wanted.insert(cache);
   }
   std::vector<std::size_t> sizes;

@@ -3,6 +3,7 @@
 #include "machine/cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "machine/contention.h"
@@ -213,10 +214,31 @@ double CostModel::copy_ns(const Copy& copy) const {
   const double own_ns = own_copy_ns(copies, copy.bytes, copy.others_share, copy.others + 1);
   const Limits source = limits_of_source(copy);
   const Limits target = limits_of_target(copy);
-  // The curve of memory already counts a stream in and a stream out; lines of a peer come and go
-  // through one queue.
+  // The curve of memory already counts a stream in and a stream out.
   const double memory_ns = std::max(source.memory_ns, target.memory_ns);
-  return std::max({own_ns, memory_ns, source.handoff_ns + target.handoff_ns});
+  return std::max({own_ns, memory_ns, handoffs_ns(copy, source.handoff_ns, target.handoff_ns)});
+}
+
+namespace {
+
+// What goes on side by side takes longer than the longer of the two, and not as long as both: as
+// cubes add up it is predicted best.
+double side_by_side_ns(double one_ns, double other_ns) {
+  return std::cbrt(std::pow(one_ns, 3) + std::pow(other_ns, 3));
+}
+double besides_ns(double both_ns, double one_ns) {
+  return std::cbrt(std::max(0.0, std::pow(both_ns, 3) - std::pow(one_ns, 3)));
+}
+
+}  // namespace
+
+// Lines of a peer come and go through one queue: they add up. But each of the two curves counts a
+// whole copy, whose other side lies where the copier has its own.
+double CostModel::handoffs_ns(const Copy& copy, double source_ns, double target_ns) const {
+  if (source_ns <= 0 || target_ns <= 0) return source_ns + target_ns;
+  const double own_ns = own_copy_ns(machine_.copy, copy.bytes, copy.others_share, 1);
+  const double lines_ns = besides_ns(source_ns, own_ns) + besides_ns(target_ns, own_ns);
+  return std::max({source_ns, target_ns, side_by_side_ns(lines_ns, own_ns)});
 }
 
 namespace {

@@ -93,6 +93,7 @@ class CostModel {
   };
   Limits limits_of_source(const Copy& copy) const;
   Limits limits_of_target(const Copy& copy) const;
+  double handoffs_ns(const Copy& copy, double source_ns, double target_ns) const;
 
   const Machine& machine_;
   GroupIndex index_;

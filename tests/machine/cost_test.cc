@@ -186,6 +186,27 @@ TEST(Cost, NothingIsFasterThanItsFirstLoadOrLine) {
   EXPECT_GE(cost.copy_ns({64, 0, 2, Source::peer_wrote}), cost.line_ns(0, 2));
 }
 
+// From lines that a peer wrote into lines that it has read: what moves between the two adds up, but
+// what the copier's own side takes is in both curves.
+TEST(Cost, LinesOfAPeerComeAndGoThroughOneQueue) {
+  const auto copied_ns = [](double own_ns, double read_ns, double write_ns) {
+    Machine machine = generic_machine(discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
+    const auto flat = [](double ns) { return Curve{{4096}, {ns}, {}}; };
+    machine.copy = {{"core", 1, flat(own_ns), Origin::measured}};
+    machine.handoff = {{"l3", HandoffKind::read_dirty, flat(read_ns), Origin::measured},
+                       {"l3", HandoffKind::write_cached, flat(write_ns), Origin::measured}};
+    Copy copy{.bytes = 4096, .copier = 0, .peer = 1};
+    copy.source = Source::peer_wrote;
+    copy.target = Target::peer_cached;
+    return CostModel(machine).copy_ns(copy);
+  };
+  EXPECT_NEAR(copied_ns(50, 1000, 700), 1700, 5);
+  EXPECT_NEAR(copied_ns(1000, 1000, 1000), 1000, 5);
+  EXPECT_GT(copied_ns(800, 1000, 1000), 1300);
+  EXPECT_LT(copied_ns(800, 1000, 1000), 1700);
+  EXPECT_GE(copied_ns(2000, 1000, 1500), 2000);
+}
+
 TEST(Cost, StoresPastTheCachesAreAsFastAsMeasured) {
   Machine machine = machine_of("pack:1 l3:1 core:2 pu:1");
   machine.copy_past_caches = {{"core", 1, {{1e6, 1e8}, {7, 700}, {}}, Origin::measured}};
