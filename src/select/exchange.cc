@@ -29,17 +29,39 @@ struct AtOnce {
   int readers = 1;
 };
 
-// What is moved, of so much that all have together; by which kernel the results are written.
+bool is_to_root(Operation operation) {
+  return operation == Operation::gather || operation == Operation::gatherv;
+}
+bool is_from_root(Operation operation) {
+  return operation == Operation::scatter || operation == Operation::scatterv;
+}
+
+bool has_root(Operation operation) { return is_to_root(operation) || is_from_root(operation); }
+
+// So much as all together had if each had as much as the fullest: a root has blocks for all, and
+// its processor's caches those of nobody else.
+std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
+  const std::size_t all = data_bytes(request, prices.ranks());
+  if (!has_root(request.operation)) return all;
+  const auto blocks = static_cast<std::size_t>(prices.ranks() + 1);
+  return std::max(all, prices.if_every_processor_had(blocks * request.bytes));
+}
+
+// What is moved: of so much that all have together where it comes from, and where it goes; by which
+// kernel the results are written.
 struct Data {
-  std::size_t all_bytes = 0;
+  std::size_t sources_bytes = 0;
+  std::size_t results_bytes = 0;
   memory::CopyKernel results = memory::CopyKernel::plain;
 };
 // The buffers that it passes through, so much a rank, are in the caches, too.
 Data data_of(const Prices& prices, const Request& request, memory::CopyKernel results,
              std::size_t buffers_bytes) {
-  return {data_bytes(request, prices.ranks()) +
-              static_cast<std::size_t>(prices.ranks()) * buffers_bytes,
-          results};
+  const std::size_t buffers = static_cast<std::size_t>(prices.ranks()) * buffers_bytes;
+  const std::size_t evenly = data_bytes(request, prices.ranks());
+  const std::size_t of_fullest = bytes_of_fullest(prices, request);
+  return {(is_to_root(request.operation) ? evenly : of_fullest) + buffers,
+          (is_from_root(request.operation) ? evenly : of_fullest) + buffers, results};
 }
 memory::CopyKernel kernel_of_results(const Prices& prices, const Request& request) {
   return prices.kernel_of_results(data_bytes(request, prices.ranks()));
@@ -65,11 +87,11 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
             const memory::Passing& passing, const Data& data) {
   const auto [bytes, of_bytes, buffers_bytes] = piece;
   const double results_ns =
-      prices.in_turns_ns(prices.move_ns(bytes, data.all_bytes, data.results), at_once.readers);
+      prices.in_turns_ns(prices.move_ns(bytes, data.results_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
   const auto [rank, peer] = pair;
   // What is shown has to come from where the rank has it: half of what a copy of its own moves.
-  const double had_ns = prices.move_ns(bytes, data.all_bytes, memory::CopyKernel::plain) / 2;
+  const double had_ns = prices.move_ns(bytes, data.sources_bytes, memory::CopyKernel::plain) / 2;
   const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, passing);
   return {prices.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
           std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, passing),
@@ -239,8 +261,7 @@ void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
                       const Provision& provision, const Request& request) {
   add_pairs(list, prices, provision, request, ways_of_root, kernel_of_results(prices, request),
             [&](const PairExchange::Plan& plan) {
-              return pairs_rooted_ns(prices, provision.pair_exchange.cells, request, plan,
-                                     request.operation == Operation::gather);
+              return pairs_rooted_ns(prices, provision.pair_exchange.cells, request, plan);
             });
 }
 
@@ -252,7 +273,7 @@ void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
 }  // namespace
 
 double own_ns(const Prices& prices, const Request& request, memory::CopyKernel results) {
-  return prices.own_ns(request.bytes, data_bytes(request, prices.ranks()), results);
+  return prices.own_ns(request.bytes, bytes_of_fullest(prices, request), results);
 }
 
 // Each round: it is shown, everybody's flag is waited for, and everybody's data are read while all
@@ -267,7 +288,7 @@ double slots_allgather_ns(const Prices& prices, const Request& request,
   const Data data = data_of(prices, request, plan.results, buffers);
   const Moved one =
       moved(prices, farthest(prices), {round, least, buffers}, all, plan.passing, data);
-  return prices.own_ns(request.bytes, data.all_bytes, plan.results) +
+  return prices.own_ns(request.bytes, data.results_bytes, plan.results) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
 
@@ -321,7 +342,7 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const int far = prices.farthest_from(0);
   // Blocks are asked for after the flags: of these ways nothing hides the first.
   const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),
-                                  prices.move_ns(least, data.all_bytes, data.results));
+                                  prices.move_ns(least, data.results_bytes, data.results));
   return little_ns + shown.write_ns + prices.read_ns(node::line_bytes, far, 0, 0) +
          prices.by_all_ns((prices.ranks() - 1) * read_ns);
 }
@@ -345,7 +366,8 @@ double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request
 }
 
 double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
-                       const PairExchange::Plan& plan, bool to_root) {
+                       const PairExchange::Plan& plan) {
+  const bool to_root = is_to_root(request.operation);
   const std::vector<int> others = prices.others_than(0);
   const int peers = prices.ranks() - 1;
   const AtOnce at_once =
@@ -394,21 +416,12 @@ std::vector<Algorithm> rooted_algorithms() {
   return {described<PairExchange::Plan>("", add_pairs_rooted)};
 }
 
-namespace {
-
-bool is_of_a_root(Operation uneven) {
-  return uneven == Operation::gatherv || uneven == Operation::scatterv;
-}
-
-}  // namespace
-
 double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
   PairExchange::Plan of_call = plan;
   of_call.results = kernel_of_results(prices, request);
-  return is_of_a_root(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call,
-                                                           request.operation == Operation::gatherv)
-                                         : pairs_alltoall_ns(prices, cells, request, of_call);
+  return has_root(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call)
+                                     : pairs_alltoall_ns(prices, cells, request, of_call);
 }
 
 namespace {
@@ -440,8 +453,8 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
   const Request of_much{request.operation, much, 1};
   std::vector<Candidate> tilings;
   add_pairs(tilings, prices, provision, of_much,
-            is_of_a_root(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
-                                            : std::span<const Ways>(ways_of_uneven),
+            has_root(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
+                                        : std::span<const Ways>(ways_of_uneven),
             memory::CopyKernel::plain, [&](const PairExchange::Plan& plan) {
               return pairs_uneven_ns(prices, cells, of_much, plan);
             });

@@ -34,6 +34,6 @@ double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const node::PairExchange::Plan& plan);
 // Of a gather or scatter: what the root does, to one rank after the other.
 double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
-                       const node::PairExchange::Plan& plan, bool to_root);
+                       const node::PairExchange::Plan& plan);
 
 }  // namespace huddle::select

@@ -88,6 +88,10 @@ class Prices {
   // By which of the kernels what all want is written in the least time, so much there is in all:
   // past the caches where they do not hold it. That whoever called has to read it then is counted.
   memory::CopyKernel kernel_of_results(std::size_t all_bytes) const;
+  // So much in all.
+  std::size_t if_every_processor_had(std::size_t bytes) const {
+    return static_cast<std::size_t>(processors_ * static_cast<double>(bytes));
+  }
   // A rank's own block, from one of its buffers to the other.
   double own_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const {
     return by_all_ns(move_ns(bytes, all_bytes, kernel));

@@ -138,7 +138,7 @@ Gathered gathered(std::size_t bytes, double reads_longer) {
   const Prices prices(model, seats);
   const auto ns = [&](const memory::Passing& passing) {
     const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, passing, {}};
-    return pairs_rooted_ns(prices, 4, {Operation::gather, bytes, 1}, plan, true);
+    return pairs_rooted_ns(prices, 4, {Operation::gather, bytes, 1}, plan);
   };
   return {ns(CopyKernel::plain), ns(memory::by_asking),
           prices.write_ns(tile, tile, 0, 1, CopyKernel::plain)};
@@ -151,6 +151,22 @@ TEST(PairsRooted, OfLinesThatWereAskedForHaveThemAtHand) {
   const Gathered quickly_read = gathered(tile, 0.001);
   EXPECT_LT(quickly_read.asking_ns, quickly_read.plain_ns);
   EXPECT_GT(quickly_read.asking_ns, quickly_read.write_ns);
+}
+
+// 24 MiB of a root's do not fit where 16 of each do, on average.
+TEST(PairsRooted, KnowThatARootHasBlocksForAll) {
+  const Machine machine = four_cores();
+  const machine::CostModel model(machine);
+  const node::Seats seats = node::seats(machine.topology, {0, 1});
+  const Prices prices(model, seats);
+  constexpr std::size_t bytes = 14 << 20;
+  for (const Operation operation : {Operation::gather, Operation::scatter}) {
+    const Request request{operation, bytes, 1};
+    EXPECT_EQ(own_ns(prices, request, CopyKernel::plain),
+              prices.own_ns(bytes, 2 * 3 * bytes, CopyKernel::plain));
+    EXPECT_GT(own_ns(prices, request, CopyKernel::plain),
+              1.5 * prices.own_ns(bytes, 2 * 2 * bytes, CopyKernel::plain));
+  }
 }
 
 TEST(PairsRooted, AskForNothingWhereAllCellsAreFilled) {
