@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -21,7 +22,8 @@ namespace {
 
 // What happens in the child. Other threads may hold any lock at the moment of the fork, so only
 // calls that need none are made here.
-[[noreturn]] void hold_memory(pid_t parent, const memory::PageBuffer& buffer, int ready_pipe) {
+[[noreturn]] void hold_memory(pid_t parent, const memory::PageBuffer& buffer, int ready_pipe,
+                              PeerProcess::Idle idle) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   // Ctrl-C is for the parent, which takes the child along.
@@ -29,7 +31,7 @@ namespace {
   std::memset(buffer.data(), static_cast<int>(PeerProcess::fill), buffer.size());
   const char ready = 1;
   if (write(ready_pipe, &ready, 1) != 1) _exit(1);
-  while (true) pause();
+  while (true) idle == PeerProcess::Idle::yields ? sched_yield() : pause();
 }
 
 ssize_t try_read(const PeerProcess& peer, std::byte* target, std::size_t bytes,
@@ -41,19 +43,19 @@ ssize_t try_read(const PeerProcess& peer, std::byte* target, std::size_t bytes,
 
 }  // namespace
 
-PeerProcess::PeerProcess(Crew& crew, int pu, std::size_t bytes) : buffer_(bytes) {
+PeerProcess::PeerProcess(Crew& crew, int pu, std::size_t bytes, Idle idle) : buffer_(bytes) {
   // A child runs, and so places its memory, where the thread runs that makes it.
-  crew.run(std::array{pu}, [this](std::size_t) { start(); });
+  crew.run(std::array{pu}, [this, idle](std::size_t) { start(idle); });
 }
 
-void PeerProcess::start() {
+void PeerProcess::start(Idle idle) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
     throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   }
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child == 0) hold_memory(parent, buffer_, pipe_ends[1]);
+  if (child == 0) hold_memory(parent, buffer_, pipe_ends[1], idle);
   const std::string why = child < 0 ? std::strerror(errno) : "it died at once";
   close(pipe_ends[1]);
   char ready = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A child process that holds memory and sleeps, so that its memory can be read from outside.
+// A child process that holds memory, so that it can be read from outside, and sleeps; or one that
+// wants its processor all the time and gives way to everybody.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +21,8 @@ class PeerProcess {
   // Returns once the child has filled its memory, on that processor of the crew, which has to
   // outlive it. The child goes with us, however we go. Throws FailureError when there can be no
   // child.
-  PeerProcess(Crew& crew, int pu, std::size_t bytes);
+  enum class Idle { sleeps, yields };
+  PeerProcess(Crew& crew, int pu, std::size_t bytes, Idle idle = Idle::sleeps);
   ~PeerProcess();
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
@@ -31,7 +33,7 @@ class PeerProcess {
   static constexpr std::byte fill{0x5A};
 
  private:
-  void start();
+  void start(Idle idle);
 
   memory::PageBuffer buffer_;  // mapped before the fork: the child has it at the same address
   pid_t pid_ = -1;

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "calibrate/flag.h"
+#include "calibrate/peer_process.h"
 #include "calibrate/repeat.h"
 #include "memory/page_buffer.h"
 
@@ -74,11 +75,20 @@ Samples time_page_faults(Crew& crew, int pu, const Extent& extent, const Budget&
   return time_prepared(crew, pu, {prepare, work, pages_a_sample}, extent, budget);
 }
 
+// To another process that yields at once, too: each of our calls is over when it has had its turn.
+// With nobody there the call returns four times as soon.
 Samples time_yields(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
-  const auto work = [](std::size_t, std::size_t repeat) {
-    for (std::size_t i = 0; i < repeat; ++i) sched_yield();
-  };
-  return time_together(crew, std::array{pu}, yields_a_sample, extent, budget, work);
+  const PeerProcess other(crew, pu, page_bytes(), PeerProcess::Idle::yields);
+  Samples samples;
+  crew.run(std::array{pu}, [&](std::size_t) {
+    const Progress progress(extent, budget);
+    while (progress.wants_more(samples.ns.size())) {
+      const double start = now_ns();
+      for (std::size_t i = 0; i < yields_a_sample; ++i) sched_yield();
+      samples.ns.push_back((now_ns() - start) / (2 * yields_a_sample));
+    }
+  });
+  return samples;
 }
 
 Samples time_mapping(Crew& crew, int pu, const Extent& extent, const Budget& budget) {

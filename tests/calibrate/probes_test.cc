@@ -3,6 +3,7 @@
 //
 // Each probe runs, gives as many samples as asked for, and times that could be.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <vector>
@@ -161,6 +162,22 @@ TEST(SystemProbe, TimesEveryCall) {
     expect_samples(time_system_call(crew, call, pus.front(), pus.back(), few, ample()), few.least,
                    std::string(machine::system_call_names[i]).c_str());
   }
+}
+
+// What a rank that shares its processor waits for: others have their turn in each of its calls.
+TEST(SystemProbe, YieldsToAnotherProcess) {
+  const auto pus = cores_here();
+  Crew crew(pus);
+  const auto switches = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return static_cast<std::size_t>(used.ru_nvcsw + used.ru_nivcsw);
+  };
+  const std::size_t before = switches();
+  const Samples samples =
+      time_system_call(crew, machine::SystemCall::yield, pus[0], pus[0], few, ample());
+  constexpr std::size_t calls_a_sample = 32;
+  EXPECT_GE(switches() - before, samples.ns.size() * calls_a_sample / 2);
 }
 
 TEST(SystemProbe, WakesASleeperOnTheSameCore) {
