@@ -51,7 +51,7 @@ void BareRead::open_peer(const Here& here) {
   peer_ = std::make_unique<path::HeapMemory>(
       std::make_shared<memory::ArenaView>(file.number(), peer.heap.cap_bytes),
       reinterpret_cast<std::uintptr_t>(peer.heap.base), std::move(peer_),
-      path::Copying{copied_, copied_});
+      path::Copying{kernel_, kernel_});
 }
 
 void BareRead::run(const Here& here, int calls) {
@@ -60,7 +60,9 @@ void BareRead::run(const Here& here, int calls) {
   const std::size_t bytes = block_bytes(here);
   const Shown& peer = shown_[static_cast<std::size_t>(1 - here.rank)];
   for (int call = 0; call < calls; ++call) {
-    memory::copy_bytes(memory::CopyKernel::plain, here.target.data(), here.source.data(), bytes);
+    if (own_ == Own::copied) {
+      memory::copy_bytes(memory::CopyKernel::plain, here.target.data(), here.source.data(), bytes);
+    }
     const auto error = peer_->read(here.target.data() + bytes, peer.source, bytes);
     if (error != path::fine) {
       throw FailureError("a rank cannot read the other's memory: " + path::text_of(error));
@@ -71,9 +73,11 @@ void BareRead::run(const Here& here, int calls) {
 bool BareRead::is_right(const Here& here) {
   if (!reads(here)) return true;
   const std::size_t bytes = block_bytes(here);
-  return has_words(here.target.first(bytes), here.stamp + static_cast<std::uint32_t>(here.rank)) &&
-         has_words(here.target.subspan(bytes),
-                   here.stamp + static_cast<std::uint32_t>(1 - here.rank));
+  const auto holds_block_of = [&](std::span<const std::byte> block, int rank) {
+    return has_words(block, here.stamp + static_cast<std::uint32_t>(rank));
+  };
+  return (own_ == Own::left || holds_block_of(here.target.first(bytes), here.rank)) &&
+         holds_block_of(here.target.subspan(bytes), 1 - here.rank);
 }
 
 }  // namespace huddle::contest

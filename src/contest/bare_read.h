@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What single copy takes at the least: each rank of two reads the other's block straight out of its
-// memory, by a system call or, in a contest of heaps, where it is mapped, and copies its own, with
-// nothing said in between.
+// What single copy takes at the least: each rank of two, or one, reads the other's block straight
+// out of its memory, by a system call or, in a contest of heaps, where it is mapped, and may copy
+// its own, with nothing said in between.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,11 @@ namespace huddle::contest {
 class BareRead final : public Contender {
  public:
   enum class Readers { both, first };
-  // copied: how what is mapped is.
-  explicit BareRead(Readers readers, memory::CopyKernel copied = memory::CopyKernel::plain)
-      : readers_(readers), copied_(copied) {}
+  enum class Own { copied, left };
+  // kernel: how what is mapped is copied.
+  explicit BareRead(Readers readers, Own own = Own::copied,
+                    memory::CopyKernel kernel = memory::CopyKernel::plain)
+      : readers_(readers), own_(own), kernel_(kernel) {}
 
   void set_up(const Here& here) override;
   void prepare(const Here& here) override;
@@ -42,7 +44,8 @@ class BareRead final : public Contender {
   bool reads(const Here& here) const { return readers_ == Readers::both || here.rank == 0; }
 
   Readers readers_;
-  memory::CopyKernel copied_;
+  Own own_;
+  memory::CopyKernel kernel_;
   std::optional<path::TracingPermit> permit_;
   Shared<Shown> shown_{std::size_t{2}};     // by rank
   std::unique_ptr<path::PeerMemory> peer_;  // on whoever reads, once it has begun

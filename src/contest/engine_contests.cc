@@ -174,7 +174,7 @@ Contest single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, const
 
 // The same where ranks have mapped what they hand in, against a copy from there with nothing said
 // in between: what a rank has to have read of the other's is counted, and the copy of its own block
-// where there is one.
+// where there is one. A broadcast has none: its rival is the read alone.
 Contest heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -185,13 +185,14 @@ Contest heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale&
     double blocks;
     Operation operation;
     bool by_both;
+    double rival_blocks;
   };
   // To join half a block two halves are read and one is written, where a copy reads one: half as
   // much again; then the other half is copied.
-  constexpr Moved all[] = {{1, Operation::bcast, false},
-                           {1.25, Operation::allreduce, true},
-                           {ranks, Operation::alltoall, true},
-                           {ranks, Operation::allgather, true}};
+  constexpr Moved all[] = {{1, Operation::bcast, false, 1},
+                           {1.25, Operation::allreduce, true, ranks},
+                           {ranks, Operation::alltoall, true, ranks},
+                           {ranks, Operation::allgather, true, ranks}};
   const auto block = static_cast<double>(bytes);
   constexpr std::size_t first = std::size(all);
   const std::vector<std::size_t> by_both = {first, first + 2};
@@ -203,15 +204,15 @@ Contest heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale&
                                   .rivals = one.by_both ? by_both : by_one,
                                   .bar = {Kind::rate_at_least, 0.8},
                                   .subject_bytes = one.blocks * block,
-                                  .rival_bytes = ranks * block});
+                                  .rival_bytes = one.rival_blocks * block});
     add(contest, series, what, std::make_unique<TeamOperation>(Calls{one.operation, bytes}), false);
   }
   for (const auto kernel : {memory::CopyKernel::plain, memory::CopyKernel::abreast}) {
     const std::string_view how = memory::name(kernel);
-    add(contest, series, fmt::format("copies from mapped memory by both, {}", how),
-        std::make_unique<BareRead>(BareRead::Readers::both, kernel), true);
-    add(contest, series, fmt::format("copies from mapped memory by one, {}", how),
-        std::make_unique<BareRead>(BareRead::Readers::first, kernel), true);
+    add(contest, series, fmt::format("own and mapped memory copied by both, {}", how),
+        std::make_unique<BareRead>(BareRead::Readers::both, BareRead::Own::copied, kernel), true);
+    add(contest, series, fmt::format("mapped memory copied by one, {}", how),
+        std::make_unique<BareRead>(BareRead::Readers::first, BareRead::Own::left, kernel), true);
   }
   return contest;
 }

@@ -43,7 +43,7 @@ bool has_root(Operation operation) { return is_to_root(operation) || is_from_roo
 std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
   const std::size_t all = data_bytes(request, prices.ranks());
   if (!has_root(request.operation)) return all;
-  const auto blocks = static_cast<std::size_t>(prices.ranks() + 1);
+  const auto blocks = static_cast<std::size_t>(prices.ranks()) + 1;
   return std::max(all, prices.if_every_processor_had(blocks * request.bytes));
 }
 

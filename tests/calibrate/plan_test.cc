@@ -21,9 +21,7 @@ using machine::CpuSet;
 using machine::discover_from_synthetic;
 using machine::Topology;
 using testing::Contains;
-using testing::Each;
 using testing::HasSubstr;
-using testing::Le;
 
 constexpr std::uint64_t plenty = std::uint64_t{256} << 30;
 
