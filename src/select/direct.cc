@@ -105,8 +105,8 @@ void add_reduce(std::vector<Candidate>& list, const Prices& prices, const Provis
 
 // Of all sizes that anybody might send those for which it pays: as many in a row as there are.
 struct SizeRange {
-  std::size_t from = PairExchange::never;
-  std::size_t up_to = PairExchange::never;
+  std::size_t from = PairExchange::Plan::never;
+  std::size_t up_to = PairExchange::Plan::never;
 };
 template <class Pays>
 SizeRange range_of(Pays pays) {
@@ -118,7 +118,7 @@ SizeRange range_of(Pays pays) {
     in_a_row = pays(bytes) ? in_a_row + 1 : 0;
     if (in_a_row <= most) continue;
     most = in_a_row;
-    range = {bytes >> (most - 1), bytes == largest ? PairExchange::never : bytes};
+    range = {bytes >> (most - 1), bytes == largest ? PairExchange::Plan::never : bytes};
   }
   return range;
 }
@@ -166,7 +166,7 @@ PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& p
 
 std::string range_text(std::size_t from, std::size_t up_to) {
   const auto size = [](std::size_t bytes) { return size_text(static_cast<double>(bytes)); };
-  if (up_to == PairExchange::never) return fmt::format("from {} on", size(from));
+  if (up_to == PairExchange::Plan::never) return fmt::format("from {} on", size(from));
   return fmt::format("from {} to {}", size(from), size(up_to));
 }
 
@@ -175,7 +175,7 @@ std::string announced_text(const PairExchange::Plan& plan) {
       fmt::format("{} {}", path::cma.name, range_text(plan.announced_from, plan.announced_up_to));
   const std::size_t from = std::max(plan.written_from, plan.announced_from);
   const std::size_t up_to = std::min(plan.written_up_to, plan.announced_up_to);
-  if (plan.written_from == PairExchange::never || from > up_to) return all;
+  if (plan.written_from == PairExchange::Plan::never || from > up_to) return all;
   return fmt::format("{}, written {}", all, range_text(from, up_to));
 }
 
@@ -185,7 +185,7 @@ void add_announced(std::vector<Candidate>& list, const Prices& prices, const Pro
   const Candidate tiles = uneven_candidate(prices, provision, request);
   const auto plan =
       with_announced_sizes(std::get<PairExchange::Plan>(tiles.plan), prices, provision, request);
-  if (plan.announced_from == PairExchange::never) return;
+  if (plan.announced_from == PairExchange::Plan::never) return;
   list.push_back({AnnouncedPlan{plan},
                   fmt::format("{}, else {}", announced_text(plan), tiles.parameters),
                   plan.announces(request.bytes) ? announced_ns(prices, request) : tiles.ns});

@@ -128,8 +128,8 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
   Tiles tiles{count, std::ceil(count / cells), by(plan.passing)};
   if (plan.passing.lines != memory::Lines::asked) return tiles;
   // Only those were asked for; others are as though nobody ever did.
-  const double ahead = PairExchange::asked_ahead(static_cast<world::Sequence>(count),
-                                                 static_cast<world::Sequence>(cells));
+  const double ahead = node::PairChannels::asked_ahead(static_cast<world::Sequence>(count),
+                                                       static_cast<world::Sequence>(cells));
   const double unasked_ns = by({plan.passing.in, memory::Lines::stay}).write_ns;
   tiles.asking_ns = ahead * (unasked_ns - tiles.each.write_ns);
   tiles.each.write_ns = unasked_ns - tiles.asking_ns / count;
@@ -434,7 +434,7 @@ std::size_t past_caches_from(const Prices& prices, Operation operation) {
   const auto all_bytes = [&](std::size_t gotten) {
     return 2 * gotten * static_cast<std::size_t>(all_get_some ? prices.ranks() : 1);
   };
-  std::size_t from = PairExchange::never;
+  std::size_t from = PairExchange::Plan::never;
   for (std::size_t gotten = largest; gotten >= node::page_bytes; gotten /= 2) {
     if (prices.kernel_of_results(all_bytes(gotten)) == memory::CopyKernel::plain) break;
     from = gotten;
@@ -461,7 +461,7 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
   Candidate chosen = cheapest(tilings);
   auto& plan = std::get<PairExchange::Plan>(chosen.plan);
   plan.past_caches_from = past_caches_from(prices, request.operation);
-  if (plan.past_caches_from != PairExchange::never) {
+  if (plan.past_caches_from != PairExchange::Plan::never) {
     chosen.parameters += fmt::format(", past the caches from {} on",
                                      size_text(static_cast<double>(plan.past_caches_from)));
   }

@@ -205,7 +205,7 @@ PairExchange::Plan announcing(int rank, PairExchange::Order order) {
           .order = order,
           .passing = memory::CopyKernel::nontemporal,
           .announced_from = is_even ? std::size_t{3} : std::size_t{4},
-          .written_from = is_even ? PairExchange::never : 5};
+          .written_from = is_even ? PairExchange::Plan::never : 5};
 }
 
 using PlanOfRank = std::function<PairExchange::Plan(int rank)>;

@@ -19,7 +19,7 @@ TEST(PairExchange, WritesPastTheCachesWhereARankGetsThatMuch) {
   };
   EXPECT_EQ(results_of(150), CopyKernel::nontemporal);
   EXPECT_EQ(results_of(151), CopyKernel::plain);
-  EXPECT_EQ(results_of(PairExchange::never), CopyKernel::plain);
+  EXPECT_EQ(results_of(PairExchange::Plan::never), CopyKernel::plain);
 }
 
 }  // namespace
