@@ -5,13 +5,15 @@
 // everybody's data, block by block: straight where its owner has it, or, where it cannot be
 // reached, read from there into scratch that fits a near cache.
 //
-// Where all want the result, each joins its slice in its own output, and the others read it there;
-// so it may be in place: a result is read only when whoever joined it has read what it replaces.
-// Where the root alone wants it the others have no output: they join in the root's, or, where they
-// cannot reach it, it fetches their blocks out of shared memory.
+// Where all want the result, each joins its slice in its own output, and the others read it there,
+// or it writes it to theirs, block by block. Either may be in place: nobody else reads what a
+// result replaces, and it takes that one's place when whoever joined it has read it. Where the root
+// alone wants it the others have no output: they join in the root's, or, where they cannot reach
+// it, it fetches their blocks out of shared memory.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "node/association.h"
 #include "node/blocks.h"
@@ -27,9 +29,12 @@ class DirectReduce {
     std::size_t block_bytes = 131072;  // the most that is read at a time
     int cells = 2;                     // blocks that have room on their way to a root
   };
+  // Who brings an allreduce's results to those who have not joined them.
+  enum class Results : std::uint8_t { are_read, are_written };
   // What may differ from call to call; equal on all ranks.
   struct Plan {
     std::size_t block_bytes = 65536;  // not over that of the parameters
+    Results results = Results::are_read;
   };
 
   // pre: shared memory holds `start` everywhere.
@@ -48,10 +53,13 @@ class DirectReduce {
     exposures_.call(w, [&] {
       exposures_.show(w, results, {Region::output, w.rank(), 0});
       begin(w);
-      join_all(w, slices.offset(w.rank()), {Region::output, w.rank(), slices.offset(w.rank())},
-               {slices.elements(w.rank()), reduction}, plan);
+      const std::size_t mine = slices.offset(w.rank());
+      join_all(w, mine, {Region::output, w.rank(), mine}, {slices.elements(w.rank()), reduction},
+               plan, [&](std::size_t from, std::size_t bytes) {
+                 if (plan.results == Results::are_written) write_result(w, mine + from, bytes);
+               });
       joined_.publish(w, rounds_ + 1);
-      read_results(w, slices);
+      if (plan.results == Results::are_read) read_results(w, slices);
       end(w, 1);
     });
   }
@@ -87,7 +95,8 @@ class DirectReduce {
     exposures_.call(w, [&] {
       begin(w);
       join_all(w, static_cast<std::size_t>(mine.offset) * reduction.element_bytes,
-               {Region::output, w.rank(), 0}, {mine.bytes, reduction}, plan);
+               {Region::output, w.rank(), 0}, {mine.bytes, reduction}, plan,
+               [](std::size_t, std::size_t) {});
       end(w, 0);
     });
   }
@@ -150,13 +159,26 @@ class DirectReduce {
     }
   }
 
-  // What lies so far into everybody's data, joined to `to`, block by block.
+  // What this rank has joined, to where everybody else wants it.
   template <world::SingleCopyWorld W>
-  void join_all(W& w, std::size_t offset, Place to, const Join& all, const Plan& plan) {
+  void write_result(W& w, std::size_t at, std::size_t bytes) {
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int other = (w.rank() + step) % w.ranks();
+      (void)exposures_.push(w, other, results, at, {Region::output, w.rank(), at}, bytes);
+    }
+  }
+
+  // What lies so far into everybody's data, joined to `to`, block by block; `joined(from, bytes)`
+  // is told of each.
+  template <world::SingleCopyWorld W, class Joined>
+  void join_all(W& w, std::size_t offset, Place to, const Join& all, const Plan& plan,
+                Joined joined) {
     const std::size_t most = most_elements(plan, all.reduction);
     for (std::size_t from = 0; from < all.count; from += most) {
       const std::size_t at = from * all.reduction.element_bytes;
-      join(w, offset + at, to + at, {std::min(most, all.count - from), all.reduction});
+      const Join block{std::min(most, all.count - from), all.reduction};
+      join(w, offset + at, to + at, block);
+      joined(at, block.bytes());
     }
   }
 

@@ -94,11 +94,15 @@ void add_reduce(std::vector<Candidate>& list, const Prices& prices, const Provis
   for (std::size_t block = node::page_bytes; block <= provision.direct_reduce.block_bytes;
        block *= 2) {
     if (block < request.element_bytes) continue;
-    const DirectReduce::Plan plan{block};
-    list.push_back({plan,
-                    fmt::format("{}, blocks of {}", path_name(request.mapped),
-                                size_text(static_cast<double>(block))),
-                    direct_reduce_ns(prices, request, plan)});
+    const std::string words = fmt::format("{}, blocks of {}", path_name(request.mapped),
+                                          size_text(static_cast<double>(block)));
+    const DirectReduce::Plan read{block};
+    list.push_back({read, words, direct_reduce_ns(prices, request, read)});
+    if (request.operation == Operation::allreduce) {
+      const DirectReduce::Plan written{block, DirectReduce::Results::are_written};
+      list.push_back(
+          {written, words + ", results written", direct_reduce_ns(prices, request, written)});
+    }
     if (block * static_cast<std::size_t>(prices.ranks()) >= request.bytes) break;
   }
 }
@@ -256,11 +260,21 @@ double joined_slices_ns(const Prices& prices, std::size_t slice, const DirectRed
          prices.join_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
 }
 
+// A rank's slice of the result, written to where one other rank has it. Of what is mapped the lines
+// count that its owner has used since, of all that it has of such results.
+double written_results_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
+                          const Request& request) {
+  const int others = prices.ranks() - 1;
+  if (request.mapped) return prices.push_ns(slice, others, true);
+  const std::size_t block = std::min(plan.block_bytes, slice);
+  return ceil_div(slice, block) * prices.push_ns(block, others, false);
+}
+
 }  // namespace
 
 // A rank joins its slice of everybody's data, and then, where all want the result, reads the
-// others' slices of that. Where one wants it, that one fetches them from shared memory, or has them
-// joined in its own.
+// others' slices of that, or writes its own to them. Where one wants it, that one fetches them from
+// shared memory, or has them joined in its own.
 double direct_reduce_ns(const Prices& prices, const Request& request,
                         const DirectReduce::Plan& plan) {
   const std::size_t mine =
@@ -268,6 +282,9 @@ double direct_reduce_ns(const Prices& prices, const Request& request,
   const double others = others_of(prices);
   const double joined_ns = both_meetings_ns(prices) + joined_slices_ns(prices, mine, plan, request);
   if (reduces_to_blocks(request.operation)) return joined_ns;
+  if (plan.results == DirectReduce::Results::are_written) {
+    return joined_ns + others * written_results_ns(prices, mine, plan, request);
+  }
   // A result lies where another has used the one before; until it is written again, all data and
   // results have passed the caches. Beside that it takes no time to write it as it is joined.
   const int far = prices.farthest_from(0);

@@ -355,8 +355,8 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
   EXPECT_EQ(counts.of[1].copied_bytes[plain], 3 * small);
 }
 
-// A slice of everybody's data, and everybody's slice of the result; where one wants the result it
-// comes through shared memory.
+// A slice of everybody's data, and everybody's slice of the result, which is read or written; where
+// one wants the result it comes through shared memory.
 TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
@@ -372,6 +372,14 @@ TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
   for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, to_all).of) {
     EXPECT_EQ(rank.pulled_bytes, 6 * quarter);
     EXPECT_EQ(rank.copied_bytes[plain], 0U);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+  }
+  const auto written_to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.allreduce(w, count, bracketed, {1024, DirectReduce::Results::are_written});
+  };
+  for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, written_to_all).of) {
+    EXPECT_EQ(rank.pulled_bytes, 3 * quarter);
+    EXPECT_EQ(rank.pushed_bytes, 3 * quarter);
     EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
   }
   const Counts reduced = counts_of({4, 4 * quarter, 1}, protocol, to_one);

@@ -233,6 +233,7 @@ TEST_P(DirectProcesses, WrittenGather) {
 }
 
 TEST_P(DirectProcesses, ReductionsInPlace) {
+  using Results = DirectReduce::Results;
   const memory::Reduction bracketed = product_of<Bracketed>();
   EXPECT_TRUE(on_processes(ranks(), [&](Rank& me) {
     const Association association(flat_seats(me.ranks));
@@ -249,7 +250,9 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
       for (std::size_t i = 0; i < count; ++i) data[i] = given(me.rank, call, i);
       Hardware w = me.world(data.data(), data.data());
       if (root < 0) {
-        protocol.allreduce(w, count, bracketed, {1000});
+        const bool are_read = call / (me.ranks + 1) % 2 == 0;
+        protocol.allreduce(w, count, bracketed,
+                           {1000, are_read ? Results::are_read : Results::are_written});
       } else {
         protocol.reduce(w, count, bracketed, root, {4096});
       }

@@ -41,14 +41,21 @@ Bytes joined(int ranks, std::size_t from, std::size_t count) {
   return bytes_of(all);
 }
 
-auto making_allreduce(std::size_t count) {
-  return
-      [=](DirectReduce& protocol, auto& w) { protocol.allreduce(w, count, bracketed, one_by_one); };
+using Results = DirectReduce::Results;
+
+auto making_allreduce(std::size_t count, Results results) {
+  return [=](DirectReduce& protocol, auto& w) {
+    protocol.allreduce(w, count, bracketed, {one_by_one.block_bytes, results});
+  };
 }
 
-Reduce allreduce(int ranks, std::size_t count, bool in_place) {
+Reduce allreduce(int ranks, std::size_t count, bool in_place, Results results = Results::are_read) {
   return {[=](int rank) { return contributions(rank, count); },
-          [=](int) { return joined(ranks, 0, count); }, making_allreduce(count), in_place};
+          [=](int) { return joined(ranks, 0, count); }, making_allreduce(count, results), in_place};
+}
+
+Reduce allreduce_written(int ranks, std::size_t count, bool in_place) {
+  return allreduce(ranks, count, in_place, Results::are_written);
 }
 
 auto making_reduce(std::size_t count, int root) {
@@ -89,6 +96,11 @@ Job reduce_job(int ranks, int cells, const std::vector<Reduce>& calls) {
 TEST(DirectChecked, ReduceInEveryOrder) {
   EXPECT_TRUE(passes(reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)})));
   EXPECT_TRUE(passes(reduce_job(3, 2, {allreduce(3, 4, true), allreduce(3, 1, false)})));
+  EXPECT_TRUE(passes(reduce_job(
+      2, 2,
+      {allreduce_written(2, 5, true), allreduce(2, 3, true), allreduce_written(2, 3, false)})));
+  EXPECT_TRUE(
+      passes(reduce_job(3, 2, {allreduce_written(3, 4, true), allreduce_written(3, 1, false)})));
   EXPECT_TRUE(passes(reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 3, 0, true)})));
   EXPECT_TRUE(passes(reduce_job(3, 2, {reduce(3, 8, 0, true)})));
   EXPECT_TRUE(passes(reduce_job(3, 2, {reduce_scatter(3), reduce_scatter(3)})));
@@ -97,7 +109,10 @@ TEST(DirectChecked, ReduceInEveryOrder) {
 TEST(DirectChecked, ReduceFailsTogether) {
   EXPECT_TRUE(passes(
       with_failing_paths(reduce_job(2, 2, {allreduce(2, 5, true), reduce(2, 5, 1, false)}))));
+  EXPECT_TRUE(passes(with_failing_paths(
+      reduce_job(2, 2, {allreduce_written(2, 5, true), allreduce_written(2, 3, false)}))));
   EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 2, {allreduce(3, 4, false)}))));
+  EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 2, {allreduce_written(3, 4, true)}))));
   EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 1, {reduce(3, 6, 1, false)}))));
 }
 
@@ -111,6 +126,10 @@ TEST(DirectChecked, ReduceWhereOthersAreReached) {
     };
     EXPECT_TRUE(passes_reaching(reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)})));
     EXPECT_TRUE(passes_reaching(reduce_job(3, 2, {allreduce(3, 4, true), reduce(3, 4, 1, false)})));
+    EXPECT_TRUE(
+        passes_reaching(reduce_job(2, 2, {allreduce_written(2, 5, true), allreduce(2, 3, false)})));
+    EXPECT_TRUE(passes_reaching(
+        reduce_job(3, 2, {allreduce_written(3, 4, false), allreduce_written(3, 3, true)})));
     EXPECT_TRUE(passes_reaching(reduce_job(2, 2, {reduce(2, 7, 1, true), reduce(2, 3, 0, false)})));
     EXPECT_TRUE(passes_reaching(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce(3, 5, 1, true)})));
     EXPECT_TRUE(passes_reaching(reduce_job(3, 1, {reduce(3, 8, 2, false), reduce_scatter(3)})));
@@ -132,9 +151,12 @@ std::vector<Job> leaving_reductions() {
     jobs.push_back(job);
     jobs.push_back(with_reachable(job, everybodys));
   }
-  for (const Job& job :
-       leaving_jobs<DirectReduce>(2, 4, make(2), allreduce(2, 2, false), making_allreduce(2))) {
-    jobs.push_back(with_reachable(job, everybodys));
+  for (const auto results : {Results::are_read, Results::are_written}) {
+    for (const Job& job : leaving_jobs<DirectReduce>(2, 4, make(2), allreduce(2, 2, false, results),
+                                                     making_allreduce(2, results))) {
+      jobs.push_back(with_reachable(job, everybodys));
+      if (results == Results::are_written) jobs.push_back(job);
+    }
   }
   return jobs;
 }
@@ -149,11 +171,15 @@ TEST(DirectChecked, EveryErrorPlantedIntoReductionsIsFound) {
   std::vector<Job> jobs = {
       reduce_job(2, 2, {allreduce(2, 5, false), allreduce(2, 3, true)}),
       reduce_job(3, 2, {allreduce(3, 4, true), reduce_scatter(3)}),
+      reduce_job(2, 2, {allreduce_written(2, 5, false), allreduce_written(2, 3, true)}),
+      reduce_job(3, 2, {allreduce_written(3, 4, true)}),
       reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 7, 0, true)}),
       reduce_job(3, 1, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}),
       reduce_job(4, 2, {allreduce(4, 5, false)}),
       failing,
       with_reachable(reduce_job(2, 2, {allreduce(2, 5, true), allreduce(2, 3, true)}), everybodys),
+      with_reachable(reduce_job(2, 2, {allreduce_written(2, 5, true), allreduce(2, 3, true)}),
+                     everybodys),
       with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}), everybodys),
       with_reachable(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce_scatter(3)}), of_even_ranks)};
   append(jobs, leaving_reductions());

@@ -247,12 +247,13 @@ TEST_P(OnThreads, SlicedReduce) {
 
 // Ranks that are threads read each other's memory by plain copies: what nothing orders is a race.
 TEST_P(OnThreads, DirectReduce) {
-  expect_reductions<DirectReduce>(
-      seats(), {1, 8, 0, 900, 133, 3},
-      [&](int) {
-        return DirectReduce({128, 2}, Association(seats()), first_sequence);
-      },
-      {64});
+  using Results = DirectReduce::Results;
+  const auto make = [&](int) {
+    return DirectReduce({128, 2}, Association(seats()), first_sequence);
+  };
+  for (const Results results : {Results::are_read, Results::are_written}) {
+    expect_reductions<DirectReduce>(seats(), {1, 8, 0, 900, 133, 3}, make, {64, results});
+  }
 }
 
 // bytes(call, from, to) of what goes from one to another; run(protocol, world, outgoing, incoming).

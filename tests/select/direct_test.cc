@@ -35,10 +35,13 @@ double by_others_ns(const Request& request, double writing_is_slower) {
   });
 }
 
-double reduced_ns(Operation operation, double writing_is_slower) {
+using Results = node::DirectReduce::Results;
+
+double reduced_ns(Operation operation, double writing_is_slower,
+                  Results results = Results::are_read) {
   const Request request{operation, 1 << 20, 4, true};
   return on_slow_writers(writing_is_slower, [&](const Prices& prices) {
-    return direct_reduce_ns(prices, request, {});
+    return direct_reduce_ns(prices, request, {.results = results});
   });
 }
 
@@ -65,6 +68,15 @@ TEST(DirectByOthers, OfAScatterWritesWhereNobodyElseReads) {
 TEST(DirectReduction, TakesTheResultsLinesFromWhoeverUsedTheOneBefore) {
   EXPECT_GT(reduced_ns(Operation::allreduce, 100), 10 * reduced_ns(Operation::allreduce, 1));
   EXPECT_GT(reduced_ns(Operation::reduce, 100), 10 * reduced_ns(Operation::reduce, 1));
+}
+
+// Nobody asks for them, but where to write is slow each rank does so for all others.
+TEST(DirectReduction, WritesResultsWhereThatIsNotDearerThanToReadThem) {
+  const auto ns = [](double writing_is_slower, Results results) {
+    return reduced_ns(Operation::allreduce, writing_is_slower, results);
+  };
+  EXPECT_LT(ns(0.1, Results::are_written), ns(0.1, Results::are_read));
+  EXPECT_GT(ns(100, Results::are_written), 2 * ns(100, Results::are_read));
 }
 
 TEST(DirectReduction, OfABlockForEachWritesWhereNobodyElseReads) {
