@@ -33,6 +33,11 @@ void NodeContext::start_heap(const Complain& complain) {
   heap_ = started.facts;
 }
 
+std::optional<memory::HeapFacts> NodeContext::heap() const {
+  const std::lock_guard lock(mutex_);
+  return heap_;
+}
+
 std::string NodeContext::machine_text() const {
   const std::lock_guard lock(mutex_);
   if (context_) return context_->machine_text();

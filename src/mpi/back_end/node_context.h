@@ -30,6 +30,8 @@ class NodeContext {
   // Starts the heap of this process, where it is wanted and to be had; `complain` is told why it is
   // not to be had.
   void start_heap(const Complain& complain);
+  // Nothing where it was not started.
+  std::optional<memory::HeapFacts> heap() const;
 
   // The machine of the context or, where there is none yet, this machine: as text.
   std::string machine_text() const;

@@ -30,6 +30,7 @@ Process::Process(const huddle_door& door)
       null_(handle<Comm>(comm_null, door.real)),
       world_(handle<Comm>(comm_world, door.real)),
       self_(handle<Comm>(comm_self, door.real)),
+      no_info_(handle<Info>(info_null, door.real)),
       communicators_(real_, door.real),
       roster_(real_, world_),
       roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
@@ -49,6 +50,11 @@ void Process::count(Communicator& communicator, std::size_t bytes) {
   if (communicator.passed != Passed::too_young) return;
   joining_.count(communicator, bytes);
   if (!communicator.why.empty()) stats_.remark(communicator.why);
+}
+
+void* Process::lend(std::size_t bytes, Info info) {
+  const auto heap = context_.heap();
+  return heap && info == no_info_ ? lent_.lend(*heap, bytes) : nullptr;
 }
 
 void Process::complain(const std::string& sentence) {

@@ -11,6 +11,7 @@
 
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/joining.h"
+#include "mpi/back_end/lent_blocks.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/back_end/pulse.h"
 #include "mpi/back_end/real.h"
@@ -37,6 +38,11 @@ class Process {
   Communicator* find(Comm comm);
   // A call that moves so many bytes, equal on all ranks: it may be the one that makes the team.
   void count(Communicator& communicator, std::size_t bytes);
+
+  // In the MPI's stead. Null where it has to be asked.
+  void* lend(std::size_t bytes, Info info);
+  // Whether it was lent.
+  bool take_back(void* block) { return lent_.take_back(block); }
 
   // Whether any communicator came so far as to ask for a team.
   bool has_joined() const { return pulse_.beats(); }
@@ -69,6 +75,7 @@ class Process {
   Comm null_;
   Comm world_;
   Comm self_;
+  Info no_info_;
   Communicators communicators_;
   Stats stats_;
   Roster roster_;
@@ -76,6 +83,7 @@ class Process {
   Pulse pulse_;
   NodeContext context_;
   Joining joining_;
+  LentBlocks lent_;
   std::atomic<bool> ended_{false};
   std::atomic<bool> has_warned_{false};
   std::once_flag leaving_;

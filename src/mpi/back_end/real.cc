@@ -29,6 +29,8 @@ void look_up_process(Find find, Real& real) {
   look_up(find, "PMPI_Grequest_complete", real.grequest_complete);
   look_up(find, "PMPI_Request_get_status", real.request_get_status);
   look_up(find, "PMPI_Wait", real.wait);
+  look_up(find, "PMPI_Alloc_mem", real.alloc_mem);
+  look_up(find, "PMPI_Free_mem", real.free_mem);
   look_up(find, "PMPI_Get_library_version", real.get_library_version);
 }
 

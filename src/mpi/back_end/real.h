@@ -42,6 +42,9 @@ struct Real : RealCollectives {
   int (*comm_get_attr)(Comm, int, void*, int*);
   int (*comm_call_errhandler)(Comm, int);
 
+  int (*alloc_mem)(Aint, Info, void*);
+  int (*free_mem)(void*);
+
   int (*win_test)(Win, int*);
   int (*win_get_group)(Win, Group*);
 

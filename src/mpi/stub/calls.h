@@ -18,6 +18,11 @@
   CALL(Session_init, 3)            \
   CALL(Session_finalize, 1)
 
+/* Memory that the program asks the MPI for. */
+#define HUDDLE_MEMORY_CALLS(CALL) \
+  CALL(Alloc_mem, 3)              \
+  CALL(Free_mem, 1)
+
 /* What may have come to its end while a rank waited in huddle. */
 #define HUDDLE_WINDOW_CALLS(CALL) CALL(Win_test, 2)
 
@@ -165,6 +170,7 @@
 /* What every MPI has, and what only those of MPI 4 and later have. */
 #define HUDDLE_OLD_CALLS(CALL) \
   HUDDLE_LIFETIME_CALLS(CALL)  \
+  HUDDLE_MEMORY_CALLS(CALL)    \
   HUDDLE_WINDOW_CALLS(CALL)    \
   HUDDLE_BLOCKING_CALLS(CALL)  \
   HUDDLE_NONBLOCKING_CALLS(CALL)

@@ -2,7 +2,7 @@
 /* Copyright the huddle contributors */
 /*
  * Buffers of every origin under a shared heap: from before MPI came up, from malloc, from
- * MPI_Alloc_mem, and those that a fork has copied. Says where MPI_Alloc_mem's lies.
+ * MPI_Alloc_mem, and those that a fork has copied.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,11 +103,26 @@ static double* from_mpi(uint64_t cap_bytes) {
   void* room = NULL;
   expect(MPI_Alloc_mem(count * sizeof(double), MPI_INFO_NULL, &room) == MPI_SUCCESS,
          "MPI_Alloc_mem has none");
-  if (rank_in(MPI_COMM_WORLD) == 0) {
-    printf("MPI_Alloc_mem: %s\n", is_in_heap(room, cap_bytes) ? "in the heap" : "elsewhere");
-    fflush(stdout);
-  }
+  expect(is_in_heap(room, cap_bytes), "MPI_Alloc_mem's memory is not in the heap");
   return room;
+}
+
+/* What the heap does not take, and what the MPI is told more about, is the MPI's to give. */
+static void give_back(double* room) {
+  expect(MPI_Free_mem(room) == MPI_SUCCESS, "MPI_Free_mem does not take its memory back");
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_minimum_memory_alignment", "64");
+  const MPI_Aint sizes[] = {1, count * sizeof(double)};
+  for (int i = 0; i < 4; ++i) {
+    char* bytes = NULL;
+    const MPI_Aint size = sizes[i % 2];
+    expect(MPI_Alloc_mem(size, i < 2 ? MPI_INFO_NULL : info, &bytes) == MPI_SUCCESS,
+           "MPI_Alloc_mem has no %d bytes", (int)size);
+    bytes[0] = bytes[size - 1] = 1;
+    expect(MPI_Free_mem(bytes) == MPI_SUCCESS, "MPI_Free_mem does not take %d bytes", (int)size);
+  }
+  MPI_Info_free(&info);
 }
 
 int main(int argc, char** argv) {
@@ -126,7 +141,7 @@ int main(int argc, char** argv) {
       rank_in(MPI_COMM_WORLD) % 2 == 0 ? input : early, output);
   double* given = from_mpi(cap_bytes);
   try("from MPI_Alloc_mem", given, output);
-  MPI_Free_mem(given);
+  give_back(given);
   fork_and_write(input);
   try("from before a fork", input, output);
   early = realloc(early, 2 * count * sizeof *early);
