@@ -24,10 +24,11 @@ using Backing = ArenaSpace::Backing;
 // Kept for the next blocks where the program holds none: as much as the C library's malloc comes to
 // keep. With less, sizes that differ from block to block cost twice the time, most of it for pages.
 constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
-// A core dump gives memory to all that it walks through: so much beyond the blocks, at most.
-constexpr std::size_t dump_step_bytes = std::size_t{16} << 20;
+// The file ends so much beyond the blocks, at most: a core dump, and what locks all of a process's
+// pages (mlockall), gives memory to all that it walks through.
+constexpr std::size_t file_step_bytes = std::size_t{16} << 20;
 
-// Of a file that ends elsewhere than its mapping does, a touch beyond its end is a signal.
+// In whole pages, as the file is that it maps.
 std::size_t checked_cap(std::size_t cap_bytes) {
   if (cap_bytes >= 2 * page_bytes()) return round_down(cap_bytes, page_bytes());
   throw InputError(fmt::format("the cap of the heap is {} bytes: give it two pages, {}, or more",
@@ -40,9 +41,10 @@ std::size_t address_of(const void* block) { return reinterpret_cast<std::uintptr
 
 Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes)
     : file_(ArenaFile::Kind::memfd, ""),
-      view_(file_.descriptor(), file_.extend(checked_cap(cap_bytes))),
+      view_(file_.descriptor(), checked_cap(cap_bytes)),
       id_(ArenaId::random()),
-      most_copied_bytes_(most_copied_bytes) {
+      most_copied_bytes_(most_copied_bytes),
+      file_bytes_(file_.extend(page_bytes())) {
   // Where the system gives huge pages of shared memory to those who ask.
   madvise(view_.base(), view_.cap_bytes(), MADV_HUGEPAGE);
   new (view_.base()) ArenaHeader{ArenaHeader::expected_magic, view_.cap_bytes(), id_};
@@ -57,9 +59,12 @@ void* Heap::allocate(std::size_t bytes, std::size_t alignment, Content content) 
     const auto found = find(round_up(std::max<std::size_t>(bytes, 1), least_alignment),
                             std::max(alignment, least_alignment));
     if (!found) return nullptr;
+    if (!reach(found->piece)) {
+      space_.give(found->was_used ? Backing::memory : Backing::none, found->piece);
+      return nullptr;
+    }
     blocks_[found->piece.offset] = found->piece.bytes;
     used_bytes_ += found->piece.bytes;
-    show_in_core_dumps(found->piece);
     void* const block = view_.base() + in_file(found->piece).offset;
     if (content == Content::zero && found->was_used) std::memset(block, 0, bytes);
     return block;
@@ -79,10 +84,10 @@ bool Heap::grow(void* block, std::size_t bytes) noexcept {
   for (const Backing backing : {Backing::memory, Backing::none}) {
     const Piece taken{old.end(), backing == Backing::none ? round_up(more, page_bytes()) : more};
     if (space_.part_at(backing, taken.offset).bytes < taken.bytes) continue;
+    if (!reach(taken)) return false;
     space_.take_exactly(backing, taken);
     at->second += taken.bytes;
     used_bytes_ += taken.bytes;
-    show_in_core_dumps(taken);
     return true;
   }
   return false;
@@ -132,12 +137,30 @@ void Heap::give_back_pages_of(Piece part) {
   space_.give(Backing::none, pages);
 }
 
-// As any other memory of the program's: what is not in blocks is none of it.
-void Heap::show_in_core_dumps(Piece piece) {
+// Makes the file so long, and what is in blocks a part of core dumps, as any other memory of the
+// program's. False where the file cannot be so long, or is not there any more.
+bool Heap::reach(Piece piece) {
   const std::size_t end = in_file(piece).end();
-  if (end <= dumped_bytes_) return;
-  dumped_bytes_ = std::min(round_up(end, dump_step_bytes), view_.cap_bytes());
-  madvise(view_.base(), dumped_bytes_, MADV_DODUMP);
+  if (end <= file_bytes_) return true;
+  const std::size_t bytes = std::min(round_up(end, file_step_bytes), view_.cap_bytes());
+  try {
+    if (!file_.is_there()) return false;
+    file_bytes_ = file_.extend(bytes);
+  } catch (const FailureError&) {
+    return false;
+  }
+  madvise(view_.base(), file_bytes_, MADV_DODUMP);
+  return true;
+}
+
+bool Heap::clear(Piece pages) noexcept {
+  if (mutex_.is_forking_here()) return false;
+  const std::scoped_lock lock(mutex_);
+  if (is_private_) {
+    drop_pages(pages);
+    return may_be_written(pages);
+  }
+  return madvise(view_.base() + in_file(pages).offset, pages.bytes, MADV_REMOVE) == 0;
 }
 
 std::size_t Heap::bytes_of(const void* block) const noexcept {

@@ -93,6 +93,9 @@ class Heap {
   bool free(void* block) noexcept;
   // Makes it hold so much where it lies, or changes nothing where there is no room behind it.
   bool grow(void* block, std::size_t bytes) noexcept;
+  // What is in these pages is zero from now on, and takes no memory until it is written. False
+  // where the system cannot do that. pre: whole pages of blocks of this heap's.
+  bool clear(Piece pages) noexcept;
   // What there is room for in it; 0 where no block begins there.
   std::size_t bytes_of(const void* block) const noexcept;
 
@@ -124,7 +127,7 @@ class Heap {
 
   std::optional<Found> find(std::size_t bytes, std::size_t alignment);
   void give_back_pages_of(Piece part);
-  void show_in_core_dumps(Piece piece);
+  bool reach(Piece piece);
   std::size_t begin() const { return reinterpret_cast<std::uintptr_t>(view_.base()); }
   Piece in_file(Piece piece) const { return {piece.offset - begin(), piece.bytes}; }
 
@@ -150,8 +153,8 @@ class Heap {
   ArenaSpace space_;
   std::map<std::size_t, std::size_t> blocks_;  // bytes by address
   std::size_t used_bytes_ = 0;
-  std::size_t dumped_bytes_ = 0;  // a core dump walks so far
-  bool is_private_ = false;       // the pages are this process's own
+  std::size_t file_bytes_ = 0;
+  bool is_private_ = false;  // the pages are this process's own
   AtFork at_fork_ = AtFork::nothing;
   ForkLine line_;
 };

@@ -9,7 +9,6 @@ the names of folders in PEERS (separated by colons), their launchers are tried b
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +18,7 @@ import unittest
 
 HUDDLE, CC = pathlib.Path(sys.argv[1]), sys.argv[2].split()
 PATIENCE_SECONDS = 60
+CALIBRATED = pathlib.Path(__file__).parents[2] / "machines/intel-xeon-2c-4a9eabba.toml"
 
 MARK = """#include <stdlib.h>
 __attribute__((constructor)) static void mark(void) { setenv("MARK", "here", 1); }
@@ -121,25 +121,14 @@ class Run(unittest.TestCase):
         finally:
             heap.unlink()
 
-    @staticmethod
-    def with_dear_hand_offs(text):
-        """Whatever was measured: what goes through shared memory takes a hundred times as long."""
-        def dearer(found):
-            return found[1] + ", ".join(str(100 * float(ns)) for ns in found[2].split(","))
-        return re.sub(r'(\[\[handoff\]\][^\[]*kind = "(?!read_dirty)[^\[]*bytes = \[[^\]]*\]\nns = \[)'
-                      r'([^\]]*)', dearer, text)
-
     def test_the_heap_is_there_by_itself_where_calibration_says_that_it_pays(self):
         heap = self.folder / "lib/huddle/libhuddle_heap.so"
         machine = self.folder / "calibrated.toml"
-        words = [self.folder / "bin/huddle", "calibrate", "--quick", "--output", machine]
-        subprocess.run(words, check=True, capture_output=True, env=self.environment())
+        # One on which large messages are faster with it.
+        measured = CALIBRATED.read_text(encoding="utf-8").partition("[[array]]")[0]
         shutil.copy(self.preload, heap)
-        measured = self.with_dear_hand_offs(
-            machine.read_text(encoding="utf-8").partition("[[array]]")[0])
         try:
-            # A machine of one core gains nothing.
-            for load_ns, pays in ((10, os.cpu_count() > 1), (16, False)):
+            for load_ns, pays in ((10, True), (16, False)):
                 arrays = [f'[[array]]\nplace = "{place}"\nload_ns = {ns}\nstream_ns = 5\n'
                           'spread = 0.05\norigin = "measured"\n'
                           for place, ns in (("program", 10), ("heap", load_ns))]

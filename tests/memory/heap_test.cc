@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -28,6 +29,19 @@ std::size_t memory_bytes(const Heap& heap) {
   return static_cast<std::size_t>(info.st_blocks) * 512;
 }
 
+std::size_t file_bytes(const Heap& heap) {
+  struct stat info {};
+  fstat(heap.facts().descriptor, &info);
+  return static_cast<std::size_t>(info.st_size);
+}
+
+rlimit file_size_limit() {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  return limit;
+}
+void set_file_size_limit(const rlimit& limit) { ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); }
+
 std::byte* bytes_at(void* block) { return static_cast<std::byte*>(block); }
 
 TEST(Heap, GivesBlocksThatHoldAndDoNotOverlap) {
@@ -45,6 +59,45 @@ TEST(Heap, GivesBlocksThatHoldAndDoNotOverlap) {
   }
   for (void* block : blocks) heap.free(block);
   EXPECT_EQ(heap.used_bytes(), 0U);
+}
+
+// Whoever locks all of a process's pages would give memory to all of them.
+TEST(Heap, HasAFileThatEndsSoonBehindItsBlocks) {
+  constexpr std::size_t beyond = 16 * mebibyte;
+  Heap heap(cap_bytes);
+  EXPECT_EQ(file_bytes(heap), page_bytes());
+  void* const block = heap.allocate(100 * mebibyte);
+  EXPECT_LE(file_bytes(heap), 100 * mebibyte + beyond);
+  bytes_at(block)[100 * mebibyte - 1] = std::byte{1};
+  ASSERT_TRUE(heap.grow(block, 300 * mebibyte));
+  EXPECT_LE(file_bytes(heap), 300 * mebibyte + beyond);
+  bytes_at(block)[300 * mebibyte - 1] = std::byte{1};
+}
+
+TEST(Heap, GivesNothingBeyondAFileThatCannotGrow) {
+  const rlimit all = file_size_limit();
+  Heap heap(cap_bytes);
+  set_file_size_limit({20 * mebibyte, all.rlim_max});
+  void* const fits = heap.allocate(mebibyte);
+  EXPECT_NE(fits, nullptr);
+  EXPECT_EQ(heap.allocate(20 * mebibyte), nullptr);
+  EXPECT_FALSE(heap.grow(fits, 20 * mebibyte));
+  set_file_size_limit(all);
+  EXPECT_NE(heap.allocate(20 * mebibyte), nullptr);
+}
+
+TEST(Heap, ClearsPages) {
+  Heap heap(cap_bytes);
+  auto* const block = bytes_at(heap.allocate(mebibyte, page_bytes()));
+  std::memset(block, 1, mebibyte);
+  const std::size_t before = memory_bytes(heap);
+  const auto at = reinterpret_cast<std::uintptr_t>(block);
+  EXPECT_TRUE(heap.clear({at + page_bytes(), mebibyte / 2}));
+  EXPECT_LE(memory_bytes(heap), before - mebibyte / 2);
+  EXPECT_EQ(block[page_bytes() - 1], std::byte{1});
+  EXPECT_EQ(block[page_bytes()], std::byte{0});
+  EXPECT_EQ(block[page_bytes() + mebibyte / 2 - 1], std::byte{0});
+  EXPECT_EQ(block[page_bytes() + mebibyte / 2], std::byte{1});
 }
 
 TEST(Heap, KnowsItsOwn) {

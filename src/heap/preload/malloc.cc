@@ -4,9 +4,13 @@
 // The functions that programs call. new and delete come here as well, by malloc and free.
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,6 +26,10 @@ namespace {
 void* without_memory() {
   errno = ENOMEM;
   return nullptr;
+}
+
+bool is_on_page(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % huddle::memory::page_bytes() == 0;
 }
 
 // Among the first handlers of a fork: others may hold locks until theirs, behind which the data
@@ -84,6 +92,17 @@ void* pvalloc(std::size_t bytes) noexcept {
 }
 
 std::size_t malloc_usable_size(void* block) noexcept { return process_malloc.usable_bytes(block); }
+
+// Of a block's pages, to a program that knows them for its own: who drops them finds zeros. Of a
+// file's, which the heap's are, the kernel would only forget where they are mapped.
+int madvise(void* first, std::size_t bytes, int advice) noexcept {
+  const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE;
+  const std::size_t pages = huddle::round_up(bytes, huddle::memory::page_bytes());
+  if (drops && is_on_page(first) && process_malloc.has_pages(first, pages)) {
+    return process_malloc.clear(first, pages) ? 0 : -1;
+  }
+  return static_cast<int>(syscall(SYS_madvise, first, bytes, advice));
+}
 
 const huddle_heap* huddle_heap_start(const huddle_heap_wish* wish) {
   return wish->version == huddle::heap::version ? &process_malloc.start(*wish) : nullptr;

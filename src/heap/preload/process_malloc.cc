@@ -62,6 +62,17 @@ bool ProcessMalloc::grow(Large& large, void* block, std::size_t bytes) noexcept 
   return large.heap.grow(block, bytes);
 }
 
+bool ProcessMalloc::has_pages(const void* first, std::size_t bytes) const noexcept {
+  const Large* const large = large_.load(std::memory_order_acquire);
+  if (large == nullptr || bytes == 0 || !large->heap.holds(first)) return false;
+  return large->heap.holds(static_cast<const std::byte*>(first) + bytes - 1);
+}
+
+bool ProcessMalloc::clear(void* first, std::size_t bytes) noexcept {
+  Large* const large = large_.load(std::memory_order_acquire);
+  return large->heap.clear({reinterpret_cast<std::uintptr_t>(first), bytes});
+}
+
 void* ProcessMalloc::calloc(std::size_t count, std::size_t bytes) noexcept {
   Large* const large = large_.load(std::memory_order_acquire);
   std::size_t all = 0;

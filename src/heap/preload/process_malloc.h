@@ -40,6 +40,12 @@ class ProcessMalloc {
   // Null, and errno, where it is not to be had. Any alignment.
   void* memalign(std::size_t alignment, std::size_t bytes) noexcept;
 
+  // Whether all of these pages are the heap's.
+  bool has_pages(const void* first, std::size_t bytes) const noexcept;
+  // What is in them is zero from now on. False, and errno, where the system cannot do that. pre: it
+  // has them, whole.
+  bool clear(void* first, std::size_t bytes) noexcept;
+
   const huddle_heap& start(const huddle_heap_wish& wish) noexcept;
 
   // Around every fork.

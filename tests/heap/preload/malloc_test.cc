@@ -35,6 +35,8 @@ constexpr std::size_t small_bytes = 10 * kibibyte;
 constexpr std::size_t over_cap_bytes = 2048 * mebibyte;  // HUDDLE_HEAP_CAP is 1G
 constexpr std::size_t over_fork_bytes = 80 * mebibyte;   // HUDDLE_HEAP_FORK is 64M
 
+const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+
 // So that the compiler believes that it is a block, and that it is looked at.
 template <class Pointer>
 Pointer seen(Pointer block) {
@@ -94,7 +96,6 @@ TEST(Malloc, GoesElsewhereWhereTheHeapIsFull) {
 }
 
 TEST(Malloc, AlignsAsEveryFunctionPromises) {
-  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   for (const std::size_t bytes : {small_bytes, 2 * mebibyte}) {
     const auto expect = [&](void* address, std::size_t alignment) {
       const Block block = block_of(address);
@@ -177,6 +178,27 @@ TEST(Malloc, StaysAsItIsWhereItCannotGrow) {
   EXPECT_TRUE(holds_only(block.get(), large_bytes, 3));
 }
 
+// Of a block of so much that begins on a page.
+bool has_zeros_where_dropped(unsigned char* block, std::size_t bytes, int advice) {
+  std::memset(block, 1, bytes);
+  const std::size_t dropped = bytes / 2;
+  return madvise(block + page, dropped, advice) == 0 && holds_only(block, page, 1) &&
+         holds_only(block + page, dropped, 0) &&
+         holds_only(block + page + dropped, bytes - page - dropped, 1);
+}
+
+TEST(Malloc, HasZerosWherePagesAreDropped) {
+  const Block block = block_of(std::aligned_alloc(page, mebibyte));
+  ASSERT_TRUE(is_in_heap(block.get()));
+  EXPECT_TRUE(has_zeros_where_dropped(block.get(), mebibyte, MADV_DONTNEED));
+  EXPECT_TRUE(has_zeros_where_dropped(block.get(), mebibyte, MADV_FREE));
+  EXPECT_TRUE(
+      child_finds([&] { return has_zeros_where_dropped(block.get(), mebibyte, MADV_DONTNEED); }));
+  errno = 0;
+  EXPECT_EQ(madvise(block.get() + 1, page, MADV_DONTNEED), -1);
+  EXPECT_EQ(errno, EINVAL);
+}
+
 TEST(MallocDeathTest, EndsAProgramThatFreesTwice) {
   const Block block = filled(large_bytes, 1);
   EXPECT_DEATH(
@@ -219,8 +241,11 @@ TEST(MallocFork, GivesParentAndChildTheirOwn) {
 }
 
 TEST(MallocForkAboveTheCap, EndsTheSharing) {
+  const Block before = block_of(std::aligned_alloc(page, mebibyte));
   expect_two_worlds(over_fork_bytes);
   EXPECT_FALSE(facts().state->is_shared);
+  ASSERT_TRUE(is_in_heap(before.get()));
+  EXPECT_TRUE(has_zeros_where_dropped(before.get(), mebibyte, MADV_DONTNEED));
   const Block block = filled(large_bytes, 1);
   EXPECT_FALSE(is_in_heap(block.get()));
   EXPECT_TRUE(child_finds([&] { return holds_only(block.get(), large_bytes, 1); }));
