@@ -6,9 +6,9 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <functional>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,25 +32,20 @@ std::uint64_t this_node() {
          (identity.pid_namespace * 0x9e3779b97f4a7c15U);
 }
 
-// What all ranks have to have in common. Minimum and maximum of a value agree where all are equal;
-// the maximum is the complement of the least complement, so that one reduction does.
-struct Common {
+// What a rank says of itself, for all to see what they have in common.
+struct Facts {
   std::uint64_t node;
-  std::uint64_t not_node;
   std::uint64_t settings;
-  std::uint64_t not_settings;
-  std::uint64_t has_context;   // 1: this rank knows its machine already
-  std::uint64_t has_progress;  // 1: it can keep the MPI moving
+  bool has_context;   // it knows its machine already
+  bool has_progress;  // it can keep the MPI moving
 };
 
 }  // namespace
 
-Joining::Joining(const Real& real, const Types& types, Op minimum, const Options& options,
-                 Roster& roster, RollCall& roll_call, NodeContext& context, Pulse& pulse,
-                 Complain warn)
+Joining::Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
+                 RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn)
     : real_(real),
       types_(types),
-      minimum_(minimum),
       options_(options),
       roster_(roster),
       roll_call_(roll_call),
@@ -103,30 +98,38 @@ Passed Joining::judge_missing(int rank, int own) {
 }
 
 Passed Joining::agree(Communicator& communicator) {
-  Common mine{};
-  mine.node = this_node();
-  mine.settings = options_.digest();
-  mine.not_node = ~mine.node;
-  mine.not_settings = ~mine.settings;
-  mine.has_progress = pulse_.start() ? 1 : 0;
-  mine.has_context = context_.is_there() ? 1 : 0;
-  const std::optional<Common> all = least(mine, communicator.handle.load());
-  if (!all) return Passed::no_team;
-  if (all->node != ~all->not_node) return Passed::several_nodes;
-  if (all->settings != ~all->not_settings) return Passed::unlike_settings;
-  if (all->has_progress == 0) return Passed::no_team;
-  const bool knows_machine = all->has_context != 0 || share_machine(communicator);
+  const Facts mine{this_node(), options_.digest(), context_.is_there(), pulse_.start()};
+  const std::vector<Facts> all = everybodys(mine, communicator);
+  const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
+  if (all.empty()) return Passed::no_team;
+  if (!everywhere([&](const Facts& rank) { return rank.node == mine.node; })) {
+    return Passed::several_nodes;
+  }
+  if (!everywhere([&](const Facts& rank) { return rank.settings == mine.settings; })) {
+    return Passed::unlike_settings;
+  }
+  if (!everywhere([](const Facts& rank) { return rank.has_progress; })) return Passed::no_team;
+  const bool knows_machine =
+      everywhere([](const Facts& rank) { return rank.has_context; }) || share_machine(communicator);
   return knows_machine ? Passed::not_passed : Passed::no_team;
 }
 
-// Word by word; nothing where the MPI fails.
+// By rank; nothing where the MPI fails. The MPI only gathers: what it does to reduce may want more
+// stack than the thread has that came here (Debian's MPICH: 130 KiB).
 template <class Words>
-std::optional<Words> Joining::least(const Words& mine, Comm comm) {
-  Words all{};
-  constexpr int words = sizeof(Words) / sizeof(std::uint64_t);
-  const Datatype word = types_.named("MPI_UINT64_T");
-  const int status = real_.allreduce(&mine, &all, words, word, minimum_, comm);
-  return status == success ? std::optional(all) : std::nullopt;
+std::vector<Words> Joining::everybodys(const Words& mine, const Communicator& communicator) {
+  std::vector<Words> all(static_cast<std::size_t>(communicator.ranks));
+  const bool is_done = gather(std::as_bytes(std::span(&mine, 1)),
+                              std::as_writable_bytes(std::span(all)), communicator);
+  return is_done ? all : std::vector<Words>();
+}
+
+bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                     const Communicator& communicator) {
+  const Datatype byte = types_.named("MPI_BYTE");
+  const auto bytes = static_cast<int>(mine.size());
+  return real_.allgather(mine.data(), bytes, byte, all.data(), bytes, byte,
+                         communicator.handle.load()) == success;
 }
 
 // From the lowest rank to all; true where everybody made use of it.
@@ -143,24 +146,23 @@ bool Joining::share_machine(Communicator& communicator) {
   real_.bcast(&bytes, 1, types_.named("MPI_UINT64_T"), 0, comm);
   text.resize(bytes);
   real_.bcast(text.data(), static_cast<int>(bytes), types_.named("MPI_BYTE"), 0, comm);
-  std::uint64_t made = 0;
+  bool has_made = false;
   try {
     context_.make(text);
-    made = 1;
+    has_made = true;
   } catch (const std::exception& error) {
     if (communicator.why.empty()) communicator.why = error.what();
   }
-  return least(made, comm).value_or(0) != 0;
+  const std::vector<std::uint8_t> have_made =
+      everybodys(static_cast<std::uint8_t>(has_made), communicator);
+  return !have_made.empty() && std::all_of(have_made.begin(), have_made.end(),
+                                           [](std::uint8_t made) { return made != 0; });
 }
 
 void Joining::make_team(Communicator& communicator) {
-  const Comm comm = communicator.handle.load();
-  const Datatype byte = types_.named("MPI_BYTE");
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
-    const auto bytes = static_cast<int>(mine.size());
-    if (real_.allgather(mine.data(), bytes, byte, all.data(), bytes, byte, comm) != success) {
-      throw FailureError("the MPI cannot gather what a team is made from");
-    }
+    if (gather(mine, all, communicator)) return;
+    throw FailureError("the MPI cannot gather what a team is made from");
   };
   communicator.team = std::make_unique<team::Team>(
       context_.get(), team::Bootstrap{communicator.rank, communicator.ranks, allgather});

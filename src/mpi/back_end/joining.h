@@ -8,7 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
+#include <vector>
 
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/node_context.h"
@@ -24,7 +25,7 @@ namespace huddle::mpi {
 class Joining {
  public:
   // Keeps references.
-  Joining(const Real& real, const Types& types, Op minimum, const Options& options, Roster& roster,
+  Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
           RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn);
 
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
@@ -37,13 +38,14 @@ class Joining {
   Passed judge_missing(int rank, int own);
   Passed agree(Communicator& communicator);
   template <class Words>
-  std::optional<Words> least(const Words& mine, Comm comm);
+  std::vector<Words> everybodys(const Words& mine, const Communicator& communicator);
+  bool gather(std::span<const std::byte> mine, std::span<std::byte> all,
+              const Communicator& communicator);
   bool share_machine(Communicator& communicator);
   void make_team(Communicator& communicator);
 
   const Real& real_;
   const Types& types_;
-  Op minimum_;
   const Options& options_;
   Roster& roster_;
   RollCall& roll_call_;

@@ -2,7 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * MPI_THREAD_MULTIPLE: threads call collectives at once, each on its own communicator; while they
- * do, they send each other messages, and make and free communicators.
+ * do, they send each other messages, and make and free communicators. And a thread with little
+ * stack calls what the MPI itself does on that.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -55,6 +56,31 @@ static void* work(void* number) {
   return NULL;
 }
 
+/* Few MPIs reduce on so little. */
+enum { little_stack_bytes = 96 << 10 };
+
+static void* broadcast(void* comm) {
+  for (int round = 0; round < rounds; ++round) {
+    int word = round;
+    MPI_Bcast(&word, 1, MPI_INT, 0, *(MPI_Comm*)comm);
+    MPI_Barrier(*(MPI_Comm*)comm);
+  }
+  return NULL;
+}
+
+static void broadcast_on_little_stack(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  pthread_attr_t little;
+  pthread_attr_init(&little);
+  pthread_attr_setstacksize(&little, little_stack_bytes);
+  pthread_t running;
+  expect(pthread_create(&running, &little, broadcast, &comm) == 0, "no thread with little stack");
+  pthread_join(running, NULL);
+  pthread_attr_destroy(&little);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -68,6 +94,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < threads; ++i) pthread_create(&running[i], NULL, work, (void*)(intptr_t)i);
   for (int i = 0; i < threads; ++i) pthread_join(running[i], NULL);
   for (int i = 0; i < threads; ++i) MPI_Comm_free(&comms[i]);
+  broadcast_on_little_stack();
   MPI_Finalize();
   return verdict();
 }
