@@ -34,10 +34,10 @@ class Gate {
   void fail() { failed_.store(true, std::memory_order_relaxed); }
 
  private:
-  const std::size_t threads_;
   alignas(apart_bytes) std::atomic<std::size_t> arrived_{0};
   alignas(apart_bytes) std::atomic<std::uint32_t> passed_{0};
   std::atomic<bool> failed_{false};
+  const std::size_t threads_;
 };
 
 // What one thread does. The first decides for all whether there is another round.

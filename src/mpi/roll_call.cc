@@ -31,7 +31,7 @@ void RollCall::sign_in() {
   team::AbstractAddress address(name_of(place_->rank));
   // A name that somebody has already is there for the others: all that counts is that everybody
   // sees the same.
-  bind(own.number(), address.generic(), address.length);
+  (void)bind(own.number(), address.generic(), address.length);
   probe_ = std::move(probe);
   own_ = std::move(own);
 }

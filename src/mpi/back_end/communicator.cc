@@ -10,6 +10,7 @@ namespace {
 
 std::size_t hash_of(Comm comm) {
   std::uintptr_t bits = 0;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the handle is meant, a pointer in some ABIs
   std::memcpy(&bits, &comm, sizeof comm);
   return bits ^ (bits >> 6) ^ (bits >> 12);
 }

@@ -11,6 +11,7 @@ namespace {
 
 using namespace huddle::mpi;
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): MPI is the process's
 Process* the_process = nullptr;
 
 }  // namespace
