@@ -18,10 +18,10 @@ namespace huddle::calibrate {
 
 class PeerProcess {
  public:
+  enum class Idle { sleeps, yields };
   // Returns once the child has filled its memory, on that processor of the crew, which has to
   // outlive it. The child goes with us, however we go. Throws FailureError when there can be no
   // child.
-  enum class Idle { sleeps, yields };
   PeerProcess(Crew& crew, int pu, std::size_t bytes, Idle idle = Idle::sleeps);
   ~PeerProcess();
   PeerProcess(const PeerProcess&) = delete;

@@ -76,7 +76,8 @@ Samples time_page_faults(Crew& crew, int pu, const Extent& extent, const Budget&
 }
 
 // To another process that yields at once, too: each of our calls is over when it has had its turn.
-// With nobody there the call returns four times as soon.
+// With nobody there the call returns four times as soon. Not by time_together(), which notes who
+// else had the processor: that is what is timed here.
 Samples time_yields(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
   const PeerProcess other(crew, pu, page_bytes(), PeerProcess::Idle::yields);
   Samples samples;

@@ -185,14 +185,13 @@ Contest heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale&
     double blocks;
     Operation operation;
     bool by_both;
-    double rival_blocks;
   };
   // To join half a block two halves are read and one is written, where a copy reads one: half as
   // much again; then the other half is copied.
-  constexpr Moved all[] = {{1, Operation::bcast, false, 1},
-                           {1.25, Operation::allreduce, true, ranks},
-                           {ranks, Operation::alltoall, true, ranks},
-                           {ranks, Operation::allgather, true, ranks}};
+  constexpr Moved all[] = {{1, Operation::bcast, false},
+                           {1.25, Operation::allreduce, true},
+                           {ranks, Operation::alltoall, true},
+                           {ranks, Operation::allgather, true}};
   const auto block = static_cast<double>(bytes);
   constexpr std::size_t first = std::size(all);
   const std::vector<std::size_t> by_both = {first, first + 2};
@@ -204,7 +203,7 @@ Contest heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale&
                                   .rivals = one.by_both ? by_both : by_one,
                                   .bar = {Kind::rate_at_least, 0.8},
                                   .subject_bytes = one.blocks * block,
-                                  .rival_bytes = one.rival_blocks * block});
+                                  .rival_bytes = (one.by_both ? ranks : 1) * block});
     add(contest, series, what, std::make_unique<TeamOperation>(Calls{one.operation, bytes}), false);
   }
   for (const auto kernel : {memory::CopyKernel::plain, memory::CopyKernel::abreast}) {

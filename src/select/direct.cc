@@ -260,8 +260,7 @@ double joined_slices_ns(const Prices& prices, std::size_t slice, const DirectRed
          prices.join_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
 }
 
-// A rank's slice of the result, written to where one other rank has it. Of what is mapped the lines
-// count that its owner has used since, of all that it has of such results.
+// A rank's slice of the result, written to where one other rank has used the one before.
 double written_results_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
                           const Request& request) {
   const int others = prices.ranks() - 1;
