@@ -18,6 +18,8 @@ for argument in "$@"; do
   esac
 done
 if command -v ccache >/dev/null; then
+  # Precompiled headers are told apart by what is in them.
+  export CCACHE_SLOPPINESS=pch_defines,time_macros
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 log=build/$preset-configure.log

@@ -29,6 +29,13 @@ bench() {
   scripts/build.sh release -DHUDDLE_BENCH=ON copy_bench &&
     build/release/bench/copy_bench --benchmark_min_time=0.01 --benchmark_filter=4096
 }
+# shellcheck disable=SC2317  # called through step
+disguise() {
+  local status=0
+  tests/lab/disguise.sh build/release "$1" --parallel "${JOBS:-$(nproc)}" || status=$?
+  [ "$status" = 77 ] && echo "skipped: no namespaces here" && status=0
+  return "$status"
+}
 
 scripts/install-packages.sh build package test test-all || exit 1
 step test scripts/test.sh
@@ -51,6 +58,9 @@ step scalapack python3 -B tests/mpi/suites/scalapack.py "${suites[@]:0:2}"
 step hdf5 python3 -B tests/mpi/suites/hdf5.py "${suites[@]}"
 step petsc python3 -B tests/mpi/suites/petsc.py "${suites[@]:0:2}"
 step mpich-tests python3 -B tests/mpi/suites/mpich_tests.py "${suites[@]}"
+# Programs that make and free large arrays, natively and in the heap in turns: half an hour of them.
+step churn python3 -B tests/mpi/suites/churn.py "${suites[@]:0:2}" --work build/test-all/churn \
+  --runs "${CHURN_RUNS:-50}" --beside 1
 # Ordinary programs whose large blocks all are in a heap that peers could map.
 step heap python3 -B tests/heap/preload/programs_test.py build/release/lib/huddle/libhuddle_heap.so \
   cc c++ --thorough
@@ -60,12 +70,22 @@ step tidy scripts/tidy.sh
 step fuzz tests/fuzz/run.sh "${FUZZ_SECONDS:-180}"
 step aarch64 tests/lab/aarch64.sh
 step numa-guest tests/lab/numa_guest.sh
+# Every test where the machine looks like another one; what cannot run in one of them, disguise.sh says.
+for name in other-maker one-core four-cores half-allowed threads two-nodes small-shm nobody frozen-home; do
+  step "$name" disguise "$name"
+done
 # Programs of all kinds under every MPI that bench/peers has set up.
 step programs tests/mpi/programs/driver.py --level thorough all
 step programs-heap tests/mpi/programs/driver.py --heap --level brief all
 step deaths-heap tests/mpi/programs/driver.py --heap --level thorough --only deaths openmpi-4 mpich-5
+# Ten times the orders of events that `make test` tries.
+step checker env HUDDLE_CHECKED_EXECUTIONS=100000 tests/node/checked_orders.py \
+  build/release/tests/node/node_tests
 # Thousands of ranks killed at random moments, where `make test` kills some hundreds.
 step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=*Death.*'
+# The same of memory that one rank does not get.
+step refusals env REFUSALS=10000 build/release/tests/team/team_tests '--gtest_filter=Scarcity.*'
+step refusals-mpi env REFUSALS=10000 tests/mpi/programs/driver.py --only refusals openmpi-4 mpich-4
 if [ "$(id -u)" = 0 ]; then
   step hosts tests/lab/hosts.sh
   step debian-package tests/lab/debian-package.sh

@@ -29,7 +29,8 @@ team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
   if (bootstrap.allgather == allgather_of) {
     return *static_cast<huddle_meeting*>(bootstrap.arg)->bootstrap;
   }
-  const auto gather = [bootstrap](std::span<const std::byte> mine, std::span<std::byte> all) {
+  // By reference: a copy would take memory, and there may be none before the others are told.
+  const auto gather = [&bootstrap](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (bootstrap.allgather(bootstrap.arg, mine.data(), mine.size(), all.data()) != 0) {
       throw FailureError(
           "the ranks cannot reach each other: the allgather of the bootstrap failed");

@@ -26,7 +26,8 @@ huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap
   return make_handle(team, message, [&] {
     require(context != nullptr, "huddle_team_create: the context is null");
     require_a_place(bootstrap);
-    return new huddle_team(context->ground, bootstrap_of(*bootstrap));
+    const huddle::team::Bootstrap others = bootstrap_of(*bootstrap);
+    return huddle::team::make_or_decline<huddle_team>(others, context->ground, others).release();
   });
 }
 

@@ -5,39 +5,45 @@
 // the command line turns it into an exit status, the C interface into a huddle_status.
 #pragma once
 
-#include <stdexcept>
+#include <exception>
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace huddle {
 
 // The exit statuses of every command; the same numbers as huddle_status.
 enum class ExitCode : int { fine = 0, failure = 1, usage = 2, bad_input = 3 };
 
-class Error : public std::runtime_error {
+class Error : public std::exception {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  // Cannot fail, so that what is thrown is what was meant to be thrown: where there is no memory
+  // for the message, it says that.
+  Error(ExitCode code, std::string_view message) noexcept;
   ExitCode code() const { return code_; }
+  const char* what() const noexcept override;
 
  private:
   ExitCode code_;
+  std::shared_ptr<const std::string> message_;  // null where there was no memory for it
 };
 
 // The machine, a file system or another process did not do what was asked.
 class FailureError : public Error {
  public:
-  explicit FailureError(const std::string& message) : Error(ExitCode::failure, message) {}
+  explicit FailureError(std::string_view message) noexcept : Error(ExitCode::failure, message) {}
 };
 
 // The command was called wrongly.
 class UsageError : public Error {
  public:
-  explicit UsageError(const std::string& message) : Error(ExitCode::usage, message) {}
+  explicit UsageError(std::string_view message) noexcept : Error(ExitCode::usage, message) {}
 };
 
 // A file or a setting that was read is damaged.
 class InputError : public Error {
  public:
-  explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}
+  explicit InputError(std::string_view message) noexcept : Error(ExitCode::bad_input, message) {}
 };
 
 }  // namespace huddle

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/pidfd.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -63,6 +65,7 @@ void PeerProcess::start(Idle idle) {
   close(pipe_ends[0]);
   if (is_ready) {
     pid_ = child;
+    watch_ = memory::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
     return;
   }
   if (child > 0) waitpid(child, nullptr, 0);
@@ -78,7 +81,7 @@ PeerProcess::~PeerProcess() {
 void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes,
                     std::size_t offset) {
   const ssize_t came = try_read(peer, target, bytes, offset);
-  if (came == static_cast<ssize_t>(bytes)) return;
+  if (came == static_cast<ssize_t>(bytes) && !has_lost_number(peer.watch())) return;
   throw FailureError(fmt::format("process_vm_readv brought {} of {} bytes", came, bytes));
 }
 

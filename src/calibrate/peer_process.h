@@ -12,6 +12,7 @@
 #include <string>
 
 #include "calibrate/crew.h"
+#include "memory/descriptor.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::calibrate {
@@ -28,6 +29,8 @@ class PeerProcess {
   PeerProcess& operator=(const PeerProcess&) = delete;
 
   pid_t pid() const { return pid_; }
+  // A pidfd of it; -1 where the system has none.
+  int watch() const { return watch_.number(); }
   // Where its memory lies, there; every byte is `fill` at first.
   const std::byte* remote_data() const { return buffer_.data(); }
   static constexpr std::byte fill{0x5A};
@@ -37,10 +40,11 @@ class PeerProcess {
 
   memory::PageBuffer buffer_;  // mapped before the fork: the child has it at the same address
   pid_t pid_ = -1;
+  memory::Descriptor watch_;
 };
 
-// Reads from so far into the peer's memory with process_vm_readv. Throws FailureError where not
-// everything comes.
+// Reads from so far into the peer's memory with process_vm_readv, and sees whether it is the peer's
+// still, as ranks do. Throws FailureError where not everything comes.
 void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes,
                     std::size_t offset = 0);
 

@@ -17,7 +17,7 @@ namespace {
 std::optional<bool> said(const Context& context) {
   const std::string& heap = settings::find(context.settings, "heap").value;
   if (heap == "auto") return std::nullopt;
-  return heap == "on";
+  return heap != "off";
 }
 
 }  // namespace

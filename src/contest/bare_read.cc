@@ -43,7 +43,7 @@ void BareRead::prepare(const Here& here) {
 void BareRead::open_peer(const Here& here) {
   const Shown& peer = shown_[static_cast<std::size_t>(1 - here.rank)];
   const auto process = static_cast<pid_t>(peer.process);
-  peer_ = std::make_unique<path::CmaMemory>(process);
+  peer_ = std::make_unique<path::CmaMemory>(process, path::unwatched);
   if (here.heap == nullptr) return;
   const std::string path = fmt::format("/proc/{}/fd/{}", process, peer.heap.descriptor);
   const memory::Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));

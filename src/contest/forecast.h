@@ -21,6 +21,7 @@ struct Forecast {
   Forecast(const machine::Machine& machine, const Seating& seating, bool may_read);
   // The same where the ranks are to run: they try whether they may.
   Forecast(const machine::Machine& machine, const Seating& seating);
+  Forecast(machine::Machine&& machine, const Seating& seating) = delete;  // the model refers to it
   Forecast(const Forecast&) = delete;
   Forecast& operator=(const Forecast&) = delete;
 

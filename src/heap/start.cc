@@ -23,7 +23,7 @@ Started start(const Wish& wish) {
   auto* const ask = reinterpret_cast<huddle_heap_start_function*>(dlsym(RTLD_DEFAULT, start_name));
   if (ask == nullptr) return {};
   const huddle_heap_wish wished{version, wish.least_block_bytes, wish.cap_bytes,
-                                wish.most_copied_bytes};
+                                wish.most_copied_bytes, wish.checked};
   const huddle_heap* const heap = ask(&wished);
   if (heap == nullptr)
     return {std::nullopt, "the library of the shared heap is of another version"};

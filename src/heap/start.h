@@ -20,6 +20,7 @@ struct huddle_heap_wish {
   std::size_t least_block_bytes;  // what is smaller comes from elsewhere
   std::size_t cap_bytes;
   std::size_t most_copied_bytes;  // by a fork
+  bool checked;                   // it looks for errors
 };
 
 struct huddle_heap {
@@ -40,7 +41,7 @@ namespace huddle::heap {
 
 // Changes with everything that the two libraries have in common: the structures above, and what
 // they point to.
-inline constexpr std::uint64_t version = 0x0001'7061'6568'6475;
+inline constexpr std::uint64_t version = 0x0002'7061'6568'6475;
 inline constexpr const char* start_name = "huddle_heap_start";
 
 struct Started {

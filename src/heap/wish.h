@@ -15,6 +15,7 @@ struct Wish {
   std::size_t least_block_bytes = 0;  // what is smaller comes from elsewhere
   std::size_t cap_bytes = 0;
   std::size_t most_copied_bytes = 0;  // by a fork
+  bool checked = false;               // it looks for errors
 };
 
 // value: of the setting with this key, as the table of settings takes it.

@@ -221,13 +221,29 @@ double CostModel::copy_ns(const Copy& copy) const {
 
 namespace {
 
+double cube(double side) { return side * side * side; }
+
+// From arithmetic that every processor rounds alike, so that a price does not depend on whose
+// library of mathematics is there: by Newton's method, from above.
+double cube_root(double volume) {
+  if (volume <= 0) return 0;
+  if (volume == std::numeric_limits<double>::infinity()) return volume;
+  int power = 0;
+  std::frexp(volume, &power);
+  double side = std::ldexp(1.0, power / 3 + 1);
+  constexpr int steps =
+      9;  // each doubles the digits that are right; it began within a factor of four
+  for (int step = 0; step < steps; ++step) side -= (side - volume / (side * side)) / 3;
+  return side;
+}
+
 // What goes on side by side takes longer than the longer of the two, and not as long as both: as
 // cubes add up it is predicted best.
 double side_by_side_ns(double one_ns, double other_ns) {
-  return std::cbrt(std::pow(one_ns, 3) + std::pow(other_ns, 3));
+  return cube_root(cube(one_ns) + cube(other_ns));
 }
 double besides_ns(double both_ns, double one_ns) {
-  return std::cbrt(std::max(0.0, std::pow(both_ns, 3) - std::pow(one_ns, 3)));
+  return cube_root(std::max(0.0, cube(both_ns) - cube(one_ns)));
 }
 
 }  // namespace

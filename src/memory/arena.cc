@@ -110,19 +110,26 @@ Piece Arena::allocate_on_nodes(std::size_t segment_bytes, std::span<const int> n
   return *pages;
 }
 
+// Where there is no memory to note that it is free, it stays as it is: whoever lets go of something
+// is often on the way out of some other trouble.
 void Arena::free(Piece piece) {
   if (piece.bytes == 0) return;
   const std::scoped_lock lock(mutex_);
-  // Where the file is gone, memory stays where it is.
-  if (on_nodes_.erase(piece.offset) != 0 && file_.is_there()) {
-    // The next one to get these pages would have them on nodes that it did not ask for.
-    unreserve(piece);
-    space_.give(Backing::none, piece);
+  try {
+    // Where the file is gone, memory stays where it is.
+    if (on_nodes_.erase(piece.offset) != 0 && file_.is_there()) {
+      // The next one to get these pages would have them on nodes that it did not ask for.
+      unreserve(piece);
+      space_.give(Backing::none, piece);
+      return;
+    }
+    const Piece part = space_.give(Backing::memory, piece);
+    if (part.bytes >= least_returned_bytes &&
+        space_.free_bytes(Backing::memory) > most_kept_bytes) {
+      give_back_pages_of(part);
+    }
+  } catch (const std::bad_alloc&) {
     return;
-  }
-  const Piece part = space_.give(Backing::memory, piece);
-  if (part.bytes >= least_returned_bytes && space_.free_bytes(Backing::memory) > most_kept_bytes) {
-    give_back_pages_of(part);
   }
 }
 

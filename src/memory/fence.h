@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Waiting for one's own stores.
+// Waiting for one's own stores, and having them seen in order.
 #pragma once
 
 #if defined(__x86_64__)
@@ -17,6 +17,15 @@ inline void wait_for_stores() {
   _mm_mfence();
 #elif defined(__aarch64__)
   asm volatile("dmb ish" ::: "memory");
+#endif
+}
+
+// Whoever acquires what this thread stores from here on sees its earlier non-temporal stores, too.
+// On x86 these go past the cache in no order, that of a release store included; on Arm they are
+// stores like any other, which a release store orders.
+inline void order_nontemporal_stores() {
+#if defined(__x86_64__)
+  _mm_sfence();
 #endif
 }
 

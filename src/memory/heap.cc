@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "base/round_up.h"
@@ -18,8 +19,6 @@
 
 namespace huddle::memory {
 namespace {
-
-using Backing = ArenaSpace::Backing;
 
 // Kept for the next blocks where the program holds none: as much as the C library's malloc comes to
 // keep. With less, sizes that differ from block to block cost twice the time, most of it for pages.
@@ -39,11 +38,12 @@ std::size_t address_of(const void* block) { return reinterpret_cast<std::uintptr
 
 }  // namespace
 
-Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes)
+Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes, Care care)
     : file_(ArenaFile::Kind::memfd, ""),
       view_(file_.descriptor(), checked_cap(cap_bytes)),
       id_(ArenaId::random()),
       most_copied_bytes_(most_copied_bytes),
+      care_(care),
       file_bytes_(file_.extend(page_bytes())) {
   // Where the system gives huge pages of shared memory to those who ask.
   madvise(view_.base(), view_.cap_bytes(), MADV_HUGEPAGE);
@@ -54,12 +54,13 @@ Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes)
 void* Heap::allocate(std::size_t bytes, std::size_t alignment, Content content) noexcept {
   if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return nullptr;
   try {
-    const std::scoped_lock lock(mutex_);
+    Lock lock(mutex_);
     if (is_private_) return nullptr;
-    const auto found = find(round_up(std::max<std::size_t>(bytes, 1), least_alignment),
-                            std::max(alignment, least_alignment));
+    if (care_ == Care::checked) return allocate_checked(bytes, alignment, content);
+    const auto found = find_or_make_room(round_up(std::max<std::size_t>(bytes, 1), least_alignment),
+                                         std::max(alignment, least_alignment), lock);
     if (!found) return nullptr;
-    if (!reach(found->piece)) {
+    if (is_private_ || !reach(found->piece)) {
       space_.give(found->was_used ? Backing::memory : Backing::none, found->piece);
       return nullptr;
     }
@@ -77,7 +78,8 @@ bool Heap::grow(void* block, std::size_t bytes) noexcept {
   if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return false;
   const std::scoped_lock lock(mutex_);
   const auto at = blocks_.find(address_of(block));
-  if (is_private_ || at == blocks_.end()) return false;
+  // A checked block ends where its pages end.
+  if (is_private_ || care_ == Care::checked || at == blocks_.end()) return false;
   const Piece old{at->first, at->second};
   if (bytes <= old.bytes) return true;
   const std::size_t more = round_up(bytes, least_alignment) - old.bytes;
@@ -96,32 +98,40 @@ bool Heap::grow(void* block, std::size_t bytes) noexcept {
 // What nobody has touched yet is given in whole pages: with one byte of it a page has memory.
 std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) {
   if (const auto used = space_.take(Backing::memory, bytes, alignment)) return Found{*used, true};
-  const std::size_t pages = round_up(bytes, page_bytes());
-  const std::size_t aligned = std::max(alignment, page_bytes());
-  auto clean = space_.take(Backing::none, pages, aligned);
-  if (!clean) {
-    // Free parts that have memory may stand between others that have none: without it they are one.
-    for (const Piece part : space_.parts(Backing::memory)) give_back_pages_of(part);
-    clean = space_.take(Backing::none, pages, aligned);
-  }
+  const auto clean =
+      space_.take(Backing::none, round_up(bytes, page_bytes()), std::max(alignment, page_bytes()));
   return clean ? std::optional(Found{*clean, false}) : std::nullopt;
+}
+
+// Free parts that have memory may stand between others that have none: without it they are one.
+std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_t alignment,
+                                                   Lock& lock) {
+  auto found = find(bytes, alignment);
+  if (found) return found;
+  give_back_pages_of(space_.parts(Backing::memory), lock);
+  return find(bytes, alignment);
 }
 
 bool Heap::free(void* block) noexcept {
   // The child of this fork may have it as well, and does not know yet that it goes.
   if (block == nullptr || mutex_.is_forking_here()) return true;
-  const std::scoped_lock lock(mutex_);
+  Lock lock(mutex_);
   const auto at = blocks_.find(address_of(block));
   if (at == blocks_.end()) return false;
-  const Piece piece{at->first, at->second};
+  const Piece piece = piece_of(at->first, at->second);
+  const CheckedBlock checked{at->first, at->second};
+  used_bytes_ -= at->second;
   blocks_.erase(at);
-  used_bytes_ -= piece.bytes;
   try {
+    if (care_ == Care::checked) {
+      free_checked(checked, lock);
+      return true;
+    }
     const Piece part = space_.give(Backing::memory, piece);
     // As much is kept for the next blocks as there is in blocks: a program that holds on to little
     // gives much back, one that holds much does not pay for pages again and again.
     if (space_.free_bytes(Backing::memory) > used_bytes_ + most_kept_idle_bytes) {
-      give_back_pages_of(part);
+      give_back_pages_of({&part, 1}, lock);
     }
   } catch (const std::bad_alloc&) {
     // It stays away from the free ones.
@@ -129,12 +139,28 @@ bool Heap::free(void* block) noexcept {
   return true;
 }
 
-void Heap::give_back_pages_of(Piece part) {
-  const Piece pages = whole_pages_of(part);
-  if (pages.bytes == 0 || !(is_private_ || file_.is_there())) return;
-  space_.take_exactly(Backing::memory, pages);
-  is_private_ ? drop_pages(pages) : file_.give_back(in_file(pages));
-  space_.give(Backing::none, pages);
+// Not under the lock: who watches for memory that goes, to forget what an adapter knew of it, may
+// allocate and free. Meanwhile the pages are nobody's. Where the system refuses they stay.
+void Heap::give_back_pages_of(std::span<const Piece> parts, Lock& lock) {
+  std::vector<Piece> taken;
+  taken.reserve(parts.size());
+  for (const Piece part : parts) {
+    const Piece pages = whole_pages_of(part);
+    if (pages.bytes == 0) continue;
+    space_.take_exactly(Backing::memory, pages);
+    taken.push_back(pages);
+  }
+  const bool is_private = is_private_;
+  lock.unlock();
+  const auto kept = std::partition(taken.begin(), taken.end(),
+                                   [&](Piece pages) { return give_back(pages, is_private); });
+  lock.lock();
+  std::for_each(taken.begin(), kept, [this](Piece pages) { space_.give(Backing::none, pages); });
+  std::for_each(kept, taken.end(), [this](Piece pages) { space_.give(Backing::memory, pages); });
+}
+
+bool Heap::give_back(Piece pages, bool is_private) const {
+  return is_private ? drop_pages(pages) : remove_shared_pages(pages);
 }
 
 // Makes the file so long, and what is in blocks a part of core dumps, as any other memory of the
@@ -153,14 +179,15 @@ bool Heap::reach(Piece piece) {
   return true;
 }
 
+// Not under the lock either.
 bool Heap::clear(Piece pages) noexcept {
   if (mutex_.is_forking_here()) return false;
-  const std::scoped_lock lock(mutex_);
-  if (is_private_) {
-    drop_pages(pages);
-    return may_be_written(pages);
-  }
-  return madvise(view_.base() + in_file(pages).offset, pages.bytes, MADV_REMOVE) == 0;
+  const bool is_private = [this] {
+    const std::scoped_lock lock(mutex_);
+    return is_private_;
+  }();
+  if (!give_back(pages, is_private)) return false;
+  return !is_private || may_be_written(pages);
 }
 
 std::size_t Heap::bytes_of(const void* block) const noexcept {

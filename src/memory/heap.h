@@ -12,12 +12,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <span>
 
 #include "memory/arena_file.h"
 #include "memory/arena_space.h"
 #include "memory/arena_view.h"
+#include "memory/checked_block.h"
 #include "memory/fork_line.h"
 #include "memory/fork_mutex.h"
 
@@ -76,10 +80,15 @@ class Heap {
   // Copied in less than a second: with more in its hands a program would notice.
   static constexpr std::size_t usual_most_copied_bytes = std::size_t{1} << 30;
 
+  // For whoever looks for an error: with `checked` a block is used within its bounds and until it
+  // is freed, by its owner and by peers, or the program ends with a sentence.
+  enum class Care { usual, checked };
+
   // cap_bytes: the most that it may ever hold; costs addresses, not memory. most_copied_bytes: a
   // fork copies so much, and no more. Throws FailureError, InputError where the cap is below two
   // pages.
-  explicit Heap(std::size_t cap_bytes, std::size_t most_copied_bytes = usual_most_copied_bytes);
+  explicit Heap(std::size_t cap_bytes, std::size_t most_copied_bytes = usual_most_copied_bytes,
+                Care care = Care::usual);
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
@@ -93,9 +102,11 @@ class Heap {
   bool free(void* block) noexcept;
   // Makes it hold so much where it lies, or changes nothing where there is no room behind it.
   bool grow(void* block, std::size_t bytes) noexcept;
-  // What is in these pages is zero from now on, and takes no memory until it is written. False
-  // where the system cannot do that. pre: whole pages of blocks of this heap's.
+  // What is in these pages is zero from now on, and takes no memory until it is written. False, and
+  // errno, where the system cannot do that. pre: whole pages of blocks of this heap's.
   bool clear(Piece pages) noexcept;
+  // With `checked`: whether anybody, peers too, has touched what was freed.
+  void look_at_freed() const noexcept;
   // What there is room for in it; 0 where no block begins there.
   std::size_t bytes_of(const void* block) const noexcept;
 
@@ -125,9 +136,19 @@ class Heap {
   // What is done with the pages when the process forks.
   enum class AtFork { nothing, copy, freeze };
 
+  using Lock = std::unique_lock<ForkMutex>;
+  using Backing = ArenaSpace::Backing;
+
   std::optional<Found> find(std::size_t bytes, std::size_t alignment);
-  void give_back_pages_of(Piece part);
+  std::optional<Found> find_or_make_room(std::size_t bytes, std::size_t alignment, Lock& lock);
+  void give_back_pages_of(std::span<const Piece> parts, Lock& lock);
+  bool give_back(Piece pages, bool is_private) const;
   bool reach(Piece piece);
+  Piece piece_of(std::size_t address, std::size_t bytes) const;
+  void* allocate_checked(std::size_t bytes, std::size_t alignment, Content content);
+  void free_checked(const CheckedBlock& block, Lock& lock);
+  void use_freed_again();
+  void look_at(Piece freed) const noexcept;
   std::size_t begin() const { return reinterpret_cast<std::uintptr_t>(view_.base()); }
   Piece in_file(Piece piece) const { return {piece.offset - begin(), piece.bytes}; }
 
@@ -147,6 +168,7 @@ class Heap {
   ArenaView view_;
   ArenaId id_;
   std::size_t most_copied_bytes_;
+  Care care_;
   mutable HeapState state_;
   mutable ForkMutex mutex_;  // guards what follows
   // Pieces are told by their addresses: those are what is to be aligned.
@@ -155,6 +177,7 @@ class Heap {
   std::size_t used_bytes_ = 0;
   std::size_t file_bytes_ = 0;
   bool is_private_ = false;  // the pages are this process's own
+  std::deque<Piece> freed_;  // with `checked`: what nobody may touch any more, the oldest first
   AtFork at_fork_ = AtFork::nothing;
   ForkLine line_;
 };

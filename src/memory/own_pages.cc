@@ -35,6 +35,14 @@ bool map_own_view(Piece pages, int file) noexcept {
   return map(pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file);
 }
 
-void drop_pages(Piece pages) noexcept { map(pages, PROT_NONE, anonymous | MAP_FIXED, -1); }
+bool drop_pages(Piece pages) noexcept { return map(pages, PROT_NONE, anonymous | MAP_FIXED, -1); }
+
+bool remove_shared_pages(Piece pages) noexcept {
+  return pages.bytes == 0 || madvise(address_of(pages), pages.bytes, MADV_REMOVE) == 0;
+}
+
+bool forbid_pages(Piece pages) noexcept {
+  return pages.bytes == 0 || mprotect(address_of(pages), pages.bytes, PROT_NONE) == 0;
+}
 
 }  // namespace huddle::memory

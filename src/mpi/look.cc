@@ -2,7 +2,6 @@
 // Copyright the huddle contributors
 #include "mpi/look.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -18,16 +17,10 @@
 
 #include "base/error.h"
 #include "memory/descriptor.h"
+#include "mpi/beside.h"
 
 namespace huddle::mpi {
 namespace {
-
-std::string program_path() {
-  Dl_info self;
-  dladdr(reinterpret_cast<const void*>(&look_at_machine), &self);
-  const std::string file = self.dli_fname;
-  return file.substr(0, file.rfind('/') + 1) + "huddle-look";
-}
 
 // Without what was preloaded into this process: that is for programs that use MPI.
 std::vector<char*> own_environment() {
@@ -77,7 +70,7 @@ bool ended_well(pid_t child) {
 }  // namespace
 
 std::string look_at_machine(const std::string& machine_file) {
-  std::string program = program_path();
+  std::string program = path_beside("huddle-look");
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw FailureError(fmt::format("no pipe to {}: {}", program, std::strerror(errno)));

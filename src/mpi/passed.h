@@ -24,6 +24,7 @@ enum class Passed {
   no_kernel,        // the type with this operator, or an operation that huddle does not take
   for_judgement,    // arguments that the MPI will have something to say about
   no_memory,        // for this algorithm
+  device_memory,    // data of some rank lie where a host does not reach, or had better not
 };
 
 constexpr std::string_view words(Passed passed) {
@@ -56,6 +57,8 @@ constexpr std::string_view words(Passed passed) {
       return "arguments for the MPI to judge";
     case Passed::no_memory:
       return "no memory";
+    case Passed::device_memory:
+      return "device memory";
   }
   return "";
 }

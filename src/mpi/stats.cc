@@ -4,30 +4,41 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "base/text.h"
 
 namespace huddle::mpi {
 
-void Stats::add(const Row& row, std::size_t bytes, double seconds) {
+void Stats::add(select::Operation operation, Passed why, std::string_view algorithm,
+                std::size_t bytes, double seconds) {
   const std::lock_guard lock(mutex_);
-  Sum& sum = rows_[row];
-  ++sum.calls;
-  sum.bytes += bytes;
-  sum.seconds += seconds;
+  try {
+    Sum& sum = rows_[{operation, why, std::string(algorithm)}];
+    ++sum.calls;
+    sum.bytes += bytes;
+    sum.seconds += seconds;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 void Stats::taken(select::Operation operation, std::string_view algorithm, std::size_t bytes,
                   double seconds) {
-  add({operation, Passed::not_passed, std::string(algorithm)}, bytes, seconds);
+  add(operation, Passed::not_passed, algorithm, bytes, seconds);
 }
 
 void Stats::passed(select::Operation operation, Passed why, std::size_t bytes, double seconds) {
-  add({operation, why, ""}, bytes, seconds);
+  add(operation, why, "", bytes, seconds);
 }
 
-void Stats::remark(const std::string& sentence) {
+void Stats::remark(std::string_view sentence) {
   const std::lock_guard lock(mutex_);
-  ++remarks_[sentence];
+  try {
+    ++remarks_[std::string(sentence)];
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 namespace {
@@ -47,7 +58,8 @@ std::string grouped(std::size_t number) {
 }  // namespace
 
 std::string summary(Shares shares, const huddle_door& door) {
-  for (std::size_t i = 0; i < door.passed_count; ++i) shares.passed += door.passed[i].calls;
+  for (std::size_t i = 0; i < door.passed_count; ++i)
+    shares.passed += huddle_counted_calls(&door.passed[i]);
   if (shares.taken + shares.passed == 0) return "";
   return fmt::format(
       "huddle: {} collectives of rank 0 taken, {} passed to the MPI (--stats says which)\n",
@@ -66,9 +78,10 @@ std::string Stats::report(const huddle_door& door) const {
   }
   for (std::size_t i = 0; i < door.passed_count; ++i) {
     const huddle_passed& passed = door.passed[i];
-    if (passed.calls == 0) continue;
-    text += fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: not taken yet\n", passed.name, passed.calls,
-                        "-", "-");
+    const unsigned long calls = huddle_counted_calls(&passed);
+    if (calls == 0) continue;
+    text +=
+        fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: not taken yet\n", passed.name, calls, "-", "-");
   }
   for (const auto& [sentence, times] : remarks_) text += fmt::format("  {}\n", sentence);
   return text;

@@ -17,14 +17,15 @@
 
 namespace huddle::mpi {
 
-// For several threads.
+// For several threads. What there is no memory to write down is left out: a call that went well is
+// no failure for that.
 class Stats {
  public:
   void taken(select::Operation operation, std::string_view algorithm, std::size_t bytes,
              double seconds);
   void passed(select::Operation operation, Passed why, std::size_t bytes, double seconds);
   // A reason in a sentence, for the report to end with; said once.
-  void remark(const std::string& sentence);
+  void remark(std::string_view sentence);
 
   // A table for people. Calls that never came to the back end are counted by the stub.
   std::string report(const huddle_door& door) const;
@@ -41,7 +42,8 @@ class Stats {
     std::string algorithm;
     auto operator<=>(const Row&) const = default;
   };
-  void add(const Row& row, std::size_t bytes, double seconds);
+  void add(select::Operation operation, Passed why, std::string_view algorithm, std::size_t bytes,
+           double seconds);
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<Row, Sum> rows_;

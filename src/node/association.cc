@@ -3,7 +3,6 @@
 #include "node/association.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "machine/infer.h"
 
@@ -44,9 +43,16 @@ int joins(const Starts& starts) {
 // the machine costs some times what joining inside a cache does.
 constexpr int worth_of_nearness = 2;
 
+// In whole numbers: all ranks have to come to the same.
+int ceil_sqrt(int number) {
+  int root = 0;
+  while (root * root < number) ++root;
+  return root;
+}
+
 Starts blocks_for(const Seats& seats) {
   const int ranks = seats.ranks();
-  const int even = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(ranks))));
+  const int even = ceil_sqrt(ranks);
   const Starts whole = {0, ranks};
   Starts best = even_blocks(ranks, even);
   if (joins(whole) <= joins(best)) best = whole;

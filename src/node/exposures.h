@@ -49,6 +49,7 @@ class Exposures {
   template <world::SingleCopyWorld W>
   void publish(W& w) {
     failure_ = none;
+    w.order_callers_stores();
     shown_.publish(w, ++call_);
   }
 

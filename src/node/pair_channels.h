@@ -91,6 +91,7 @@ class PairChannels {
     const Place from{Region::input, w.rank(), out.at()};
     if (out.is_announced) {
       w.expose(line + payload_offset, from);
+      w.order_callers_stores();
       to_peer.is_announced = is_unsettled_ = true;
     } else {
       w.copy(place_of(out, w.rank(), out.peer, to_peer.filled, plan), from, bytes, plan.passing.in);
@@ -229,6 +230,7 @@ class PairChannels {
     const Place flag = drained(w.rank(), in.peer);
     if (plan.has_written(bytes)) {
       w.expose(flag + payload_offset, to);
+      w.order_callers_stores();
       from_peer.is_being_written = true;
     } else {
       from_peer.is_missing = !read(w, in, to, bytes);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/pidfd.h"
+
 namespace huddle::path {
 namespace {
 
@@ -15,8 +17,11 @@ void pass(iovec& part, std::size_t bytes) {
 
 }  // namespace
 
-ErrorNumber CmaMemory::copy_by(CopyCall* call, iovec here, iovec there) const noexcept {
+// asks_first: before each call of the system.
+ErrorNumber CmaMemory::copy_by(CopyCall* call, bool asks_first, iovec here,
+                               iovec there) const noexcept {
   while (here.iov_len > 0) {
+    if (asks_first && has_lost_number(watch_)) return ESRCH;
     const std::size_t most = std::min(here.iov_len, most_at_once);
     const iovec local{here.iov_base, most};
     const iovec remote{there.iov_base, most};
@@ -32,12 +37,14 @@ ErrorNumber CmaMemory::copy_by(CopyCall* call, iovec here, iovec there) const no
 }
 
 ErrorNumber CmaMemory::read(std::byte* to, Told from, std::size_t bytes) noexcept {
-  return copy_by(calls_.read, {to, bytes}, {pointer_to(from), bytes});
+  const ErrorNumber error = copy_by(calls_.read, false, {to, bytes}, {pointer_to(from), bytes});
+  return error == fine && has_lost_number(watch_) ? ESRCH : error;
 }
 
 // The system only reads from here; an iovec has no word for that.
 ErrorNumber CmaMemory::write(Told to, const std::byte* from, std::size_t bytes) noexcept {
-  return copy_by(calls_.write, {const_cast<std::byte*>(from), bytes}, {pointer_to(to), bytes});
+  return copy_by(calls_.write, true, {const_cast<std::byte*>(from), bytes},
+                 {pointer_to(to), bytes});
 }
 
 }  // namespace huddle::path

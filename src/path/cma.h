@@ -26,11 +26,19 @@ struct CopyCalls {
   CopyCall* write = process_vm_writev;
 };
 
+// In place of a pidfd, where the process is sure to be there: a child that nobody has waited for.
+inline constexpr int unwatched = -1;
+
+// The system knows a process by a number that may be another one's some time after it has died. So
+// its pidfd is asked, too: before each write, and after a read, for whoever has its number then had
+// it all the time. What is left is the moment between that question and a write.
 class CmaMemory : public PeerMemory {
  public:
-  explicit CmaMemory(pid_t process, const CopyCalls& calls = {})
-      : process_(process), calls_(calls) {}
+  // watch: its pidfd, which stays open as long as this lives, or `unwatched`.
+  CmaMemory(pid_t process, int watch, const CopyCalls& calls = {})
+      : process_(process), watch_(watch), calls_(calls) {}
 
+  // Both: ESRCH of a process that is gone, whoever has its number now.
   [[nodiscard]] ErrorNumber read(std::byte* to, Told from, std::size_t bytes) noexcept override;
   [[nodiscard]] ErrorNumber write(Told to, const std::byte* from,
                                   std::size_t bytes) noexcept override;
@@ -39,9 +47,10 @@ class CmaMemory : public PeerMemory {
   static constexpr std::size_t most_at_once = 0x7ffff000;
 
  private:
-  ErrorNumber copy_by(CopyCall* call, iovec here, iovec there) const noexcept;
+  ErrorNumber copy_by(CopyCall* call, bool asks_first, iovec here, iovec there) const noexcept;
 
   pid_t process_;
+  int watch_;
   CopyCalls calls_;
 };
 

@@ -9,7 +9,7 @@ namespace huddle::path {
 
 std::unique_ptr<PeerMemory> open(const Owner& owner) {
   if (owner.is_this_process) return std::make_unique<OwnMemory>();
-  return std::make_unique<CmaMemory>(owner.process);
+  return std::make_unique<CmaMemory>(owner.process, owner.watch);
 }
 
 }  // namespace huddle::path

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "path/cma.h"
 #include "path/peer_memory.h"
 
 namespace huddle::path {
@@ -16,6 +17,7 @@ namespace huddle::path {
 struct Owner {
   int rank = 0;
   pid_t process = 0;
+  int watch = unwatched;  // a pidfd of it, which stays open as long as its memory is used
   bool is_this_process = false;
 };
 

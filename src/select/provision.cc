@@ -39,15 +39,21 @@ std::vector<node::Shape> shapes_for(const node::Seats& seats) {
 // readers than that at one segment share it.
 constexpr int copies_at_full_rate = 4;
 
-// How large a queue is filled and read fastest: the larger it is, the fewer waits; too large, and
-// its lines fall out of the caches between two uses. After Kurnosov and Tokmasheva's b, by what
-// writing and reading blocks of that size takes here.
-std::size_t best_queue(const Prices& prices, std::size_t most_bytes) {
-  constexpr std::size_t least = 4 * queue_sets * node::page_bytes;
+constexpr std::size_t least_queue = 4 * queue_sets * node::page_bytes;
+
+}  // namespace
+
+// The larger a queue is, the fewer waits; too large, and its lines fall out of the caches between
+// two uses. After Kurnosov and Tokmasheva's b, by what writing and reading blocks of that size
+// takes here.
+std::size_t best_queue(const node::Seats& seats, const machine::CostModel& model,
+                       std::size_t most_bytes) {
+  const Prices prices(model, seats);
+  const std::size_t most = std::max(least_queue, std::bit_floor(most_bytes));
   const int far = prices.farthest_from(0);
-  std::size_t best = least;
+  std::size_t best = least_queue;
   double best_pace = 0;
-  for (std::size_t queue = least; queue <= std::max(least, most_bytes); queue *= 2) {
+  for (std::size_t queue = least_queue; queue <= most; queue *= 2) {
     const memory::Passing passing = prices.block_passing_for({queue, queue, queue}, 0, far,
                                                              prices.shown_to_all(memory::to_one));
     const double fill_ns = prices.write_ns(queue, queue, 0, far, passing);
@@ -60,26 +66,35 @@ std::size_t best_queue(const Prices& prices, std::size_t most_bytes) {
   return best;
 }
 
-}  // namespace
+// All counts are powers of two, for counters wrap.
+void Provision::set_queue(std::size_t bytes) {
+  const std::size_t set = bytes / queue_sets;
+  pipelined_bcast.set_cells = static_cast<int>(set / node::page_bytes);
+  segmented_bcast.segment_bytes = bytes / 2;
+  tree_reduce.capacity_bytes = set / 4;
+}
 
 Provision provision(const node::Seats& seats, const machine::CostModel& model,
                     std::size_t queue_bytes) {
+  Provision with_best = provision(seats, queue_bytes);
+  if (seats.ranks() > 1) with_best.set_queue(best_queue(seats, model, queue_bytes));
+  return with_best;
+}
+
+Provision provision(const node::Seats& seats, std::size_t queue_bytes) {
   const auto ranks = static_cast<std::size_t>(seats.ranks());
   Provision provision;
   provision.shapes = shapes_for(seats);
   if (ranks == 1) return provision;
-  // All counts are powers of two, for counters wrap.
-  const std::size_t queue = best_queue(Prices(model, seats), std::bit_floor(queue_bytes));
-  const std::size_t set = queue / queue_sets;
   provision.inline_bcast = {provision.shapes, inline_bytes, slots_in_turn};
-  provision.pipelined_bcast = {provision.shapes, node::page_bytes,
-                               static_cast<int>(set / node::page_bytes), queue_sets};
-  provision.segmented_bcast = {copies_at_full_rate, queue / 2};
+  provision.pipelined_bcast = {provision.shapes, node::page_bytes, 0, queue_sets};
+  provision.segmented_bcast = {copies_at_full_rate, 0};
   // What is read as whole blocks has no queue: blocks are as large as they are best, by their
   // price.
   const std::size_t most = std::bit_floor(queue_bytes);
   provision.exchange = {most / node::ExchangeReduce::slots};
-  provision.tree_reduce = {set / 4, slots_in_turn};
+  provision.tree_reduce = {0, slots_in_turn};
+  provision.set_queue(std::max(least_queue, most));
   provision.sliced_reduce = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
   provision.slot_exchange = {most / node::SlotExchange::slots};

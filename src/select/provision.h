@@ -45,9 +45,18 @@ struct Provision {
   std::string direct_refusal;
   // The same of their mapping each other's heaps.
   std::string heap_refusal = "there is no shared heap";
+
+  // The queues of what goes through queues. A power of two.
+  void set_queue(std::size_t bytes);
 };
 
-// queue_bytes: the most that a rank gives to each of the algorithms that move much.
+// queue_bytes: the most that a rank gives to each of the algorithms that move much. No price is
+// asked for that: queues are as large as they may be.
+Provision provision(const node::Seats& seats, std::size_t queue_bytes);
+// How large a queue is filled and read fastest, up to so many bytes. pre: two ranks or more.
+std::size_t best_queue(const node::Seats& seats, const machine::CostModel& model,
+                       std::size_t most_bytes);
+// The same with the best queues.
 Provision provision(const node::Seats& seats, const machine::CostModel& model,
                     std::size_t queue_bytes);
 

@@ -76,10 +76,11 @@ constexpr std::array settings_table = {
         .help = "how many collectives a communicator makes in the MPI before huddle takes over"},
     Setting{.key = "heap",
             .kind = Kind::word,
-            .placeholder = "auto|on|off",
-            .fallback = "auto",
+            .placeholder = "off|on|auto|check",
+            .fallback = "off",
             .help = "ranks' large arrays in memory that they share (auto: where calibration says "
-                    "that it pays)"},
+                    "that it pays; check: looks for errors in the program's use of them, and in "
+                    "huddle's)"},
     Setting{.key = "heap-block",
             .kind = Kind::size,
             .placeholder = "SIZE",

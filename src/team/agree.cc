@@ -20,8 +20,14 @@ std::string_view Trouble::text() const {
   return {text_.begin(), std::find(text_.begin(), text_.end(), '\0')};
 }
 
+Trouble Trouble::of_rank(std::size_t rank, const Trouble& trouble) {
+  Trouble told;
+  fmt::format_to_n(told.text_.data(), told.text_.size() - 1, "rank {}: {}", rank, trouble.text());
+  return told;
+}
+
 void throw_of(std::size_t rank, const Trouble& trouble) {
-  throw FailureError(fmt::format("rank {}: {}", rank, trouble.text()));
+  throw FailureError(Trouble::of_rank(rank, trouble).text());
 }
 
 void throw_first(std::span<const Trouble> by_rank) {

@@ -27,6 +27,8 @@ class Trouble {
   // Takes the step; what it throws becomes the trouble.
   template <class Step>
   static Trouble of(Step&& step);
+  // That rank's, as it is told: "rank 1: ...". Takes no memory.
+  static Trouble of_rank(std::size_t rank, const Trouble& trouble);
 
   bool is_any() const { return text_[0] != '\0'; }
   std::string_view text() const;
@@ -50,7 +52,7 @@ Trouble Trouble::of(Step&& step) {
   }
 }
 
-// Throws FailureError: the trouble is that rank's.
+// Throws FailureError, also where there is no memory: the trouble is that rank's.
 [[noreturn]] void throw_of(std::size_t rank, const Trouble& trouble);
 
 // Throws FailureError with the trouble of the lowest rank that has any.
@@ -63,12 +65,34 @@ void throw_first(std::span<const T> by_rank, Trouble T::*trouble) {
   }
 }
 
-// Everybody's value, by rank. pre: T is the same on all ranks.
+// Room for one of each rank, which takes memory only where there are very many.
+template <class T>
+class ByRank {
+ public:
+  explicit ByRank(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
+    if (ranks_ > few_.size()) many_.resize(ranks_);
+  }
+  std::span<T> all() { return many_.empty() ? std::span(few_).first(ranks_) : std::span(many_); }
+
+ private:
+  std::size_t ranks_;
+  std::array<T, 256> few_{};
+  std::vector<T> many_;
+};
+
+// Everybody's value, by rank. pre: T is the same on all ranks; `all` has room for one of each.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+void gather_to(std::span<T> all, const Bootstrap& bootstrap, const T& mine) {
+  bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all));
+}
+// The same into memory that it takes: a rank that gets none throws before it has told the others
+// anything, and they wait for it.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::vector<T> gather(const Bootstrap& bootstrap,
                                                                const T& mine) {
   std::vector<T> all(static_cast<std::size_t>(bootstrap.ranks));
-  bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  gather_to(std::span(all), bootstrap, mine);
   return all;
 }
 
@@ -76,6 +100,12 @@ requires std::is_trivially_copyable_v<T> std::vector<T> gather(const Bootstrap& 
 template <class Step>
 void agree(const Bootstrap& bootstrap, Step&& step) {
   throw_first(gather(bootstrap, Trouble::of(std::forward<Step>(step))));
+}
+// The same in memory that was there before: with room for one of each rank.
+template <class Step>
+void agree(std::span<Trouble> room, const Bootstrap& bootstrap, Step&& step) {
+  gather_to(room, bootstrap, Trouble::of(std::forward<Step>(step)));
+  throw_first(room);
 }
 
 }  // namespace huddle::team

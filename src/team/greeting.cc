@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
 #include "huddle/huddle.h"
 #include "team/agree.h"
 #include "team/card.h"
+#include "team/decision.h"
 #include "team/settlement.h"
 
 namespace huddle::team {
@@ -30,7 +33,8 @@ std::string what_differs(const Greeting& first, const Greeting& other, std::size
     return fmt::format("rank {} has huddle {} and rank 0 has huddle {}", rank, version_of(other),
                        version_of(first));
   }
-  if (other.statement_bytes != first.statement_bytes || other.card_bytes != first.card_bytes) {
+  if (other.statement_bytes != first.statement_bytes || other.card_bytes != first.card_bytes ||
+      other.decision_bytes != first.decision_bytes) {
     return fmt::format("rank {} has another build of huddle {} than rank 0", rank,
                        version_of(first));
   }
@@ -46,16 +50,24 @@ Greeting Greeting::mine() {
               greeting.version.begin());
   greeting.statement_bytes = sizeof(Statement);
   greeting.card_bytes = sizeof(Card);
+  greeting.decision_bytes = sizeof(Decision);
   return greeting;
 }
 
 // All look at the same greetings, so all come to the same end.
 void greet(const Bootstrap& bootstrap, const Greeting& mine) {
-  const std::vector<Greeting> greetings = gather(bootstrap, mine);
+  // A rank that has no memory left has to be able to say so.
+  ByRank<Greeting> room(bootstrap.ranks);
+  const std::span<Greeting> greetings = room.all();
+  gather_to(greetings, bootstrap, mine);
   for (std::size_t rank = 1; rank < greetings.size(); ++rank) {
     const std::string difference = what_differs(greetings.front(), greetings[rank], rank);
     if (difference.empty()) continue;
     throw FailureError(difference + ": give all ranks the same libhuddle");
+  }
+  for (std::size_t rank = 0; rank < greetings.size(); ++rank) {
+    if (greetings[rank].is_in_trouble == 0) continue;
+    throw_of(rank, Trouble("it has no memory to make a team"));
   }
 }
 

@@ -19,7 +19,9 @@ struct Greeting {
   std::array<char, 24> version{};  // "0.1.0", and zeros to the end
   std::uint32_t statement_bytes = 0;
   std::uint32_t card_bytes = 0;
-  std::array<std::uint8_t, 24> spare{};
+  std::uint32_t decision_bytes = 0;
+  std::uint32_t is_in_trouble = 0;  // 1: this rank has no memory to go on
+  std::array<std::uint8_t, 16> spare{};
 
   static constexpr std::uint64_t expected_magic = 0x6D6165742D647568;  // "hud-team"
 
@@ -27,8 +29,8 @@ struct Greeting {
 };
 static_assert(sizeof(Greeting) == 64 && std::is_trivially_copyable_v<Greeting>);
 
-// One allgather. After it all ranks know that they have the same build, or all throw the same
-// FailureError.
+// One allgather. After it all ranks know that they have the same build and go on, or all throw the
+// same FailureError. Takes no memory, unless there are very many ranks.
 void greet(const Bootstrap& bootstrap, const Greeting& mine = Greeting::mine());
 
 }  // namespace huddle::team

@@ -3,11 +3,11 @@
 #include "team/ground.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
-#include <string>
 
-#include "base/error.h"
+#include "world/peer_lost.h"
 
 namespace huddle::team {
 namespace {
@@ -31,38 +31,72 @@ memory::Piece filled_piece(memory::Arena& arena, std::size_t bytes) {
   return piece;
 }
 
-const std::size_t board_bytes = node::NoticeBoard::shared_bytes(sizeof(Offer));
+// What a rank leaves behind that comes no more: the flag rises when the reason stands there.
+struct LastWord {
+  world::Sequence flag = world::first_sequence;
+  Trouble why;
+};
+constexpr world::Sequence given_up = world::first_sequence + 1;
+
+std::atomic_ref<world::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
+
+// The board, whose two slots lie apart from what follows: the common start, and the last word.
+const std::size_t start_at = node::NoticeBoard::shared_bytes(Ground::most_notice_bytes);
+const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
+const std::size_t board_bytes = last_word_at + sizeof(LastWord);
+
+LastWord& last_word_of(std::byte* piece) {
+  return *reinterpret_cast<LastWord*>(piece + last_word_at);
+}
 
 }  // namespace
 
 // Nothing may fail once there are members: the others count on this rank then.
-Ground::Ground(Peers& peers, const Bootstrap& bootstrap, const Trouble& before)
+Ground::Ground(Peers& peers, const Bootstrap& bootstrap, Joining&& joining)
     : peers_(peers),
-      members_(join(bootstrap, before)),
-      board_(sizeof(Offer), world::first_sequence),
-      surroundings_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr},
-      agreement_{bootstrap.rank, bootstrap.ranks,
-                 [this](std::span<const std::byte> mine, std::span<std::byte> all) {
-                   show_and_read(mine, all);
-                 }} {
+      members_(join(bootstrap, joining)),
+      board_(most_notice_bytes, world::first_sequence),
+      start_(start_at, world::first_sequence),
+      surroundings_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr} {
   for (int rank = 0; rank < ranks(); ++rank) {
     board_memory_[static_cast<std::size_t>(rank)] = members_->piece(rank);
   }
 }
 
-std::unique_ptr<Members> Ground::join(const Bootstrap& bootstrap, const Trouble& before) {
+std::unique_ptr<Members> Ground::join(const Bootstrap& bootstrap, Joining& joining) {
   const auto bring = [&](memory::Arena& arena) {
-    if (before.is_any()) throw FailureError(std::string(before.text()));
-    board_memory_.resize(static_cast<std::size_t>(bootstrap.ranks));
+    const auto ranks = static_cast<std::size_t>(bootstrap.ranks);
+    board_memory_.resize(ranks);
+    notices_.resize(ranks * most_notice_bytes);
     return filled_piece(arena, board_bytes);
   };
-  return peers_.join(bootstrap, std::cref(bring));  // by reference: a copy would take memory
+  return joining.run(std::cref(bring));  // by reference: a copy would take memory
 }
 
-void Ground::show_and_read(std::span<const std::byte> mine, std::span<std::byte> all) {
-  if (mine.size() > sizeof(Offer)) throw UsageError("the board has no room for such a notice");
-  world::hardware::Hardware w(surroundings_, {mine.data(), all.data()});
+void Ground::show_and_read(std::span<const std::byte> mine) {
+  world::hardware::Hardware w(surroundings_, {mine.data(), notices_.data()});
   board_.run(w, mine.size());
+}
+
+bool Ground::has_given_up(int rank) const {
+  LastWord& word = last_word_of(board_memory_[static_cast<std::size_t>(rank)]);
+  return flag_of(word).load(std::memory_order_acquire) == given_up;
+}
+
+void Ground::check_members() {
+  members_->check();
+  for (std::size_t rank = 0; rank < board_memory_.size(); ++rank) {
+    if (!has_given_up(static_cast<int>(rank))) continue;
+    const Trouble told = Trouble::of_rank(rank, last_word_of(board_memory_[rank]).why);
+    throw world::PeerLost(told.text());
+  }
+}
+
+void Ground::give_up(const Trouble& why) {
+  LastWord& word = last_word_of(board_memory_[static_cast<std::size_t>(rank())]);
+  if (has_given_up(rank())) return;
+  word.why = why;
+  flag_of(word).store(given_up, std::memory_order_release);
 }
 
 std::vector<std::byte*> Ground::lay_out(const std::function<std::size_t()>& prepare) {
@@ -73,11 +107,11 @@ std::vector<std::byte*> Ground::lay_out(const std::function<std::size_t()>& prep
     mine.piece = filled_piece(peers_.arena(), prepare());
     members_->keep(mine.piece);
   });
-  const std::vector<Offer> offers = gather(agreement_, mine);
+  const std::span<const Offer> offers = gather(mine);
   const auto has_trouble = [](const Offer& offer) { return offer.trouble.is_any(); };
   // All see the same, so nobody uses any of these pieces.
   if (std::any_of(offers.begin(), offers.end(), has_trouble)) members_->give_back(mine.piece);
-  throw_first(std::span<const Offer>(offers), &Offer::trouble);
+  throw_first(offers, &Offer::trouble);
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {
     bases[rank] = members_->arena_base(static_cast<int>(rank)) + offers[rank].piece.offset;
   }

@@ -9,11 +9,16 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
+#include <type_traits>
 #include <vector>
 
+#include "memory/one_sided_fence.h"
+#include "node/common_start.h"
 #include "node/notice_board.h"
 #include "team/agree.h"
 #include "team/bootstrap.h"
+#include "team/joining.h"
 #include "team/members.h"
 #include "team/peers.h"
 #include "world/hardware/hardware.h"
@@ -22,8 +27,14 @@ namespace huddle::team {
 
 class Ground {
  public:
-  // All ranks throw the same FailureError or none does; also where a rank was in trouble before.
-  Ground(Peers& peers, const Bootstrap& bootstrap, const Trouble& before = {});
+  // What a rank may have to say, with room for why it cannot.
+  static constexpr std::size_t most_notice_bytes = 512;
+
+  // All ranks throw the same FailureError or none does.
+  Ground(Peers& peers, const Bootstrap& bootstrap)
+      : Ground(peers, bootstrap, Joining(peers, bootstrap)) {}
+  // The same in steps: `joining` has taken its memory.
+  Ground(Peers& peers, const Bootstrap& bootstrap, Joining&& joining);
   Ground(const Ground&) = delete;
   Ground& operator=(const Ground&) = delete;
 
@@ -32,14 +43,32 @@ class Ground {
 
   // How waits are to be spent from now on. Kept by reference.
   void set_waiting(world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }
-  // Throws PeerLost.
-  void check_members() { members_->check(); }
-  // Left in good order, or dead.
-  bool is_gone(int rank) const { return members_->is_gone(rank); }
+  // Throws PeerLost: a member has died, or has given up.
+  void check_members();
+  // Left in good order, dead, or comes no more.
+  bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }
+  // A pidfd of the rank's process, -1 where that is this very one; open as long as this lives.
+  int process(int rank) const { return members_->process(rank); }
 
-  // A way to agree on something without the bootstrap, on no more than what a rank may have to say
-  // when it lays out memory.
-  const Bootstrap& agreement() const { return agreement_; }
+  // Everybody's notice, by rank, on the team's own board: good until the next one. Takes no memory.
+  // Throws PeerLost.
+  template <class T>
+  requires std::is_trivially_copyable_v<T> std::span<const T> gather(const T& mine) {
+    static_assert(sizeof(T) <= most_notice_bytes && alignof(T) <= alignof(std::max_align_t));
+    show_and_read(std::as_bytes(std::span(&mine, 1)));
+    return {reinterpret_cast<const T*>(notices_.data()), static_cast<std::size_t>(ranks())};
+  }
+
+  // This rank comes to no call of the team's any more: whoever waits for it hears why, and throws
+  // PeerLost. What it did before can be seen by then.
+  void give_up(const Trouble& why);
+
+  // How all ranks tell each other, in common_start.h, from which call on they do something: this
+  // one begins the next of those calls. pre: the fence is of one kind on all ranks.
+  bool has_started(bool asks, const memory::OneSidedFence& fence) {
+    world::hardware::Hardware w(surroundings_, {});
+    return start_.has_started(w, asks, Fence{fence});
+  }
 
   // Each rank brings a piece of as many bytes as its `prepare` returns, filled with the first
   // sequence number. Returns where everybody's piece is, by rank. All ranks throw the same
@@ -47,15 +76,23 @@ class Ground {
   std::vector<std::byte*> lay_out(const std::function<std::size_t()>& prepare);
 
  private:
-  std::unique_ptr<Members> join(const Bootstrap& bootstrap, const Trouble& before);
-  void show_and_read(std::span<const std::byte> mine, std::span<std::byte> all);
+  struct Fence {
+    const memory::OneSidedFence& fence;
+    void frequent_side(world::hardware::Hardware& /*w*/) const { fence.frequent_side(); }
+    void rare_side(world::hardware::Hardware& /*w*/) const { fence.rare_side(); }
+  };
+
+  bool has_given_up(int rank) const;
+  std::unique_ptr<Members> join(const Bootstrap& bootstrap, Joining& joining);
+  void show_and_read(std::span<const std::byte> mine);
 
   Peers& peers_;
   std::vector<std::byte*> board_memory_;
+  std::vector<std::byte> notices_;  // everybody's
   std::unique_ptr<Members> members_;
   node::NoticeBoard board_;
+  node::CommonStart start_;
   world::hardware::Surroundings surroundings_;
-  Bootstrap agreement_;
 };
 
 }  // namespace huddle::team

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -41,7 +42,8 @@ std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
     take_memory();
     fill_card(bring);
   });
-  cards_ = gather(bootstrap_, card_);
+  if (!has_memory_) cards_.resize(ranks_);
+  gather_to(std::span(cards_), bootstrap_, card_);
   throw_first(std::span<const Card>(cards_), &Card::trouble);
   check_cards();
   reach_all();
@@ -53,14 +55,17 @@ std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
   return std::move(members_);
 }
 
-// All that the steps to come need: a rank that failed after the last of them would be waited for
-// without end, since the others have a team then.
 void Joining::take_memory() {
+  if (has_memory_) return;
+  cards_.resize(ranks_);
+  addresses_.resize(ranks_);
+  troubles_.resize(ranks_);
   peers_.free_departed();
   members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
   reached_.resize(ranks_);
   report_.resize(report_bytes());
   reports_.resize(report_bytes() * ranks_);
+  has_memory_ = true;
 }
 
 void Joining::fill_card(const Peers::Bring& bring) {
@@ -142,14 +147,14 @@ void Joining::exchange() {
   std::optional<DescriptorSocket> door;
   Address mine;
   mine.trouble = Trouble::of([&] { mine.name = door.emplace().name(); });
-  const std::vector<Address> addresses = gather(bootstrap_, mine);
-  throw_first(std::span<const Address>(addresses), &Address::trouble);
-  agree(bootstrap_, [&] { receive_needed(*door, addresses); });
+  gather_to(std::span(addresses_), bootstrap_, mine);
+  throw_first(std::span<const Address>(addresses_), &Address::trouble);
+  agree(troubles_, bootstrap_, [&] { receive_needed(*door); });
 }
 
-void Joining::receive_needed(const DescriptorSocket& door, const std::vector<Address>& addresses) {
+void Joining::receive_needed(const DescriptorSocket& door) {
   std::vector<DescriptorSocket::Name> names;
-  for (const Address& address : addresses) names.push_back(address.name);
+  for (const Address& address : addresses_) names.push_back(address.name);
   ExchangeTask task{bootstrap_.rank, peers_.arena_->descriptor(), cards_, names, {}, {}};
   for (std::size_t other = 0; other < ranks_; ++other) {
     if (needs(other, rank_)) task.send_to.push_back(static_cast<int>(other));

@@ -22,6 +22,10 @@ class Joining {
   Joining(const Joining&) = delete;
   Joining& operator=(const Joining&) = delete;
 
+  // All that the steps to come need: a rank that failed after the last of them would be waited for
+  // without end, since the others have a team then. Where it is taken before run(), that takes none
+  // that it does not tell the others of.
+  void take_memory();
   std::unique_ptr<Members> run(const Peers::Bring& bring);
 
  private:
@@ -31,13 +35,12 @@ class Joining {
     DescriptorSocket::Name name{};
   };
 
-  void take_memory();
   void fill_card(const Peers::Bring& bring);
   void check_cards() const;
   void reach_all();
   void reach(std::size_t rank);
   void exchange();
-  void receive_needed(const DescriptorSocket& door, const std::vector<Address>& addresses);
+  void receive_needed(const DescriptorSocket& door);
 
   // What a rank tells of how it reached the others: its trouble, and a byte for each rank, whether
   // it has to be sent that one's descriptors.
@@ -60,6 +63,9 @@ class Joining {
   std::vector<std::shared_ptr<Peer>> reached_;
   std::vector<std::byte> report_;
   std::vector<std::byte> reports_;  // everybody's
+  std::vector<Address> addresses_;
+  std::vector<Trouble> troubles_;
+  bool has_memory_ = false;
 };
 
 }  // namespace huddle::team

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pidfd.h"
 #include "team/peers.h"
 #include "world/peer_lost.h"
 

@@ -45,6 +45,8 @@ class Members {
   int ranks() const { return ranks_; }
 
   bool is_gone(int rank) const { return member(rank).is_gone(); }
+  // A pidfd of the rank's process, -1 where that is this very one; open as long as this lives.
+  int process(int rank) const { return member(rank).peer->process(); }
 
   // The piece that the rank brought to the team, where this process sees it.
   std::byte* piece(int rank) const { return member(rank).peer->base() + member(rank).piece.offset; }

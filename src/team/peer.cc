@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/pidfd.h"
 
 namespace huddle::team {
 namespace {
@@ -78,11 +78,6 @@ Descriptor own_process() {
 bool has_died(const ProcessIdentity& process) {
   const Descriptor held = open_process(static_cast<pid_t>(process.pid));
   return held.is_open() ? is_dead(held.number()) : errno == ESRCH;
-}
-
-bool is_dead(int process) {
-  pollfd watched{process, POLLIN, 0};
-  return process >= 0 && poll(&watched, 1, 0) == 1;
 }
 
 }  // namespace huddle::team

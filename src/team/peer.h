@@ -40,7 +40,4 @@ memory::Descriptor own_process();
 // Whether that process, whose id means the same to us, is dead: a look, nothing is held.
 bool has_died(const ProcessIdentity& process);
 
-// Whether the process behind a pidfd is dead. -1 never is.
-bool is_dead(int process);
-
 }  // namespace huddle::team

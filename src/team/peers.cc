@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "team/joining.h"
@@ -56,14 +57,17 @@ std::shared_ptr<Peer> Peers::keep(const memory::ArenaId& id, std::shared_ptr<Pee
   return peer;
 }
 
-// The others may still read this rank's pieces, and so they stay until all have left.
+// The others may still read this rank's pieces, and so they stay until all have left; for good
+// where there is no memory to remember them.
 void Peers::leave(int rank, std::vector<Member> by_rank, std::vector<memory::Piece> pieces) {
   const Member mine = std::move(by_rank[static_cast<std::size_t>(rank)]);
   by_rank.erase(by_rank.begin() + rank);
   presence_.leave(mine.presence);
-  {
+  try {
     const std::scoped_lock lock(mutex_);
     departed_.push_back({std::move(pieces), std::move(by_rank)});
+  } catch (const std::bad_alloc&) {
+    return;
   }
   free_departed();
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.h"
@@ -33,40 +34,48 @@ std::uint64_t word_of(const ProcessIdentity& process, const void* address) {
   return ((process.start_time * odd) ^ process.pid) * odd ^ place;
 }
 
-// The lowest rank's trouble; empty where nobody has any.
-std::string first_of(const std::vector<Trouble>& by_rank) {
-  const auto first = std::find_if(by_rank.begin(), by_rank.end(),
-                                  [](const Trouble& trouble) { return trouble.is_any(); });
-  if (first == by_rank.end()) return {};
-  return fmt::format("rank {}: {}", first - by_rank.begin(), first->text());
+// The lowest rank's trouble; none where nobody has any.
+Trouble first_of(std::span<const Trouble> by_rank) {
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    if (by_rank[rank].is_any()) return Trouble::of_rank(rank, by_rank[rank]);
+  }
+  return {};
 }
 
 }  // namespace
 
 Reach::~Reach() { no_longer_let_them(); }
 
+// What takes memory is part of the first step, or of what a rank then says of its own trouble: one
+// that failed elsewhere would be waited for.
 const Refusals& Reach::refusals(Ground& ground) {
   if (is_known_) return refusals_;
+  const auto ranks = static_cast<std::size_t>(ground.ranks());
+  std::vector<Showing> showings;
   // Of the team's memory, which stays when a rank leaves early: somebody may still write there.
-  const std::vector<std::byte*> notes =
-      ground.lay_out([&] { return static_cast<std::size_t>(ground.ranks()) * sizeof word_; });
-  const auto rank = static_cast<std::size_t>(ground.rank());
+  const std::vector<std::byte*> notes = ground.lay_out([&] {
+    showings.resize(ranks);
+    views_.resize(ranks);
+    return ranks * sizeof word_;
+  });
+  const int rank = ground.rank();
   word_ = word_of(peers_.identity(), &word_);
   Trouble copying = Trouble::of([this] { let_others_reach(); });
-  const std::vector<Showing> showings = gather(ground.agreement(), showing(notes[rank]));
+  const auto shown = ground.gather(showing(notes[static_cast<std::size_t>(rank)]));
+  std::copy(shown.begin(), shown.end(), showings.begin());
   Trouble mapping = map_all(showings);
-  const Trouble opening = Trouble::of([&] { open_all(showings, ground.rank()); });
+  const Trouble opening = Trouble::of([&] { open_all(showings, ground); });
   if (opening.is_any()) copying = mapping = opening;
-  if (!copying.is_any()) copying = try_all(showings, ground.rank());
-  refusals_.mapping = first_of(gather(ground.agreement(), mapping));
-  maps_ = refusals_.mapping.empty();
-  const std::string why = first_of(gather(ground.agreement(), copying));
-  if (!why.empty()) refuse_copying(why);
+  if (!copying.is_any()) copying = try_all(showings, rank);
+  refusals_.mapping = first_of(ground.gather(mapping));
+  maps_ = !refusals_.mapping.is_any();
+  const Trouble why = first_of(ground.gather(copying));
+  if (why.is_any()) refuse_copying(why);
   is_known_ = true;
   return refusals_;
 }
 
-void Reach::refuse_copying(const std::string& why) {
+void Reach::refuse_copying(const Trouble& why) {
   refusals_.copying = why;
   no_longer_let_them();
 }
@@ -91,11 +100,10 @@ void Reach::no_longer_let_them() {
 }
 
 // Ranks of this process are reached without a mapping.
-Trouble Reach::map_all(const std::vector<Showing>& showings) {
+Trouble Reach::map_all(std::span<const Showing> showings) {
   const ProcessIdentity& me = peers_.identity();
   std::size_t rank = 0;
   const Trouble trouble = Trouble::of([&] {
-    views_.resize(showings.size());
     for (; rank < showings.size(); ++rank) {
       const Showing& one = showings[rank];
       if (!one.heap.is_there()) throw FailureError("there is none");
@@ -107,7 +115,10 @@ Trouble Reach::map_all(const std::vector<Showing>& showings) {
     }
   });
   if (!trouble.is_any()) return {};
-  return Trouble(fmt::format("mapping rank {}'s heap: {}", rank, trouble.text()));
+  std::array<char, 300> text{};
+  const auto written = fmt::format_to_n(text.data(), text.size(), "mapping rank {}'s heap: {}",
+                                        rank, trouble.text());
+  return Trouble({text.data(), written.size});
 }
 
 path::Copying Reach::copying(int rank, int other) const {
@@ -117,21 +128,22 @@ path::Copying Reach::copying(int rank, int other) const {
           node::kernels_of_writes(model, pu(rank), pu(other))};
 }
 
-void Reach::open_all(const std::vector<Showing>& showings, int rank) {
+void Reach::open_all(std::span<const Showing> showings, const Ground& ground) {
   for (std::size_t other = 0; other < showings.size(); ++other) {
     const Showing& one = showings[other];
-    auto memory = open_({static_cast<int>(other), static_cast<pid_t>(one.process.pid),
+    const int rank = static_cast<int>(other);
+    auto memory = open_({rank, static_cast<pid_t>(one.process.pid), ground.process(rank),
                          is_same_process(peers_.identity(), one.process)});
     if (views_[other]) {
       memory = std::make_unique<path::HeapMemory>(views_[other], one.heap.base, std::move(memory),
-                                                  copying(rank, static_cast<int>(other)));
+                                                  copying(ground.rank(), rank));
     }
     memories_.push_back(memory.get());
     opened_.push_back(std::move(memory));
   }
 }
 
-Trouble Reach::try_all(const std::vector<Showing>& showings, int rank) {
+Trouble Reach::try_all(std::span<const Showing> showings, int rank) {
   return Trouble::of([&] {
     for (std::size_t other = 0; other < showings.size(); ++other) {
       const Showing& one = showings[other];

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "memory/heap.h"
@@ -24,10 +24,10 @@
 
 namespace huddle::team {
 
-// Why not, the same on all ranks; empty where it works.
+// Why not, the same on all ranks; none where it works.
 struct Refusals {
-  std::string copying;  // both ways
-  std::string mapping;
+  Trouble copying;  // both ways
+  Trouble mapping;
 };
 
 class Reach {
@@ -40,10 +40,11 @@ class Reach {
   Reach(const Reach&) = delete;
   Reach& operator=(const Reach&) = delete;
 
-  // Collective the first time. Throws PeerLost, and FailureError where there is no memory.
+  // Collective the first time. Throws PeerLost, and FailureError where there is no memory. The
+  // ground outlives this.
   const Refusals& refusals(Ground& ground);
   // Copying has stopped working, as all ranks know.
-  void refuse_copying(const std::string& why);
+  void refuse_copying(const Trouble& why);
 
   // Both: there once refusals() was asked for.
   // By rank.
@@ -57,10 +58,10 @@ class Reach {
   Showing showing(const std::byte* notes) const;
   void let_others_reach();
   void no_longer_let_them();
-  Trouble map_all(const std::vector<Showing>& showings);
-  Trouble try_all(const std::vector<Showing>& showings, int rank);
+  Trouble map_all(std::span<const Showing> showings);
+  Trouble try_all(std::span<const Showing> showings, int rank);
   void prove(int owner, const Showing& shown, int rank);
-  void open_all(const std::vector<Showing>& showings, int rank);
+  void open_all(std::span<const Showing> showings, const Ground& ground);
   path::Copying copying(int rank, int other) const;
 
   Peers& peers_;

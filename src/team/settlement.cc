@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <span>
 #include <string>
+#include <utility>
 
+#include "memory/one_sided_fence.h"
 #include "team/agree.h"
-#include "team/greeting.h"
 
 namespace huddle::team {
 namespace {
@@ -16,33 +18,50 @@ namespace {
 using Chunk = std::array<char, 4096>;
 
 // Everybody gets the first rank's text: rare, and as many rounds as it takes.
-std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, std::size_t bytes) {
+std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, std::size_t bytes,
+                          std::span<Trouble> room) {
   std::string text;
-  text.reserve(bytes);
+  std::vector<Chunk> chunks;
+  agree(room, bootstrap, [&] {
+    text.reserve(bytes);
+    chunks.resize(room.size());
+  });
   while (text.size() < bytes) {
     const std::size_t at = text.size();
     Chunk chunk{};
     if (bootstrap.rank == 0) mine.copy(chunk.data(), chunk.size(), at);
-    const Chunk first = gather(bootstrap, chunk).front();
-    text.append(first.data(), std::min(first.size(), bytes - at));
+    gather_to(std::span(chunks), bootstrap, chunk);
+    text.append(chunks.front().data(), std::min(chunk.size(), bytes - at));
   }
   return text;
 }
 
 }  // namespace
 
-Settlement settle(const Bootstrap& bootstrap, const Context& context) {
-  greet(bootstrap);
+SettlingRoom::SettlingRoom(int ranks)
+    : statements(static_cast<std::size_t>(ranks)),
+      views(statements.size()),
+      troubles(statements.size()) {}
+
+Settlement settle(const Bootstrap& bootstrap, const Context& context, SettlingRoom& room) {
   const std::string& text = context.machine_text();
-  const Statement mine{whereabouts_of_this_thread(context.processors()), context.queue_bytes(),
-                       text.size(), std::hash<std::string>()(text), context.heap().has_value()};
-  Settlement settlement{gather(bootstrap, mine), {}};
+  const Statement mine{
+      whereabouts_of_this_thread(context.processors()),
+      context.queue_bytes(),
+      text.size(),
+      std::hash<std::string>()(text),
+      context.heap().has_value(),
+      memory::OneSidedFence::is_to_be_had(memory::OneSidedFence::Among::processes)};
+  gather_to(std::span(room.statements), bootstrap, mine);
+  Settlement settlement{std::move(room.statements), {}};
   const std::vector<Statement>& all = settlement.statements;
   const Statement& first = all.front();
   const bool all_alike = std::all_of(all.begin(), all.end(), [&](const Statement& one) {
     return one.machine_digest == first.machine_digest && one.machine_bytes == first.machine_bytes;
   });
-  if (!all_alike) settlement.machine_text = text_of_first(bootstrap, text, first.machine_bytes);
+  if (!all_alike) {
+    settlement.machine_text = text_of_first(bootstrap, text, first.machine_bytes, room.troubles);
+  }
   return settlement;
 }
 

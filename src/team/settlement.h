@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "team/agree.h"
 #include "team/bootstrap.h"
 #include "team/context.h"
 #include "team/seating.h"
@@ -21,6 +23,7 @@ struct Statement {
   std::size_t machine_bytes = 0;
   std::size_t machine_digest = 0;
   bool has_heap = false;
+  bool has_one_sided_fence = false;
 };
 
 struct Settlement {
@@ -29,7 +32,23 @@ struct Settlement {
   std::string machine_text;
 };
 
-// All ranks throw the same FailureError, or none does, where their builds of huddle differ.
-Settlement settle(const Bootstrap& bootstrap, const Context& context);
+// What a rank has come to by that, before it chooses anything.
+struct View {
+  Trouble trouble;
+  std::uint64_t digest = 0;     // see Outlook
+  std::size_t queue_bytes = 0;  // the lowest rank's is everybody's
+};
+
+// For what ranks tell each other meanwhile: one of each rank.
+struct SettlingRoom {
+  explicit SettlingRoom(int ranks);
+
+  std::vector<Statement> statements;
+  std::vector<View> views;
+  std::vector<Trouble> troubles;
+};
+
+// All ranks throw the same FailureError, or none does.
+Settlement settle(const Bootstrap& bootstrap, const Context& context, SettlingRoom& room);
 
 }  // namespace huddle::team

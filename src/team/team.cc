@@ -2,8 +2,6 @@
 // Copyright the huddle contributors
 #include "team/team.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "select/prices.h"
 #include "select/size_class.h"
+#include "team/decision.h"
 #include "team/settlement.h"
 #include "world/path_failed.h"
 #include "world/peer_lost.h"
@@ -97,36 +95,74 @@ world::hardware::ProgressCallback by_reference(const world::hardware::ProgressCa
 
 }  // namespace
 
-// Once there is a ground the others count on this rank: nothing after it may fail.
 Team::Team(Context& context, const Bootstrap& bootstrap)
+    : Team(context, bootstrap, prepared(context, bootstrap)) {}
+
+// Once there is a ground the others count on this rank: nothing after it may fail.
+Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation)
     : rank_(bootstrap.rank),
       ranks_(bootstrap.ranks),
-      ground_(context.peers(), bootstrap, look_around(context, bootstrap)),
+      ground_(context.peers(), bootstrap, looked_around(context, bootstrap, *preparation)),
       waiting_(
           waiting_settings(outlook_->model(), outlook_->whereabouts(), rank_),
           by_reference(context.progress()), [this] { ground_.check_members(); },
           [this](int rank) { return ground_.is_gone(rank); }),
       reach_(context.peers(), context.open_memory(), context.heap(), *outlook_),
-      engine_(ground_, *outlook_, waiting_, reach_) {
+      engine_(ground_, *outlook_, waiting_, reach_),
+      fence_(memory::OneSidedFence::Among::processes, outlook_->has_one_sided_fence()) {
   ground_.set_waiting(waiting_);
 }
 
-// Where it fails here alone, the others are told with the next step.
-Trouble Team::look_around(const Context& context, const Bootstrap& bootstrap) {
-  const Settlement settlement = settle(bootstrap, context);
-  return Trouble::of([&] { outlook_.emplace(settlement, context); });
+// All ranks throw the same FailureError or none does.
+Joining&& Team::looked_around(const Context& context, const Bootstrap& bootstrap,
+                              Preparation& preparation) {
+  const Settlement settlement = settle(bootstrap, context, preparation.settling);
+  View mine;
+  mine.trouble = Trouble::of([&] {
+    outlook_.emplace(settlement, context);
+    mine.digest = outlook_->digest();
+    if (bootstrap.rank == 0) mine.queue_bytes = outlook_->best_queue();
+  });
+  const std::span<View> views = preparation.settling.views;
+  gather_to(views, bootstrap, mine);
+  throw_first(std::span<const View>(views), &View::trouble);
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    if (views[rank].digest == views.front().digest) continue;
+    throw_of(rank,
+             Trouble("it reckons with another machine than rank 0, or in another manner: give "
+                     "all ranks the same libhuddle"));
+  }
+  outlook_->set_queue(views.front().queue_bytes);
+  return std::move(preparation.joining);
 }
 
-// What all ranks agree on may fail and be tried again; not where a member is lost meanwhile.
+// What all ranks agree on may fail and be tried again; not where a member is lost meanwhile. What
+// fails on this rank alone, as no Error of ours does, is a loss to the others.
 template <class Attempt>
 auto Team::unless_lost(Attempt attempt) {
-  if (lost_) throw world::PeerLost(*lost_);
+  if (lost_.is_any()) throw world::PeerLost(lost_.text());
   try {
     return attempt();
   } catch (const world::PeerLost& error) {
-    lost_ = error.what();
+    lose(error.what());
+    throw;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    give_up(error.what());
+    throw;
+  } catch (...) {
+    give_up("a callback threw something that is no std::exception");
     throw;
   }
+}
+
+void Team::lose(std::string_view why) { lost_ = Trouble(why); }
+
+void Team::give_up(std::string_view why) {
+  if (lost_.is_any()) return;
+  lose(why);
+  ground_.give_up(lost_);
 }
 
 // Nothing is to be looked up here: a barrier of two ranks takes less time than a few misses.
@@ -134,7 +170,7 @@ void Team::barrier() {
   if (ranks_ == 1) return;
   static constexpr Call call;
   if (!barrier_)
-    barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}).usual; });
+    barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}, [] {}).usual; });
   last_run_ = &*barrier_;
   run_ready(*barrier_, call);
 }
@@ -246,7 +282,8 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
                           const memory::Reduction& reduction) {
   const std::size_t own_bytes = blocks.of(rank_).bytes * reduction.element_bytes;
   const bool in_place = input == output;
-  std::vector<std::byte> aside(in_place ? own_bytes : 0);
+  std::vector<std::byte> aside;
+  if (in_place) unless_lost([&] { aside.resize(own_bytes); });
   run({.operation = Operation::reduce_scatter,
        .input = input,
        .output = in_place ? aside.data() : output,
@@ -269,7 +306,7 @@ void Team::exscan(const void* input, void* output, std::size_t count,
 // Whatever ends a protocol in the middle, be it a lost member or an operator of the caller's that
 // throws: flags may stand anywhere then, and nothing that this team does later could be trusted.
 void Team::run_ready(const Ready& ready, const Call& call) {
-  if (lost_) throw world::PeerLost(*lost_);
+  if (lost_.is_any()) throw world::PeerLost(lost_.text());
   try {
     ready(call);
   } catch (const world::PathFailed& error) {
@@ -277,11 +314,14 @@ void Team::run_ready(const Ready& ready, const Call& call) {
     throw;
   } catch (const world::SizesDiffer&) {
     throw;
+  } catch (const world::PeerLost& error) {
+    lose(error.what());
+    throw;
   } catch (const std::exception& error) {
-    lost_ = error.what();
+    give_up(error.what());
     throw;
   } catch (...) {
-    lost_ = "a collective was left in the middle";
+    give_up("a collective was left in the middle");
     throw;
   }
 }
@@ -349,15 +389,16 @@ const Team::Choice& Team::choice_for(const Call& call) {
   auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
   const Class its_class{select::size_class_of(bytes), root_moved};
   auto known = of_operation.find(its_class);
-  if (known == of_operation.end()) {
+  if (known == of_operation.end() || !known->second) {
     const Choice chosen = choose({.operation = call.operation,
                                   .bytes = select::largest_in(its_class.size),
                                   .element_bytes = call.element_bytes(),
-                                  .root_moved = root_moved});
-    known = of_operation.emplace(its_class, chosen).first;
+                                  .root_moved = root_moved},
+                                 [&] { known = of_operation.try_emplace(its_class).first; });
+    known->second = chosen;
   }
-  latest = {&known->second, bytes, root_moved};
-  return known->second;
+  latest = {&*known->second, bytes, root_moved};
+  return *known->second;
 }
 
 // All ranks have made the same broadcasts before. Whether it is another than that of the latest.
@@ -372,38 +413,23 @@ const Team::Choice& Team::choice_for_unusual(const Call& call) {
   const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
                                 call.element_bytes()};
   if (!unusual_ || unusual_request_ != request) {
-    unusual_ = choose(request);
+    unusual_ = choose(request, [] {});
     unusual_request_ = request;
   }
   return *unusual_;
 }
 
-// What runs where buffers are mapped is worth asking for where it is cheaper by more than that
-// takes.
-Team::Choice Team::choose(const select::Request& request) {
-  const Preferred usual = preferred(request);
-  select::Request where_mapped = request;
-  where_mapped.mapped = true;
-  if (!outlook_->provision().heap_refusal.empty()) return {usual.ready, std::nullopt};
-  const Preferred mapped = preferred(where_mapped);
-  const double asking_ns = select::Prices(outlook_->model(), outlook_->seats()).meeting_ns();
-  if (!mapped.is_direct || mapped.ns + asking_ns >= usual.ns) return {usual.ready, std::nullopt};
-  return {usual.ready, mapped.ready};
-}
-
-Team::Preferred Team::preferred(const select::Request& request) {
+// What the lowest rank has decided on may turn out not to work between these processes: then it
+// decides again, and knows. `prepare` takes what memory this rank needs to remember the choice.
+template <class Prepare>
+Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
   for (;;) {
-    const auto candidates =
-        select::candidates(request, outlook_->seats(), outlook_->model(), outlook_->provision());
-    if (candidates.empty()) {
-      throw UsageError(
-          fmt::format("{} of elements of {} bytes: they are too large for this team's "
-                      "memory; make larger queues, or smaller elements",
-                      name(request.operation), request.element_bytes));
-    }
-    const select::Candidate& best = select::cheapest(candidates);
-    const bool is_direct = select::is_direct(best.plan);
-    if (may_run(best.plan, request.mapped)) return {engine_.ready(best.plan), best.ns, is_direct};
+    const Decision decision = agreed_decision(ground_, request, *outlook_, prepare);
+    if (!may_run(decision.usual, false)) continue;
+    if (!decision.asks) return {engine_.ready(decision.usual), std::nullopt};
+    if (!may_run(decision.where_mapped, true)) continue;
+    const Ready usual = engine_.ready(decision.usual);
+    return {usual, engine_.ready(decision.where_mapped)};
   }
 }
 
@@ -411,9 +437,21 @@ Team::Preferred Team::preferred(const select::Request& request) {
 bool Team::may_run(const select::Plan& plan, bool mapped) {
   if (!select::is_direct(plan)) return true;
   const Refusals& refusals = reach_.refusals(ground_);
-  outlook_->refuse_direct(refusals.copying);
-  outlook_->refuse_heap(refusals.mapping);
-  return (mapped ? refusals.mapping : refusals.copying).empty();
+  if (refusals.copying.is_any()) outlook_->refuse_direct(refusals.copying.text());
+  if (refusals.mapping.is_any()) outlook_->refuse_heap(refusals.mapping.text());
+  return !(mapped ? refusals.mapping : refusals.copying).is_any();
+}
+
+bool Team::is_to_ask(bool matters) {
+  const bool asks = matters && fence_.has_rare_side();
+  return unless_lost([&] { return ground_.has_started(asks, fence_); });
+}
+
+bool Team::holds_anywhere(bool here) {
+  return unless_lost([&] {
+    const auto all = ground_.gather(static_cast<unsigned char>(here));
+    return std::find(all.begin(), all.end(), 1) != all.end();
+  });
 }
 
 // Whether what each rank hands in, as far as others touch it, lies where they have mapped it.
@@ -421,18 +459,18 @@ bool Team::all_have_mapped(const Call& call) {
   const memory::HeapFacts& heap = *reach_.heap();
   const unsigned char mine = (!shows_input(call, rank_) || heap.shows(call.input)) &&
                              (!shows_output(call, rank_) || heap.shows(call.output));
-  const std::vector<unsigned char> all = team::gather(ground_.agreement(), mine);
+  const std::span<const unsigned char> all = ground_.gather(mine);
   return std::find(all.begin(), all.end(), 0) == all.end();
 }
 
 // As all ranks do at the same call. Whatever was chosen is chosen anew.
-void Team::go_on_without_direct(const std::string& why) {
-  reach_.refuse_copying(why);
-  outlook_->refuse_direct(why);
+void Team::go_on_without_direct(std::string_view why) {
   for (auto& of_operation : chosen_) of_operation.clear();
   latest_.fill({});
   unusual_.reset();
   last_run_ = nullptr;
+  reach_.refuse_copying(Trouble(why));
+  outlook_->refuse_direct(why);
 }
 
 std::string_view Team::latest_algorithm() const {

@@ -8,8 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "memory/reduction.h"
@@ -23,13 +23,15 @@
 #include "team/engine.h"
 #include "team/ground.h"
 #include "team/outlook.h"
+#include "team/preparation.h"
 #include "team/reach.h"
 
 namespace huddle::team {
 
 class Team {
  public:
-  // Collective. All ranks throw the same FailureError or none does.
+  // Collective. All ranks throw the same FailureError or none does; see decline() for one that has
+  // no memory for the team itself.
   Team(Context& context, const Bootstrap& bootstrap);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -93,6 +95,16 @@ class Team {
     run_ready(ready, call);
   }
 
+  // For a caller that cannot come to the call that the others make: instead of waiting for this
+  // rank, they throw PeerLost, and so does whatever it does with this team from now on.
+  void give_up(std::string_view why);
+  // For callers that have to ask all ranks something before a call, once it matters to any: whether
+  // all ask before this call, the same on all ranks if all come here before the same calls. Who
+  // finds that it matters asks for it, and may be too late for this call, and for a few more.
+  bool is_to_ask(bool matters);
+  // Collective: whether it holds on any rank.
+  bool holds_anywhere(bool here);
+
   // What the last call that moved anything ran by its own choice; empty before the first.
   std::string_view latest_algorithm() const;
 
@@ -100,7 +112,9 @@ class Team {
   select::Explanation explain(const select::Request& request) const;
 
  private:
-  Trouble look_around(const Context& context, const Bootstrap& bootstrap);
+  Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation);
+  Joining&& looked_around(const Context& context, const Bootstrap& bootstrap,
+                          Preparation& preparation);
   void gather_to_all(select::Operation operation, const void* input, void* output,
                      const node::Blocks& blocks, std::size_t largest);
   void gather_to_root(select::Operation operation, const void* input, std::size_t bytes,
@@ -110,6 +124,7 @@ class Team {
   void run(const Call& call);
   template <class Attempt>
   auto unless_lost(Attempt attempt);
+  void lose(std::string_view why);
   void run_ready(const Ready& ready, const Call& call);
   void run_alone(const Call& call);
   // What runs where all ranks have mapped what the others hand in, if that is worth asking for,
@@ -118,21 +133,21 @@ class Team {
     Ready usual;
     std::optional<Ready> where_mapped;
   };
-  struct Preferred {
-    Ready ready;
-    double ns = 0;
-    bool is_direct = false;
+  struct Class {
+    std::size_t size = 0;
+    bool root_moved = false;
+    auto operator<=>(const Class&) const = default;
   };
 
   const Ready& ready_for(const Call& call);
   bool note_root(const Call& call);
   const Choice& choice_for(const Call& call);
   const Choice& choice_for_unusual(const Call& call);
-  Choice choose(const select::Request& request);
-  Preferred preferred(const select::Request& request);
+  template <class Prepare>
+  Choice choose(const select::Request& request, Prepare prepare);
   bool may_run(const select::Plan& plan, bool mapped);
   bool all_have_mapped(const Call& call);
-  void go_on_without_direct(const std::string& why);
+  void go_on_without_direct(std::string_view why);
 
   int rank_;
   int ranks_;
@@ -141,13 +156,9 @@ class Team {
   world::hardware::Waiting waiting_;
   Reach reach_;
   Engine engine_;
-  struct Class {
-    std::size_t size = 0;
-    bool root_moved = false;
-    auto operator<=>(const Class&) const = default;
-  };
-  // By operation and class, once chosen.
-  std::array<std::map<Class, Choice>, select::operations.size()> chosen_;
+  memory::OneSidedFence fence_;
+  // By operation and class; nothing where choosing failed, so that there was memory for it in vain.
+  std::array<std::map<Class, std::optional<Choice>>, select::operations.size()> chosen_;
   struct Latest {
     const Choice* choice = nullptr;
     std::size_t bytes = 0;
@@ -159,7 +170,7 @@ class Team {
   select::Request unusual_request_;
   int bcast_root_ = 0;               // the latest one
   const Ready* last_run_ = nullptr;  // one of the above
-  std::optional<std::string> lost_;  // why the team cannot be used any more
+  Trouble lost_;                     // why the team cannot be used any more
 };
 
 }  // namespace huddle::team

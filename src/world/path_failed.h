@@ -6,7 +6,7 @@
 // Every flag stands where it has to: the team can go on without that path.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -15,7 +15,7 @@ namespace huddle::world {
 // No FailureError: those are thrown before anything has moved.
 class PathFailed : public Error {
  public:
-  explicit PathFailed(const std::string& message) : Error(ExitCode::failure, message) {}
+  explicit PathFailed(std::string_view message) noexcept : Error(ExitCode::failure, message) {}
 };
 
 }  // namespace huddle::world

@@ -4,8 +4,6 @@
 // A rank of the team is gone: whoever waits stops waiting.
 #pragma once
 
-#include <string>
-
 #include "base/error.h"
 
 namespace huddle::world {

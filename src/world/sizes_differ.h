@@ -6,7 +6,7 @@
 // team can go on. No UsageError: those are thrown before anything has moved.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -14,7 +14,7 @@ namespace huddle::world {
 
 class SizesDiffer : public Error {
  public:
-  explicit SizesDiffer(const std::string& message) : Error(ExitCode::usage, message) {}
+  explicit SizesDiffer(std::string_view message) noexcept : Error(ExitCode::usage, message) {}
 };
 
 }  // namespace huddle::world

@@ -73,6 +73,12 @@ concept SleepingWorld = World<W> && requires(W& w, Place place, Sequence value) 
 //                   follows. Until all who reach it have said that they are through, what lies
 //                   there has to stay, and what they write is theirs. Returns whether peers can
 //                   reach it
+//   order_callers_stores
+//                   what this rank stored before, non-temporally too, is seen by whoever acquires a
+//                   store that follows: see store(), which only knows of what copy() stored so.
+//                   Comes before the flag behind which the caller's memory is exposed. What this
+//                   rank copies from there itself needs no such thing: it sees its own stores in
+//                   order
 //   reach           where what `at` exposes lies for this rank, to be named in copy() and reduce()
 //                   like its own for as long as it may be pulled; nothing where the path copies
 //                   only
@@ -86,6 +92,7 @@ concept SleepingWorld = World<W> && requires(W& w, Place place, Sequence value) 
 template <class W>
 concept SingleCopyWorld = World<W> && requires(W& w, Place place, Until until, std::size_t n) {
   { w.expose(place, place) } -> std::same_as<bool>;
+  { w.order_callers_stores() } -> std::same_as<void>;
   { w.reach(place) } -> std::same_as<std::optional<Place>>;
   { w.pull(place, place, n, n) } -> std::same_as<path::ErrorNumber>;
   { w.push(place, n, place, n) } -> std::same_as<path::ErrorNumber>;

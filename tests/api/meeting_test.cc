@@ -162,7 +162,8 @@ TEST(Meeting, ByACallbackOfOnesOwn) {
     const int calls = ring.calls;
     talk(team, bootstrap);
     EXPECT_EQ(ring.calls, calls) << "never after the team is made";
-    EXPECT_LE(calls, 4);
+    // A greeting, what each says of itself, whether all reckon alike, cards, and how it went.
+    EXPECT_LE(calls, 5);
   });
 }
 

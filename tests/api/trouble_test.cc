@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "c_ranks.h"
+#include "sanitizer.h"
 
 namespace huddle::api {
 namespace {
@@ -26,7 +27,8 @@ using team::RankEnd;
 using ::testing::HasSubstr;
 
 constexpr int victim = 1;
-constexpr milliseconds notice_limit{1000};
+// A fraction of a second on an idle machine. This only tells it from never, on one that is busy.
+constexpr milliseconds notice_limit{20000};
 constexpr milliseconds at_once{50};
 
 // One rank of four kills itself somewhere in `until_killed`; the others call it until they are
@@ -140,6 +142,7 @@ TEST(Creation, FailsAlikeWhereOneRankHasNoMemory) {
 }
 
 TEST(Creation, FailsAlikeWhereOneRankHasNoDescriptors) {
+  if (team::sanitizer_needs_descriptors) GTEST_SKIP() << team::why_skipped;
   expect_alike(
       [](huddle_settings&) {},
       [] {

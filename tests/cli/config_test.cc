@@ -34,7 +34,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "summary     off                default\n"
             "verify      off                default\n"
             "join-after  8                  default\n"
-            "heap        auto               default\n"
+            "heap        off                default\n"
             "heap-block  64K                default\n"
             "heap-cap    64G                default\n"
             "heap-fork   1G                 default\n"

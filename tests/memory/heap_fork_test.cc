@@ -101,6 +101,20 @@ TEST(HeapFork, GivesTheChildACopy) {
   EXPECT_TRUE(is_mapped_by_others_as(heap, block));
 }
 
+TEST(HeapFork, GivesTheChildACopyOfWhatIsChecked) {
+  Heap heap(cap_bytes, Heap::usual_most_copied_bytes, Heap::Care::checked);
+  expect_two_worlds(heap);
+  expect_two_worlds(heap);
+}
+
+TEST(HeapFork, AboveTheCapEndsTheSharingOfWhatIsChecked) {
+  Heap heap(cap_bytes, 4 * mebibyte, Heap::Care::checked);
+  ::testing::internal::CaptureStderr();
+  expect_two_worlds(heap);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("its memory is not shared any more"));
+}
+
 TEST(HeapFork, AboveTheCapEndsTheSharing) {
   Heap heap(cap_bytes, 4 * mebibyte);
   std::byte* const before = filled(heap, mebibyte, 8);

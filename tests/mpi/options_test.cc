@@ -48,7 +48,7 @@ TEST(Options, TakeEverythingByDefaultAndSayNothing) {
   EXPECT_FALSE(plain.options.stats);
   EXPECT_FALSE(plain.options.verify);
   EXPECT_GT(plain.options.join_after, 0U);
-  EXPECT_EQ(plain.options.heap, "auto");
+  EXPECT_EQ(plain.options.heap, "off");
   EXPECT_GT(plain.options.heap_wish.least_block_bytes, 0U);
   EXPECT_GT(plain.options.heap_wish.most_copied_bytes, 0U);
 }

@@ -62,6 +62,9 @@ void make_direct_call(CheckerWorld& w, Protocol& protocol, const DirectCall<Prot
   } else {
     w.use({buffer, buffer, false});
   }
+  // What the caller has written, it has written past the caches: there is no slower way to others.
+  w.store_as_caller({Region::output, w.rank(), buffer}, layout.window);
+  if (!call.in_place) w.store_as_caller({Region::input, w.rank(), buffer}, layout.window);
   const int failed_before = w.path_failures();
   bool failed = false;
   try {

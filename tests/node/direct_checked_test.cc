@@ -4,6 +4,9 @@
 // The single-copy exchanges in every order of events, with paths that work and paths that fail;
 // reductions are in direct_reduce_checked_test.cc.
 #include "direct_checked.h"
+
+#include <set>
+
 #include "base/error.h"
 #include "node/direct_exchange.h"
 #include "node/pair_exchange.h"
@@ -340,6 +343,40 @@ std::vector<Job> leaving_announcements() {
 
 TEST(DirectChecked, WhoLeavesAnnouncementsEarlyHasItsMemoryForItself) {
   for (const Job& job : leaving_announcements()) EXPECT_TRUE(passes(job));
+}
+
+// Lines in which what callers have stored past the caches is put in order, and those of them that
+// one of the jobs cannot do without.
+struct Orderings {
+  std::set<unsigned> all;
+  std::set<unsigned> needed;
+};
+
+Orderings orderings_of(const std::vector<Job>& jobs) {
+  Orderings lines;
+  for (const Job& job : jobs) {
+    for (const auto& mutation : world::checker::mutations_of(job)) {
+      if (mutation.site.operation != world::checker::Operation::order_callers_stores) continue;
+      lines.all.insert(mutation.site.line);
+      world::checker::Options options;
+      options.mutation = mutation;
+      if (!explore(job, options).passed()) lines.needed.insert(mutation.site.line);
+    }
+  }
+  return lines;
+}
+
+// In each of these jobs callers fill their buffers so, which no release store orders. Once in a
+// call that all make; where pairs agree, for what is read and for what is written.
+TEST(DirectChecked, WhatCallersStoredPastTheCachesIsInOrder) {
+  const Orderings in_calls = orderings_of(
+      {exchange_job(2, {alltoall(2, three)}), exchange_job(2, {gather(2, 1, 0, false)})});
+  EXPECT_EQ(in_calls.all.size(), 1U);
+  EXPECT_EQ(in_calls.needed, in_calls.all);
+  const Orderings in_pairs = orderings_of({pairs_job(2, {announced(2, three, staggered)}),
+                                           pairs_job(3, {announced(3, to_middle, staggered)})});
+  EXPECT_EQ(in_pairs.all.size(), 2U);
+  EXPECT_EQ(in_pairs.needed, in_pairs.all);
 }
 
 TEST(DirectChecked, EveryErrorPlantedIntoExchangesIsFound) {

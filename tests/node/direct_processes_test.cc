@@ -57,7 +57,7 @@ class Shared {
 // A peer that cannot be reached after so many times.
 class Failing : public path::CmaMemory {
  public:
-  Failing(pid_t process, int times) : CmaMemory(process), times_(times) {}
+  Failing(pid_t process, int times) : CmaMemory(process, path::unwatched), times_(times) {}
   path::ErrorNumber read(std::byte* to, path::Told from, std::size_t bytes) noexcept override {
     return times_-- > 0 ? CmaMemory::read(to, from, bytes) : EPERM;
   }
@@ -92,7 +92,7 @@ using Work = std::function<bool(Rank& rank)>;
 using Open = std::function<std::unique_ptr<path::PeerMemory>(int reader, int owner, pid_t process)>;
 
 std::unique_ptr<path::PeerMemory> open_cma(int, int, pid_t process) {
-  return std::make_unique<path::CmaMemory>(process);
+  return std::make_unique<path::CmaMemory>(process, path::unwatched);
 }
 
 // Process ids are known to all before anybody begins.

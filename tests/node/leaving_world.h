@@ -105,6 +105,7 @@ class LeavingWorld {
   bool expose(Place at, Place what, Where where = Where::current()) {
     return w_.expose(at, what, where);
   }
+  void order_callers_stores(Where where = Where::current()) { w_.order_callers_stores(where); }
   std::optional<Place> reach(Place at, Where where = Where::current()) {
     return w_.reach(at, where);
   }

@@ -5,17 +5,23 @@
 // between.
 #include "path/cma.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
+
+#include "memory/descriptor.h"
 
 namespace huddle::path {
 namespace {
@@ -34,12 +40,14 @@ class Child {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (;;) pause();
     }
+    watch_ = memory::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process_, 0)));
   }
   ~Child() { end(); }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   pid_t process() const { return process_; }
+  int watch() const { return watch_.number(); }
   void end() {
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
@@ -49,6 +57,7 @@ class Child {
 
  private:
   pid_t process_;
+  memory::Descriptor watch_;
 };
 
 std::vector<unsigned char> numbered(std::size_t bytes) {
@@ -63,7 +72,7 @@ TEST(Cma, ReadsAnotherProcess) {
   Child child;
   std::fill(data.begin(), data.end(), 0);
   std::vector<std::byte> got(data.size());
-  CmaMemory memory(child.process());
+  CmaMemory memory(child.process(), child.watch());
   ASSERT_EQ(memory.read(got.data(), address_of(data.data()), got.size()), fine);
   EXPECT_EQ(std::memcmp(got.data(), wanted.data(), got.size()), 0);
   EXPECT_EQ(memory.read(got.data(), 8, 0), fine);
@@ -72,7 +81,7 @@ TEST(Cma, ReadsAnotherProcess) {
 TEST(Cma, WritesToAnotherProcess) {
   std::vector<unsigned char> data(3'000'001);
   Child child;
-  CmaMemory memory(child.process());
+  CmaMemory memory(child.process(), child.watch());
   const auto sent = numbered(data.size());
   ASSERT_EQ(memory.write(address_of(data.data()), bytes_of(sent), sent.size()), fine);
   std::vector<std::byte> got(data.size());
@@ -84,7 +93,7 @@ TEST(Cma, WritesToAnotherProcess) {
 TEST(Cma, SaysWhyItCannot) {
   std::uint64_t word = 17;
   Child child;
-  CmaMemory memory(child.process());
+  CmaMemory memory(child.process(), child.watch());
   std::vector<std::byte> got(sizeof word);
   EXPECT_EQ(memory.read(got.data(), 16, got.size()), EFAULT);
   EXPECT_EQ(memory.write(16, got.data(), got.size()), EFAULT);
@@ -99,7 +108,7 @@ TEST(Cma, SaysWhyItCannot) {
 TEST(Cma, IsProvenByAWord) {
   volatile std::uint64_t word = 0x1234;
   Child child;
-  CmaMemory memory(child.process());
+  CmaMemory memory(child.process(), child.watch());
   const std::uint64_t at = address_of(const_cast<std::uint64_t*>(&word));
   EXPECT_EQ(reading_refusal(memory, {at, 0x1234}), "");
   EXPECT_THAT(reading_refusal(memory, {at, 0x4321}),
@@ -112,7 +121,7 @@ TEST(Cma, IsProvenByAWord) {
 TEST(Cma, WhatIsWrittenHasToBeThere) {
   class Forgetful : public CmaMemory {
    public:
-    Forgetful() : CmaMemory(getpid()) {}
+    Forgetful() : CmaMemory(getpid(), unwatched) {}
     ErrorNumber write(Told, const std::byte*, std::size_t) noexcept override { return fine; }
   };
   Forgetful memory;
@@ -134,6 +143,8 @@ void PrintTo(const Call& call, std::ostream* out) {
 struct Answer {
   ssize_t came;
   int error = 0;
+  // Closed by then: whoever is watched by the other end has died in this call.
+  memory::Descriptor* alive = nullptr;
 };
 thread_local std::vector<Call> calls;
 thread_local std::vector<Answer> answers;
@@ -143,6 +154,7 @@ ssize_t scripted(pid_t, const iovec* local, unsigned long, const iovec* remote, 
   calls.push_back({address_of(local->iov_base), address_of(remote->iov_base), local->iov_len});
   const Answer answer = answers.front();
   answers.erase(answers.begin());
+  if (answer.alive != nullptr) *answer.alive = memory::Descriptor();
   errno = answer.error;
   return answer.came;
 }
@@ -156,13 +168,13 @@ ssize_t not_called(pid_t, const iovec*, unsigned long, const iovec*, unsigned lo
 enum class Way { read, write };
 class CmaCalls : public testing::TestWithParam<Way> {
  protected:
-  static ErrorNumber copy(std::size_t bytes, std::vector<Answer> script) {
+  static ErrorNumber copy(std::size_t bytes, std::vector<Answer> script, int watch = unwatched) {
     calls.clear();
     answers = std::move(script);
     auto* const here = reinterpret_cast<std::byte*>(4096);
     if (GetParam() == Way::read)
-      return CmaMemory(1, {scripted, not_called}).read(here, 8192, bytes);
-    return CmaMemory(1, {not_called, scripted}).write(8192, here, bytes);
+      return CmaMemory(1, watch, {scripted, not_called}).read(here, 8192, bytes);
+    return CmaMemory(1, watch, {not_called, scripted}).write(8192, here, bytes);
   }
 };
 
@@ -182,6 +194,34 @@ TEST_P(CmaCalls, GiveUpWhereTheyCannotGoOn) {
   EXPECT_EQ(copy(100, {{60}, {-1, EFAULT}}), EFAULT);
   EXPECT_EQ(copy(100, {{0}}), EFAULT);
   EXPECT_EQ(copy(100, {{-1, EPERM}}), EPERM);
+}
+
+// A process that can be watched, and dies when it is told to.
+struct Watched {
+  Watched() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    watch = memory::Descriptor(ends[0]);
+    alive = memory::Descriptor(ends[1]);
+  }
+  memory::Descriptor watch;
+  memory::Descriptor alive;
+};
+
+// Its number may be somebody else's by now, who has something at that address.
+TEST_P(CmaCalls, DoNotTakeAStrangerForTheDead) {
+  Watched peer;
+  EXPECT_EQ(copy(100, {{100}}, peer.watch.number()), fine);
+  peer.alive = memory::Descriptor();
+  EXPECT_EQ(copy(100, {{100}}, peer.watch.number()), ESRCH);
+  // A read may reach the stranger, but nobody is told that it went well.
+  EXPECT_EQ(calls.size(), GetParam() == Way::read ? 1U : 0U);
+}
+
+TEST_P(CmaCalls, NoticeADeathInTheMiddle) {
+  Watched peer;
+  EXPECT_EQ(copy(100, {{60, 0, &peer.alive}, {40}}, peer.watch.number()), ESRCH);
+  EXPECT_EQ(calls.size(), GetParam() == Way::read ? 2U : 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, CmaCalls, testing::Values(Way::read, Way::write),

@@ -339,4 +339,71 @@ void exercise(Team& team, const select::Plan& plan, Operation operation, std::si
   }
 }
 
+struct OwnCall::Parts {
+  Parts(const Setting& of, Operation by)
+      : setting(of), operation(by), trial(trial_of(by, of)), out(trial.out) {}
+
+  Setting setting;
+  Operation operation;
+  Trial trial;
+  Numbers out;
+};
+
+OwnCall::OwnCall(Team& team, Operation operation, std::size_t bytes, std::uint32_t seed)
+    : team_(team), parts_(std::make_unique<Parts>(setting_of(team, bytes, seed), operation)) {}
+
+OwnCall::~OwnCall() = default;
+
+bool OwnCall::is_right() const { return parts_->out == parts_->trial.wanted; }
+
+void OwnCall::run() {
+  const Trial& trial = parts_->trial;
+  const Setting& s = parts_->setting;
+  const void* const in = trial.in.data();
+  void* const out = parts_->out.data();
+  const std::size_t count = trial.call.count;
+  const auto root = static_cast<std::size_t>(s.root);
+  const auto blocks = [](const std::vector<Block>& list) { return Blocks::listed(list); };
+  // What goes to the root, or comes from it.
+  const auto at = [&](auto& of, const std::vector<Block>& list) {
+    return of.data() + list[root].offset / static_cast<std::ptrdiff_t>(number_bytes);
+  };
+  switch (parts_->operation) {
+    case Operation::barrier:
+      return team_.barrier();
+    case Operation::bcast:
+      return team_.bcast(out, count, s.root);
+    case Operation::reduce:
+      return team_.reduce(in, out, count, sum, s.root);
+    case Operation::allreduce:
+      return team_.allreduce(in, out, count, sum);
+    case Operation::allgather:
+      return team_.allgather(in, out, count);
+    case Operation::allgatherv:
+      return team_.allgatherv(in, out, blocks(trial.incoming));
+    case Operation::alltoall:
+      return team_.alltoall(in, out, count);
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+      return team_.alltoallv(in, blocks(trial.outgoing), out, blocks(trial.incoming));
+    case Operation::gather:
+      return team_.gather(in, out, count, s.root);
+    case Operation::gatherv:
+      return team_.gatherv(at(trial.in, trial.outgoing), trial.outgoing[root].bytes, out,
+                           blocks(trial.incoming), s.root);
+    case Operation::scatter:
+      return team_.scatter(in, out, count, s.root);
+    case Operation::scatterv:
+      return team_.scatterv(in, blocks(trial.outgoing), at(parts_->out, trial.incoming),
+                            trial.incoming[root].bytes, s.root);
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+      return team_.reduce_scatter(in, out, blocks(trial.elements), sum);
+    case Operation::scan:
+      return team_.scan(in, out, count, sum);
+    case Operation::exscan:
+      return team_.exscan(in, out, count, sum);
+  }
+}
+
 }  // namespace huddle::team

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
 #include <vector>
 
@@ -33,5 +34,26 @@ struct Memory {
 // counts. Fails the test where anything else comes out.
 void exercise(Team& team, const select::Plan& plan, select::Operation operation, std::size_t most,
               std::uint32_t seed, const Memory& memory = {});
+
+// One call by the team's own choice. All that it needs is there before it runs.
+class OwnCall {
+ public:
+  // Of up to so many bytes, as the operation counts them.
+  OwnCall(Team& team, select::Operation operation, std::size_t bytes, std::uint32_t seed);
+  ~OwnCall();
+  OwnCall(const OwnCall&) = delete;
+  OwnCall& operator=(const OwnCall&) = delete;
+
+  // Throws what the team throws.
+  void run();
+  // Whether everything stands where it has to, after run().
+  bool is_right() const;
+
+ private:
+  struct Parts;
+
+  Team& team_;
+  std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace huddle::team

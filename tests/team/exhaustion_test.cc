@@ -78,17 +78,18 @@ TEST(Exhaustion, OfTheFileSizeLimit) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// A tmpfs of 1 MiB that only this process sees, and that goes with it.
-void mount_tiny_tmpfs() {
+// A tmpfs of this size ("size=1m") that only this process sees, and that goes with it.
+void mount_own_tmpfs(const char* size) {
   ASSERT_EQ(unshare(CLONE_NEWNS), 0);
   ASSERT_EQ(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
-  ASSERT_EQ(mount("tiny", "/dev/shm", "tmpfs", 0, "size=1m"), 0);
+  ASSERT_EQ(mount("own", "/dev/shm", "tmpfs", 0, size), 0);
 }
 
 TEST(Exhaustion, OfTheFolder) {
   if (geteuid() != 0) GTEST_SKIP() << "to mount a small tmpfs takes root";
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
-    if (bootstrap.rank == poor) mount_tiny_tmpfs();
+    // The others as well: there may be next to nothing in the one that is here.
+    mount_own_tmpfs(bootstrap.rank == poor ? "size=1m" : "size=64m");
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{
         .cap_bytes = 64 * mebibyte, .kind = memory::ArenaFile::Kind::in_folder}));
     expect_failure(peers, bootstrap, 2 * mebibyte, "/dev/shm has no 2M of shared memory left");

@@ -61,5 +61,24 @@ TEST(Ground, WhenOneRankCannotPrepare) {
       "std::bad_alloc");
 }
 
+// Nobody has died, and the rank that comes no more stays.
+TEST(Ground, TellsWhoeverWaitsWhoHasGivenUp) {
+  for (const RankEnd& end : run_ranks(ranks, [](const Bootstrap& bootstrap) {
+         Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
+         Ground ground(peers, bootstrap);
+         world::hardware::Waiting waiting({}, {}, [&] { ground.check_members(); });
+         ground.set_waiting(waiting);
+         if (bootstrap.rank == poor) {
+           ground.give_up(Trouble("no memory"));
+         } else {
+           const Trouble trouble = Trouble::of([&] { ground.gather(bootstrap.rank); });
+           EXPECT_EQ(trouble.text(), "rank 1: no memory");
+         }
+         gather(bootstrap, char{});
+       })) {
+    EXPECT_EQ(end.how, RankEnd::How::fine) << end;
+  }
+}
+
 }  // namespace
 }  // namespace huddle::team

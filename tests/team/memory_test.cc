@@ -5,11 +5,8 @@
 // that had would wait for this rank in its first collective, without end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <optional>
-#include <string>
 
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -17,7 +14,6 @@
 #include "sanitizer.h"
 #include "scarce_memory.h"
 #include "team/agree.h"
-#include "team/path_bootstrap.h"
 #include "team/team.h"
 
 namespace huddle::team {
@@ -25,7 +21,6 @@ namespace {
 
 using ::testing::Each;
 using How = RankEnd::How;
-using namespace std::chrono_literals;
 
 constexpr int poor = 1;
 
@@ -42,27 +37,22 @@ struct Outcome {
   bool had_memory = true;
 };
 
-// What comes of it when the poor rank is given that many allocations, and one that fails.
-Outcome try_to_make_team(Context& context, const Bootstrap& place, const std::string& path,
-                         long given) {
-  // What is gathered takes memory as well. Whoever fails there lets go of the bootstrap, and so the
-  // others hear of it.
-  std::optional<Bootstrap> bootstrap = path_bootstrap(path, place.rank, place.ranks, 20s);
+// What comes of it when the poor rank is given that many allocations, and one that fails. The
+// bootstrap stays: a rank that did not come to one of its steps would be missed in the next.
+Outcome try_to_make_team(Context& context, const Bootstrap& place, long given) {
   std::optional<Team> team;
-  if (place.rank == poor) allow_allocations(given);
-  const Trouble trouble = Trouble::of([&] { team.emplace(context, *bootstrap); });
-  const bool had_memory = place.rank != poor || allow_allocations(any_number) != any_number;
-  bootstrap.reset();
+  if (place.rank == poor) allow({given});
+  const Trouble trouble = Trouble::of([&] { team.emplace(context, place); });
+  const bool had_memory = place.rank != poor || !allow({}).is_any();
   return {!trouble.is_any(), had_memory};
 }
 
 // Whichever allocation fails, for all of them. There are some that nothing depends on.
-void expect_all_or_none(const Bootstrap& place, const char* machine, const std::string& path) {
+void expect_all_or_none(const Bootstrap& place, const char* machine) {
   Context context(options(machine));
   bool had_memory = false;
   for (long given = 0; !had_memory; ++given) {
-    const auto outcomes =
-        gather(place, try_to_make_team(context, place, path + std::to_string(given), given));
+    const auto outcomes = gather(place, try_to_make_team(context, place, given));
     for (const Outcome& one : outcomes) {
       ASSERT_EQ(one.has_team, outcomes[poor].has_team) << given << " allocations";
     }
@@ -71,23 +61,18 @@ void expect_all_or_none(const Bootstrap& place, const char* machine, const std::
   }
 }
 
-std::string meeting_place() { return "/nowhere/huddle-memory-" + std::to_string(getpid()) + "-"; }
-
 TEST(Memory, ThatIsMissingAnywhereMakesNoTeamForAnybody) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
-  const std::string path = meeting_place();
-  const auto ends = run_ranks(
-      3, [&](const Bootstrap& place) { expect_all_or_none(place, "pack:1 core:3 pu:1", path); });
+  const auto ends =
+      run_ranks(3, [](const Bootstrap& place) { expect_all_or_none(place, "pack:1 core:3 pu:1"); });
   EXPECT_THAT(ends, Each(How::fine));
 }
 
 // The machine of the first rank is everybody's.
 TEST(Memory, ThatIsMissingForAnotherMachineMakesNoTeamForAnybody) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
-  const std::string path = meeting_place();
-  const auto ends = run_ranks(2, [&](const Bootstrap& place) {
-    expect_all_or_none(place, place.rank == poor ? "pack:1 core:2 pu:1" : "pack:1 core:3 pu:1",
-                       path);
+  const auto ends = run_ranks(2, [](const Bootstrap& place) {
+    expect_all_or_none(place, place.rank == poor ? "pack:1 core:2 pu:1" : "pack:1 core:3 pu:1");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pidfd.h"
 #include "exercise.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -202,6 +203,22 @@ TEST(Reach, ReadsOtherThreads) {
     EXPECT_EQ(team.latest_algorithm(), "direct");
     exercise_all(team);
   }));
+}
+
+// The number of a process may be a stranger's when it has died: whoever copies by it can ask whose.
+TEST(Reach, WatchesWhomItReaches) {
+  const auto watching = [](const path::Owner& owner) {
+    EXPECT_EQ(owner.watch >= 0, !owner.is_this_process);
+    EXPECT_FALSE(has_lost_number(owner.watch));
+    return path::open(owner);
+  };
+  const RankFunction reaches = [&](const Bootstrap& bootstrap) {
+    Context context(options_with(watching));
+    Team team(context, bootstrap);
+    expect_right_allreduce(team, 1);
+  };
+  expect_fine(run_ranks(ranks, reaches));
+  expect_fine(run_thread_ranks(ranks, reaches));
 }
 
 // One pair, or one rank with all others: then nobody reads anybody, and all know why.

@@ -12,17 +12,28 @@ namespace {
 
 // An operator new has nowhere else to look.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-thread_local long allocations_left = huddle::team::any_number;
+thread_local huddle::team::Allowance left;
+
+// By nobody where the operators below are the sanitizer's.
+[[maybe_unused]] bool is_refused() {
+  if (left.is_any()) return false;
+  if (left.number > 0) {
+    --left.number;
+    return false;
+  }
+  if (--left.refused == 0) left = {};
+  return true;
+}
 
 }  // namespace
 
-long huddle::team::allow_allocations(long number) {
-  return std::exchange(allocations_left, number);
+huddle::team::Allowance huddle::team::allow(Allowance allowance) {
+  return std::exchange(left, allowance);
 }
 
 #if !defined(HUDDLE_SANITIZER_OWNS_NEW)
 void* operator new(std::size_t bytes) {
-  if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
+  if (is_refused()) throw std::bad_alloc();
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

@@ -9,8 +9,16 @@ namespace huddle::team {
 
 inline constexpr long any_number = -1;
 
-// So many allocations of this thread go well from now on, and the next one does not; those after it
-// do. Returns what was left until now: any_number where one has failed.
-long allow_allocations(long number);
+// What memory a thread gets.
+struct Allowance {
+  long number = any_number;  // allocations that go well,
+  long refused = 1;          // and those behind them that do not; after these all do again
+
+  bool is_any() const { return number == any_number; }
+};
+
+// From now on, for this thread. Returns what is left of that before: any number, where all that was
+// to be refused has been.
+Allowance allow(Allowance allowance);
 
 }  // namespace huddle::team

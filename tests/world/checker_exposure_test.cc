@@ -12,13 +12,17 @@ struct Steps {
   bool waits_for_exposure = true;
   bool waits_for_reader = true;
   bool exposes = true;
+  bool was_stored_past_caches = false;
+  bool orders_that = true;
 };
 
 // Rank 0 exposes its input, and changes it when rank 1 is through.
 Job exposing(const Steps& steps) {
   Job job = litmus(2, [steps](CheckerWorld& w) {
     if (w.rank() == 0) {
+      if (steps.was_stored_past_caches) w.store_as_caller(input_of(0), 8);
       if (steps.exposes) w.expose(line(0, 1), input_of(0));
+      if (steps.orders_that) w.order_callers_stores();
       w.store(line(0, 0), 1);
       if (steps.waits_for_reader) w.wait(line(1, 0), until_reached(1));
       w.copy(input_of(0), Place{Region::scratch, 0, 0}, 8, plain);
@@ -46,6 +50,30 @@ TEST(CheckerPull, FindsWhoReadsTooEarly) {
 TEST(CheckerPull, FindsWhoChangesWhatIsStillRead) {
   EXPECT_TRUE(
       fails_with(explore(exposing({.waits_for_reader = false})), "a race at input of 0 at 2"));
+}
+
+// A release store does not order them.
+TEST(CheckerPull, FindsWhatTheCallerStoredPastTheCaches) {
+  EXPECT_TRUE(passes(explore(exposing({.was_stored_past_caches = true}))));
+  EXPECT_TRUE(fails_with(explore(exposing({.was_stored_past_caches = true, .orders_that = false})),
+                         "a race at input of 0 at 2"));
+}
+
+// Whoever stored them sees them in order: what goes through shared memory needs nothing of the
+// kind.
+TEST(CheckerPull, WhatIsCopiedByItsOwnerIsInOrder) {
+  Job job = litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.store_as_caller(input_of(0), 8);
+      w.copy(line(0, 1), input_of(0), 8, plain);
+      w.store(line(0, 0), 1);
+      return;
+    }
+    w.wait(line(0, 0), until_reached(1));
+    w.copy(output_of(1), line(0, 1), 8, plain);
+  });
+  job.prepare = fill_inputs;
+  EXPECT_TRUE(passes(explore(job)));
 }
 
 TEST(CheckerPull, FindsWhatWasNeverExposed) {
@@ -77,6 +105,8 @@ TEST(CheckerPull, OnlyWhatIsOnesOwnCanBeExposed) {
 struct PushSteps {
   bool waits_for_exposure = true;
   bool waits_for_writer = true;
+  bool was_stored_past_caches = false;
+  bool orders_that = true;
 };
 
 // Rank 0 exposes its output; rank 1 writes there, and rank 0 looks when it is through.
@@ -84,7 +114,9 @@ Job pushing(const PushSteps& steps) {
   Job job = litmus(2, [steps](CheckerWorld& w) {
     if (w.rank() == 0) {
       w.copy(output_of(0), input_of(0), 8, plain);
+      if (steps.was_stored_past_caches) w.store_as_caller(output_of(0), 8);
       w.expose(line(0, 1), output_of(0));
+      if (steps.orders_that) w.order_callers_stores();
       w.store(line(0, 0), 1);
       if (steps.waits_for_writer) w.wait(line(1, 0), until_reached(1));
       w.copy(Place{Region::scratch, 0, 0}, output_of(0), 8, plain);
@@ -112,6 +144,13 @@ TEST(CheckerPush, FindsWhoWritesTooEarly) {
 TEST(CheckerPush, FindsWhoReadsWhatIsStillWritten) {
   EXPECT_TRUE(
       fails_with(explore(pushing({.waits_for_writer = false})), "a race at output of 0 at 2"));
+}
+
+// What was there before would land over what came.
+TEST(CheckerPush, FindsWhatTheCallerStoredPastTheCaches) {
+  EXPECT_TRUE(passes(explore(pushing({.was_stored_past_caches = true}))));
+  EXPECT_TRUE(fails_with(explore(pushing({.was_stored_past_caches = true, .orders_that = false})),
+                         "a race at output of 0 at 2"));
 }
 
 TEST(CheckerPush, FindsTwoWhoWriteTheSame) {

@@ -33,7 +33,7 @@ void start_at_once_if_asked() noexcept {
   try {
     const Wish wish = wish_from(value_of);
     const huddle_heap& heap = process_malloc.start(
-        {version, wish.least_block_bytes, wish.cap_bytes, wish.most_copied_bytes});
+        {version, wish.least_block_bytes, wish.cap_bytes, wish.most_copied_bytes, wish.checked});
     if (heap.refusal != nullptr) std::fprintf(stderr, "huddle: heap: %s\n", heap.refusal);
   } catch (const Error& error) {
     std::fprintf(stderr, "huddle: heap: %s\n", error.what());

@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bit>
@@ -40,6 +39,8 @@ bool is_on_page(const void* address) {
                  [] { process_malloc.after_fork_in_child(); });
   huddle::heap::start_at_once_if_asked();
 }
+
+[[gnu::destructor]] void look_once_more() { process_malloc.look_at_freed(); }
 
 }  // namespace
 
@@ -94,14 +95,15 @@ void* pvalloc(std::size_t bytes) noexcept {
 std::size_t malloc_usable_size(void* block) noexcept { return process_malloc.usable_bytes(block); }
 
 // Of a block's pages, to a program that knows them for its own: who drops them finds zeros. Of a
-// file's, which the heap's are, the kernel would only forget where they are mapped.
+// file's, which the heap's are, the kernel would only forget where they are mapped. The next one is
+// the C library's, or of somebody who watches what memory goes: the heap's own calls come by here.
 int madvise(void* first, std::size_t bytes, int advice) noexcept {
   const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE;
   const std::size_t pages = huddle::round_up(bytes, huddle::memory::page_bytes());
   if (drops && is_on_page(first) && process_malloc.has_pages(first, pages)) {
     return process_malloc.clear(first, pages) ? 0 : -1;
   }
-  return static_cast<int>(syscall(SYS_madvise, first, bytes, advice));
+  return process_malloc.next().madvise(first, bytes, advice);
 }
 
 const huddle_heap* huddle_heap_start(const huddle_heap_wish* wish) {

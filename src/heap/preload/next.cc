@@ -3,6 +3,8 @@
 #include "heap/preload/next.h"
 
 #include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -40,7 +42,11 @@ constexpr Next::Calls Next::early_calls = {
     .realloc = [](void*, std::size_t) noexcept -> void* { return nullptr; },  // see realloc()
     .memalign = [](std::size_t, std::size_t) noexcept -> void* { return nullptr; },
     .free = [](void*) noexcept {},
-    .malloc_usable_size = [](void*) noexcept { return std::size_t{0}; }};
+    .malloc_usable_size = [](void*) noexcept { return std::size_t{0}; },
+    .madvise =
+        [](void* first, std::size_t bytes, int advice) noexcept {
+          return static_cast<int>(syscall(SYS_madvise, first, bytes, advice));
+        }};
 
 // The first call of all comes before there is a second thread.
 const Next::Calls& Next::find() noexcept {
@@ -51,6 +57,7 @@ const Next::Calls& Next::find() noexcept {
   look_up("memalign", calls_.memalign);
   look_up("free", calls_.free);
   look_up("malloc_usable_size", calls_.malloc_usable_size);
+  look_up("madvise", calls_.madvise);
   found_.store(&calls_, std::memory_order_release);
   return calls_;
 }

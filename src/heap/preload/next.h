@@ -42,6 +42,9 @@ class Next {
   void free(void* block) noexcept {
     if (!early_.holds(block)) calls().free(block);
   }
+  int madvise(void* first, std::size_t bytes, int advice) noexcept {
+    return calls().madvise(first, bytes, advice);
+  }
   std::size_t usable_bytes(void* block) noexcept {
     return early_.holds(block) ? early_.room_behind(block) : calls().malloc_usable_size(block);
   }
@@ -54,6 +57,7 @@ class Next {
     void* (*memalign)(std::size_t, std::size_t) noexcept = nullptr;
     void (*free)(void*) noexcept = nullptr;
     std::size_t (*malloc_usable_size)(void*) noexcept = nullptr;
+    int (*madvise)(void*, std::size_t, int) noexcept = nullptr;
   };
 
   const Calls& calls() noexcept {

@@ -13,6 +13,7 @@
 #include <new>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "heap/preload/obstacle.h"
 #include "memory/page_buffer.h"
@@ -133,7 +134,8 @@ void* ProcessMalloc::move_to_heap(Large& large, void* block, std::size_t bytes) 
 const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
   const ErrnoKept kept;
   const std::scoped_lock lock(starting_);
-  if (large_.load(std::memory_order_relaxed) != nullptr) return told_;
+  // Whoever asked before may be reading the answer at this moment: a refusal stays as well.
+  if (std::exchange(is_answered_, true)) return told_;
   try {
     open(wish);
   } catch (const std::exception& error) {
@@ -148,7 +150,8 @@ const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
 void ProcessMalloc::open(const huddle_heap_wish& wish) {
   throw_if_in_the_way();
   auto* const large =
-      new (place_.data()) Large{Heap(wish.cap_bytes, wish.most_copied_bytes),
+      new (place_.data()) Large{Heap(wish.cap_bytes, wish.most_copied_bytes,
+                                     wish.checked ? Heap::Care::checked : Heap::Care::usual),
                                 std::max(wish.least_block_bytes, memory::page_bytes())};
   const memory::HeapFacts facts = large->heap.facts();
   told_ = {.refusal = nullptr,
@@ -158,6 +161,12 @@ void ProcessMalloc::open(const huddle_heap_wish& wish) {
            .id = {facts.id.words[0], facts.id.words[1]},
            .state = facts.state};
   large_.store(large, std::memory_order_release);
+}
+
+void ProcessMalloc::look_at_freed() const noexcept {
+  if (const Large* const large = large_.load(std::memory_order_acquire)) {
+    large->heap.look_at_freed();
+  }
 }
 
 void ProcessMalloc::before_fork() noexcept {

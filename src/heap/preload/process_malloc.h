@@ -48,6 +48,9 @@ class ProcessMalloc {
 
   const huddle_heap& start(const huddle_heap_wish& wish) noexcept;
 
+  // What a heap that looks for errors may still find when the process ends.
+  void look_at_freed() const noexcept;
+
   // Around every fork.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
@@ -72,6 +75,7 @@ class ProcessMalloc {
   Next next_;
   std::atomic<Large*> large_{nullptr};  // null: not started
   std::mutex starting_;                 // guards what follows
+  bool is_answered_ = false;            // and the answer does not change any more
   huddle_heap told_{};
   std::array<char, 256> refusal_{};
   alignas(Large) std::array<std::byte, sizeof(Large)> place_{};

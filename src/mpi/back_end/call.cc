@@ -47,6 +47,10 @@ int BcastCall::native(const Real& real) const {
                          : real.bcast_c(output, count, type, root, comm);
 }
 
+std::vector<Part> BcastCall::read(const Communicator& communicator) const {
+  return communicator.rank == root ? std::vector<Part>{part()} : std::vector<Part>();
+}
+
 Written BcastCall::written(const Communicator& /*communicator*/) const {
   return {output, {part()}};
 }

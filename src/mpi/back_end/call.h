@@ -5,8 +5,9 @@
 // wrong with it, how huddle does it and how the MPI does. These are the first four, and what all of
 // them have; the others are in calls/.
 //
-// look() comes before all but the MPI's way: what the datatypes are gets asked once. What is not
-// significant on a rank is not looked at there.
+// read() is what a rank gives that is not in place, written() what it gets; both as far as huddle
+// touches it. look() comes before all but the MPI's way: what the datatypes are gets asked once.
+// What is not significant on a rank is not looked at there.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +57,7 @@ struct BcastCall {
   Passed objection(const Process& process, const Communicator& communicator) const;
   Passed take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
+  std::vector<Part> read(const Communicator& communicator) const;
   Written written(const Communicator& communicator) const;
 
  private:

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <exception>
 
+#include "mpi/back_end/beside_devices.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/verify.h"
+#include "world/path_failed.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
 
@@ -66,17 +68,21 @@ int error_of(Process& process, const Communicator& communicator, const Call& cal
   return success;
 }
 
-// Null where the MPI does not have the communicator, or does not work any more.
+// The same of what kept this rank away from a call that the others may be in already: they are not
+// to wait for it.
 template <class Call>
-Communicator* communicator_of(Process& process, Call& call) {
-  Communicator* communicator = process.find(call.comm);
+int failed_alone(Process& process, Communicator* communicator, const Call& call,
+                 const std::exception& error) {
+  if (communicator != nullptr && communicator->team) communicator->team->give_up(error.what());
+  return failed(process, call, error, error_other);
+}
+
+template <class Call>
+void look_and_count(Process& process, Communicator* communicator, Call& call) {
   // Between groups, what is significant is another matter; and nobody asks.
-  if (communicator == nullptr || communicator->passed == Passed::between_groups) {
-    return communicator;
-  }
+  if (communicator == nullptr || communicator->passed == Passed::between_groups) return;
   call.look(process, *communicator);
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
-  return communicator;
 }
 
 // As statistics have it.
@@ -87,17 +93,47 @@ std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   return is_looked_at ? call.bytes(*communicator) : 0;
 }
 
-// pre: all ranks make the call.
+// pre: all ranks make the call, and it is huddle's.
 template <class Call>
-Passed take(Process& process, Communicator& communicator, const Call& call) {
+Passed make(Process& process, Communicator& communicator, const Call& call) {
   return process.options().verify ? verified(process, communicator, call)
                                   : call.take(process, communicator);
 }
 
 template <class Call>
+Passed make_on_host(Process& process, Communicator& communicator, const Call& call) {
+  const OnHost<Call> on_host(process.real(), communicator, call);
+  const Passed passed = make(process, communicator, on_host.call());
+  if (passed == Passed::not_passed) on_host.finish();
+  return passed;
+}
+
+// pre: all ranks make the call.
+template <class Call>
+Passed take(Process& process, Communicator& communicator, const Call& call) {
+  if constexpr (requires { call.written(communicator); }) {
+    const bool on_device = process.devices().have_driver(communicator.looks) &&
+                           is_on_device(process.devices(), communicator, call);
+    if (communicator.team->is_to_ask(on_device)) {
+      if (communicator.team->holds_anywhere(on_device)) return Passed::device_memory;
+    } else if (on_device) {
+      return make_on_host(process, communicator, call);
+    }
+  }
+  return make(process, communicator, call);
+}
+
+template <class Call>
 int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
-  Communicator* communicator = communicator_of(process, call);
+  Communicator* communicator = nullptr;
+  try {
+    // Null where the MPI does not have it, or does not work any more.
+    communicator = process.find(call.comm);
+    look_and_count(process, communicator, call);
+  } catch (const std::exception& error) {
+    return failed_alone(process, communicator, call, error);
+  }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
   const StopWatch watch(counts);
   Passed passed = reason_to_pass(process, communicator, call);
@@ -113,8 +149,11 @@ int carry_out(Process& process, Call&& call) {
   } catch (const FailureError&) {
     // Before anything was moved, and on all ranks together.
     passed = Passed::no_memory;
-  } catch (const std::exception& error) {
+  } catch (const world::PathFailed& error) {
+    // All ranks throw it.
     return failed(process, call, error, error_other);
+  } catch (const std::exception& error) {
+    return failed_alone(process, communicator, call, error);
   }
   if (passed == Passed::not_passed) {
     ++communicator->shares.taken;

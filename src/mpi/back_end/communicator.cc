@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
+
+#include "memory/spin.h"
 
 namespace huddle::mpi {
 namespace {
@@ -66,11 +69,30 @@ Communicator* Communicators::make(Comm comm) {
   return &communicator;
 }
 
+void Communicators::begin() {
+  const std::lock_guard lock(mutex_);
+  add_spare();
+}
+
+// Where there is no memory it is tried again the next time. pre: the mutex is held.
+void Communicators::add_spare() {
+  if (!free_.empty()) return;
+  try {
+    // To end a communicator never needs memory.
+    free_.reserve(all_.size() + 1);
+    free_.push_back(&all_.emplace_back());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 Communicator& Communicators::take_free() {
   const std::lock_guard lock(mutex_);
-  if (free_.empty()) return all_.emplace_back();
+  add_spare();
+  if (free_.empty()) throw std::bad_alloc();
   Communicator& communicator = *free_.back();
   free_.pop_back();
+  add_spare();
   return communicator;
 }
 
@@ -79,7 +101,7 @@ void Communicators::end(Communicator& communicator) {
   communicator.team.reset();
   communicator.use = 0;
   communicator.passed = Passed::too_young;
-  communicator.why.clear();
+  communicator.why = {};
   const std::lock_guard lock(mutex_);
   ended_.taken += communicator.shares.taken;
   ended_.passed += communicator.shares.passed;
@@ -95,6 +117,13 @@ Shares Communicators::shares() const {
     sum.passed += communicator.shares.passed;
   }
   return sum;
+}
+
+void Communicators::outlast_lookers() const {
+  const std::lock_guard lock(mutex_);
+  for (const Communicator& communicator : all_) {
+    while (communicator.looks.load(std::memory_order_acquire)) memory::spin_pause();
+  }
 }
 
 int Communicators::forget(Comm /*comm*/, int /*keyval*/, void* value, void* extra) {

@@ -10,12 +10,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "mpi/back_end/real.h"
+#include "mpi/load_watch.h"
 #include "mpi/passed.h"
 #include "mpi/stats.h"
+#include "team/agree.h"
 #include "team/team.h"
 
 namespace huddle::mpi {
@@ -28,10 +29,11 @@ struct Communicator {
   int ranks = 0;
   std::size_t use = 0;  // equal on all ranks: see Joining
   Shares shares;        // of its calls until now
+  LoadWatch::Looking looks{false};
   std::unique_ptr<team::Team> team;
   // Why there is no team.
   Passed passed = Passed::too_young;
-  std::string why;  // where that takes a sentence
+  team::Trouble why;  // where that takes a sentence
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
 };
@@ -42,16 +44,22 @@ class Communicators {
  public:
   Communicators(const Real& real, Find in_mpi);
 
+  // From here on there is memory for one communicator more than there are, as long as any is left:
+  // a rank that had none for the next would not count its calls as the others do.
+  void begin();
   // Made where it is not there yet; null where the MPI does not have this communicator.
   Communicator* find(Comm comm);
   // Of all there are and were. pre: nobody makes calls.
   Shares shares() const;
+  // Until each thread that looks right now whether something was loaded has done so.
+  void outlast_lookers() const;
 
  private:
   static int forget(Comm comm, int keyval, void* value, void* extra);
   Communicator* look_up(Comm comm);
   Communicator* make(Comm comm);
   Communicator& take_free();
+  void add_spare();
   void end(Communicator& communicator);
 
   const Real& real_;

@@ -10,9 +10,11 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "base/error.h"
+#include "team/agree.h"
+#include "team/preparation.h"
 #include "team/process_identity.h"
 
 namespace huddle::mpi {
@@ -28,7 +30,7 @@ std::uint64_t this_node() {
   const team::ProcessIdentity identity = team::ProcessIdentity::mine();
   utsname names{};
   uname(&names);
-  return identity.machine ^ std::hash<std::string>()(names.nodename) ^
+  return identity.machine ^ std::hash<std::string_view>()(names.nodename) ^
          (identity.pid_namespace * 0x9e3779b97f4a7c15U);
 }
 
@@ -36,6 +38,7 @@ std::uint64_t this_node() {
 struct Facts {
   std::uint64_t node;
   std::uint64_t settings;
+  bool has_memory;    // false: nothing of the rest holds
   bool has_context;   // it knows its machine already
   bool has_progress;  // it can keep the MPI moving
 };
@@ -58,16 +61,15 @@ void Joining::count(Communicator& communicator, std::size_t bytes) {
   if (communicator.use > options_.join_after) join(communicator);
 }
 
+// A rank that has no memory to find out who is here comes to agree with the others all the same,
+// and says so there.
 void Joining::join(Communicator& communicator) {
-  communicator.passed = meet(communicator);
+  communicator.passed = Passed::not_passed;
+  communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
   if (communicator.passed == Passed::not_passed) communicator.passed = agree(communicator);
   if (communicator.passed != Passed::not_passed) return;
-  try {
-    make_team(communicator);
-  } catch (const std::exception& error) {
-    communicator.passed = Passed::no_team;
-    communicator.why = error.what();
-  }
+  communicator.why = team::Trouble::of([&] { make_team(communicator); });
+  if (communicator.why.is_any()) communicator.passed = Passed::no_team;
 }
 
 // What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
@@ -98,10 +100,17 @@ Passed Joining::judge_missing(int rank, int own) {
 }
 
 Passed Joining::agree(Communicator& communicator) {
-  const Facts mine{this_node(), options_.digest(), context_.is_there(), pulse_.start()};
-  const std::vector<Facts> all = everybodys(mine, communicator);
+  Facts mine{};
+  if (!communicator.why.is_any()) {
+    communicator.why = team::Trouble::of([&] {
+      mine = {this_node(), options_.digest(), true, context_.is_there(), pulse_.start()};
+    });
+  }
+  team::ByRank<Facts> room(communicator.ranks);
+  const std::span<Facts> all = room.all();
   const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
-  if (all.empty()) return Passed::no_team;
+  if (!tell(all, mine, communicator)) return Passed::no_team;
+  if (!everywhere([](const Facts& rank) { return rank.has_memory; })) return Passed::no_team;
   if (!everywhere([&](const Facts& rank) { return rank.node == mine.node; })) {
     return Passed::several_nodes;
   }
@@ -114,14 +123,18 @@ Passed Joining::agree(Communicator& communicator) {
   return knows_machine ? Passed::not_passed : Passed::no_team;
 }
 
-// By rank; nothing where the MPI fails. The MPI only gathers: what it does to reduce may want more
-// stack than the thread has that came here (Debian's MPICH: 130 KiB).
+// False where the MPI fails. The MPI only gathers: what it does to reduce may want more stack than
+// the thread has that came here (Debian's MPICH: 130 KiB).
 template <class Words>
-std::vector<Words> Joining::everybodys(const Words& mine, const Communicator& communicator) {
-  std::vector<Words> all(static_cast<std::size_t>(communicator.ranks));
-  const bool is_done = gather(std::as_bytes(std::span(&mine, 1)),
-                              std::as_writable_bytes(std::span(all)), communicator);
-  return is_done ? all : std::vector<Words>();
+bool Joining::tell(std::span<Words> all, const Words& mine, const Communicator& communicator) {
+  return gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all), communicator);
+}
+
+bool Joining::all_agree(bool mine, const Communicator& communicator) {
+  team::ByRank<std::uint8_t> room(communicator.ranks);
+  const std::span<std::uint8_t> all = room.all();
+  return tell(all, static_cast<std::uint8_t>(mine), communicator) &&
+         std::all_of(all.begin(), all.end(), [](std::uint8_t agrees) { return agrees != 0; });
 }
 
 bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,
@@ -132,31 +145,26 @@ bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,
                          communicator.handle.load()) == success;
 }
 
-// From the lowest rank to all; true where everybody made use of it.
-bool Joining::share_machine(Communicator& communicator) {
+// From the lowest rank to all; true where everybody has it.
+bool Joining::share_text(std::string& text, Communicator& communicator) {
   const Comm comm = communicator.handle.load();
-  std::string text;
-  std::uint64_t bytes = 0;  // stays 0 where the lowest rank fails
-  try {
-    if (communicator.rank == 0) text = context_.machine_text();
-    bytes = text.size();
-  } catch (const std::exception& error) {
-    communicator.why = error.what();
-  }
+  std::uint64_t bytes = text.size();
   real_.bcast(&bytes, 1, types_.named("MPI_UINT64_T"), 0, comm);
-  text.resize(bytes);
-  real_.bcast(text.data(), static_cast<int>(bytes), types_.named("MPI_BYTE"), 0, comm);
-  bool has_made = false;
-  try {
-    context_.make(text);
-    has_made = true;
-  } catch (const std::exception& error) {
-    if (communicator.why.empty()) communicator.why = error.what();
-  }
-  const std::vector<std::uint8_t> have_made =
-      everybodys(static_cast<std::uint8_t>(has_made), communicator);
-  return !have_made.empty() && std::all_of(have_made.begin(), have_made.end(),
-                                           [](std::uint8_t made) { return made != 0; });
+  const team::Trouble trouble = team::Trouble::of([&] { text.resize(bytes); });
+  if (!all_agree(bytes > 0 && !trouble.is_any(), communicator)) return false;
+  return real_.bcast(text.data(), static_cast<int>(bytes), types_.named("MPI_BYTE"), 0, comm) ==
+         success;
+}
+
+// True where everybody made use of the lowest rank's.
+bool Joining::share_machine(Communicator& communicator) {
+  std::string text;  // stays empty where the lowest rank fails
+  communicator.why = team::Trouble::of([&] {
+    if (communicator.rank == 0) text = context_.machine_text();
+  });
+  if (!share_text(text, communicator)) return false;
+  communicator.why = team::Trouble::of([&] { context_.make(text); });
+  return all_agree(!communicator.why.is_any(), communicator);
 }
 
 void Joining::make_team(Communicator& communicator) {
@@ -164,8 +172,8 @@ void Joining::make_team(Communicator& communicator) {
     if (gather(mine, all, communicator)) return;
     throw FailureError("the MPI cannot gather what a team is made from");
   };
-  communicator.team = std::make_unique<team::Team>(
-      context_.get(), team::Bootstrap{communicator.rank, communicator.ranks, allgather});
+  const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
+  communicator.team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
 }
 
 }  // namespace huddle::mpi

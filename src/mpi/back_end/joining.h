@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/node_context.h"
@@ -38,10 +38,12 @@ class Joining {
   Passed judge_missing(int rank, int own);
   Passed agree(Communicator& communicator);
   template <class Words>
-  std::vector<Words> everybodys(const Words& mine, const Communicator& communicator);
+  bool tell(std::span<Words> all, const Words& mine, const Communicator& communicator);
+  bool all_agree(bool mine, const Communicator& communicator);
   bool gather(std::span<const std::byte> mine, std::span<std::byte> all,
               const Communicator& communicator);
   bool share_machine(Communicator& communicator);
+  bool share_text(std::string& text, Communicator& communicator);
   void make_team(Communicator& communicator);
 
   const Real& real_;

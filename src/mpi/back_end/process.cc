@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "mpi/beside.h"
 #include "mpi/speaker.h"
 
 namespace huddle::mpi {
@@ -39,7 +40,8 @@ Process::Process(const huddle_door& door)
       joining_(real_, types_, options_, roster_, roll_call_, context_, pulse_,
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);
-               }) {}
+               }),
+      devices_(path_beside("libhuddle_marker.so"), [this] { communicators_.outlast_lookers(); }) {}
 
 Communicator* Process::find(Comm comm) {
   if (comm == null_ || ended_.load(std::memory_order_relaxed)) return nullptr;
@@ -49,7 +51,7 @@ Communicator* Process::find(Comm comm) {
 void Process::count(Communicator& communicator, std::size_t bytes) {
   if (communicator.passed != Passed::too_young) return;
   joining_.count(communicator, bytes);
-  if (!communicator.why.empty()) stats_.remark(communicator.why);
+  if (communicator.why.is_any()) stats_.remark(communicator.why.text());
 }
 
 void* Process::lend(std::size_t bytes, Info info) {
@@ -57,8 +59,8 @@ void* Process::lend(std::size_t bytes, Info info) {
   return heap && info == no_info_ ? lent_.lend(*heap, bytes) : nullptr;
 }
 
-void Process::complain(const std::string& sentence) {
-  std::fprintf(stderr, "huddle: %s\n", sentence.c_str());
+void Process::complain(std::string_view sentence) {
+  std::fprintf(stderr, "huddle: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
 }
 
 void Process::differs(const std::string& sentence) {
@@ -69,6 +71,7 @@ void Process::begin() {
   int rank = 0;
   if (real_.comm_rank(world_, &rank) == success) roll_call_.confirm(rank);
   types_.begin(self_);
+  communicators_.begin();
   start_heap();
 }
 
@@ -82,6 +85,7 @@ void Process::end() {
 
 void Process::opened(Session session) {
   roster_.opened(session);
+  communicators_.begin();
   start_heap();
   std::call_once(leaving_, [this] {
     pid_ = getpid();

@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/joining.h"
@@ -17,6 +19,7 @@
 #include "mpi/back_end/real.h"
 #include "mpi/back_end/roster.h"
 #include "mpi/back_end/types.h"
+#include "mpi/devices.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
 #include "mpi/stats.h"
@@ -33,6 +36,8 @@ class Process {
   const Operators& operators() const { return operators_; }
   const Options& options() const { return options_; }
   Stats& stats() { return stats_; }
+  Devices& devices() { return devices_; }
+  const Devices& devices() const { return devices_; }
   bool is_null(Comm comm) const { return comm == null_; }
   // Null where the MPI does not have it, or does not work any more.
   Communicator* find(Comm comm);
@@ -48,7 +53,7 @@ class Process {
   bool has_joined() const { return pulse_.beats(); }
 
   // One line on stderr.
-  void complain(const std::string& sentence);
+  void complain(std::string_view sentence);
   // A result that is not the MPI's: the first is told, the others are counted.
   void differs(const std::string& sentence);
 
@@ -84,6 +89,7 @@ class Process {
   NodeContext context_;
   Joining joining_;
   LentBlocks lent_;
+  Devices devices_;
   std::atomic<bool> ended_{false};
   std::atomic<bool> has_warned_{false};
   std::once_flag leaving_;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "mpi/back_end/bounds.h"
 #include "mpi/back_end/calls/side.h"
 
 namespace huddle::mpi {
@@ -24,15 +25,13 @@ std::size_t bytes_of(const std::vector<Part>& parts) {
   return sum;
 }
 
-std::intptr_t number_of(const void* address) { return reinterpret_cast<std::intptr_t>(address); }
-
 }  // namespace
 
 Twin::Twin(const Real& real, Comm comm, Written written)
     : real_(real), comm_(comm), written_(std::move(written)), held_(written_.parts) {
   if (written_.read) held_ = {*written_.read};
-  const Bounds all = bounds_of(held_);
-  const Bounds compared = bounds_of(written_.parts);
+  const Bounds all = bounds_of(written_.address, held_);
+  const Bounds compared = bounds_of(written_.address, written_.parts);
   compared_bytes_ = static_cast<std::size_t>(compared.end - compared.begin);
   compared_from_ = compared.begin;
   if (all.begin == all.end) return;
@@ -44,25 +43,6 @@ Twin::Twin(const Real& real, Comm comm, Written written)
   lowest_ = all.begin;
   const auto* address = static_cast<const std::byte*>(moved(written_.address, lowest_));
   copy_.assign(address, address + (all.end - all.begin));
-}
-
-Twin::Bounds Twin::bounds_of(const Part& part) const {
-  // Elements may follow one another downwards.
-  const Aint last = static_cast<Aint>(part.place.count - 1) * part.facts->extent;
-  const Aint begin = number_of(part.place.address) - number_of(written_.address) +
-                     part.facts->first_byte + std::min<Aint>(0, last);
-  return {begin, begin + std::abs(last) + static_cast<Aint>(part.facts->span)};
-}
-
-Twin::Bounds Twin::bounds_of(const std::vector<Part>& parts) const {
-  std::optional<Bounds> all;
-  for (const Part& part : parts) {
-    if (part.bytes() == 0) continue;
-    const Bounds bounds = bounds_of(part);
-    if (!all) all = bounds;
-    *all = {std::min(all->begin, bounds.begin), std::max(all->end, bounds.end)};
-  }
-  return all.value_or(Bounds());
 }
 
 bool Twin::is_spread(Aint region_bytes) const {
@@ -143,7 +123,7 @@ std::string Twin::place_of(std::size_t byte) const {
     }
     before += part.bytes();
     const Aint at = static_cast<Aint>(byte) + compared_from_;
-    const Bounds bounds = bounds_of(part);
+    const Bounds bounds = bounds_of(written_.address, part);
     if (saved_ || at < bounds.begin || at >= bounds.end) continue;
     const Aint extent = part.facts->extent;
     const Aint from =

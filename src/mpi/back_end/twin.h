@@ -35,13 +35,6 @@ class Twin {
   std::string place_of(std::size_t byte) const;
 
  private:
-  // Where bytes begin and end, from the program's address.
-  struct Bounds {
-    Aint begin = 0;
-    Aint end = 0;
-  };
-  Bounds bounds_of(const Part& part) const;
-  Bounds bounds_of(const std::vector<Part>& parts) const;
   bool is_spread(Aint region_bytes) const;
   std::vector<std::byte> data() const;
   void restore(const std::vector<std::byte>& data) const;

@@ -61,6 +61,8 @@ Types::Named* Types::find_named(Datatype type) const {
 }
 
 void Types::begin(Comm self) {
+  // Sessions may be older than the world, and their threads make calls already.
+  const std::lock_guard lock(mutex_);
   Comm trial{};
   Errhandler returns{};
   // A handler of our own: those that wear the standard's ABI do not all number MPI_ERRORS_RETURN
@@ -73,7 +75,9 @@ void Types::begin(Comm self) {
   real_.errhandler_free(&returns);
 }
 
+// Sessions may outlive the world: a thread of theirs may be trying a type at this moment.
 void Types::end() {
+  const std::lock_guard lock(mutex_);
   if (trial_ == null_comm_) return;
   real_.comm_free(&trial_);
   trial_ = null_comm_;
@@ -85,12 +89,16 @@ const TypeFacts& Types::facts(Datatype type) const {
   return known != nullptr ? *known : derived_facts(type);
 }
 
+// Threads that come at once all ask, and the first one's answer stays: what has been shown to one
+// of them is never written again, for a rank that sees half of it goes to the MPI alone.
 const TypeFacts& Types::named_facts(Named& named) const {
-  if (!named.known.load(std::memory_order_acquire)) {
-    // Threads that come at once write the same.
-    named.facts = ask(named.handle);
-    named.facts.element = named.element;
-    named.facts.number = element_type(*named.element, named.facts.bytes);
+  if (named.known.load(std::memory_order_acquire)) return named.facts;
+  TypeFacts facts = ask(named.handle);
+  facts.element = named.element;
+  facts.number = element_type(*named.element, facts.bytes);
+  const std::lock_guard lock(mutex_);
+  if (!named.known.load(std::memory_order_relaxed)) {
+    named.facts = facts;
     named.known.store(true, std::memory_order_release);
   }
   return named.facts;

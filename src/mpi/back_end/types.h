@@ -60,7 +60,7 @@ class Types {
   struct Named {
     Datatype handle{};
     const Element* element = nullptr;
-    TypeFacts facts;
+    TypeFacts facts;  // written once, before they are known
     std::atomic<bool> known{false};
   };
   // How a type was made, and by how many of what.
@@ -87,11 +87,11 @@ class Types {
   const Real& real_;
   Comm null_comm_;
   Datatype null_;
-  // Nobody but us has it, and its errors end nothing.
-  Comm trial_;
   // What is known of a derived datatype is an attribute of it, which goes with it: handles are used
   // again.
   mutable std::mutex mutex_;  // guards what is made, and trials
+  // For trials. Nobody but us has it, and its errors end nothing.
+  Comm trial_;
   mutable bool refused_ = false;
   mutable std::atomic<int> keyval_{keyval_invalid};
   // By a hash of the handle; an open table, never full.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/back_end/buffers_of_call.h"
 #include "mpi/back_end/call.h"
 #include "mpi/back_end/calls/allgather.h"
 #include "mpi/back_end/calls/alltoall.h"
@@ -21,24 +22,14 @@
 namespace huddle::mpi {
 namespace {
 
-template <class Call>
-constexpr bool is_reduction = requires(const Call& call) {
-  call.op;
-};
-
 // The same call with its results elsewhere, for the MPI.
 template <class Call>
-Call with_output(Call call, void* output) {
+Call with_results_in(Call call, void* output) {
   if constexpr (is_reduction<Call>) {
     // What the input was is gone.
     if (call.input == call.output) call.input = in_place();
   }
-  if constexpr (requires { call.output.address; }) {
-    call.output.address = output;
-  } else {
-    call.output = output;
-  }
-  return call;
+  return with_output(call, output);
 }
 
 template <class Call>
@@ -57,7 +48,7 @@ Passed take_both_ways(const Process& process, Communicator& communicator, const 
   if (written.parts.empty()) {
     call.native(process.real());
   } else {
-    with_output(call, twin.prepare()).native(process.real());
+    with_results_in(call, twin.prepare()).native(process.real());
   }
   return passed;
 }

@@ -12,8 +12,18 @@
 /* A call that the back end does not define goes straight to the MPI, and is counted here. */
 struct huddle_passed {
   const char* name;    /* "MPI_Allgather" */
-  unsigned long calls; /* by threads that do not wait for each other: a lost one does not matter */
+  unsigned long calls; /* see huddle_count_call() */
 };
+
+/* Threads count without waiting for each other: a call that is lost does not matter. C and C++ have
+ * no atomic type in common. */
+static inline void huddle_count_call(struct huddle_passed* passed) {
+  const unsigned long calls = __atomic_load_n(&passed->calls, __ATOMIC_RELAXED);
+  __atomic_store_n(&passed->calls, calls + 1, __ATOMIC_RELAXED);
+}
+static inline unsigned long huddle_counted_calls(const struct huddle_passed* passed) {
+  return __atomic_load_n(&passed->calls, __ATOMIC_RELAXED);
+}
 
 struct huddle_door {
   /* The MPI's own function or object of this name; null where it has none. */

@@ -24,7 +24,8 @@
 #include "hide.h"
 
 typedef long word;
-typedef word any_function();
+/* Some function of MPI's; whoever calls it says what its arguments are. */
+typedef void any_function(void);
 
 enum call {
 #define HUDDLE_INDEX(name, arguments) call_##name,
@@ -154,7 +155,7 @@ static any_function* insist(any_function* function, enum call call) {
 static any_function* beyond_tools(enum call call) {
   const struct route* route = route_of(call);
   if (route->taken != NULL) return route->taken;
-  ++passed[call].calls;
+  huddle_count_call(&passed[call]);
   return insist(route->real, call);
 }
 
@@ -189,16 +190,15 @@ static any_function* with_tools(enum call call) {
 #define ARGUMENTS_10 ARGUMENTS_9, j
 #define ARGUMENTS_11 ARGUMENTS_10, k
 
+#define HAND_ON(function, arguments) \
+  ((word(*)(PARAMETERS_##arguments))(function))(ARGUMENTS_##arguments)
+
 #define VISIBLE __attribute__((visibility("default")))
-#define HUDDLE_FORWARD(name, arguments)                      \
-  VISIBLE word MPI_##name(PARAMETERS_##arguments);           \
-  VISIBLE word PMPI_##name(PARAMETERS_##arguments);          \
-  word MPI_##name(PARAMETERS_##arguments) {                  \
-    return with_tools(call_##name)(ARGUMENTS_##arguments);   \
-  }                                                          \
-  word PMPI_##name(PARAMETERS_##arguments) {                 \
-    return beyond_tools(call_##name)(ARGUMENTS_##arguments); \
-  }
+#define HUDDLE_FORWARD(name, arguments)                                                           \
+  VISIBLE word MPI_##name(PARAMETERS_##arguments);                                                \
+  VISIBLE word PMPI_##name(PARAMETERS_##arguments);                                               \
+  word MPI_##name(PARAMETERS_##arguments) { return HAND_ON(with_tools(call_##name), arguments); } \
+  word PMPI_##name(PARAMETERS_##arguments) { return HAND_ON(beyond_tools(call_##name), arguments); }
 HUDDLE_CALLS(HUDDLE_FORWARD)
 
 /* Of MPI 4 the Open MPIs of today have nothing or little, and programs that load their MPI late may

@@ -218,6 +218,16 @@ void CheckerWorld::wake(Place flag, Where where) {
   execution_.wake(call, flag);
 }
 
+void CheckerWorld::order_callers_stores(Where where) {
+  const Call call{rank_, {Operation::order_callers_stores, where}};
+  if (execution_.fault_at(call.site, {Fault::dropped}) == Fault::dropped) return;
+  execution_.order_callers_stores(call);
+}
+
+void CheckerWorld::store_as_caller(Place place, std::size_t n, Where where) {
+  execution_.store_as_caller({rank_, {Operation::order_callers_stores, where}}, place, n);
+}
+
 bool CheckerWorld::expose(Place at, Place what, Where where) {
   const Call call{rank_, {Operation::expose, where}};
   FaultSet faults{Fault::dropped};

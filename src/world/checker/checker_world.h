@@ -76,6 +76,7 @@ class CheckerWorld {
   void sleep(Place flag, Sequence value, Where where = Where::current());
   void wake(Place flag, Where where = Where::current());
   bool expose(Place at, Place what, Where where = Where::current());
+  void order_callers_stores(Where where = Where::current());
   // What is reached keeps its own name.
   std::optional<Place> reach(Place at, Where where = Where::current());
   // Both fail where the job says that paths may, once or more in some execution.
@@ -83,6 +84,10 @@ class CheckerWorld {
                          Where where = Where::current());
   path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t n,
                          Where where = Where::current());
+
+  // What the caller of a protocol has done, not the protocol: it stored there what is there, past
+  // the caches, and nothing has ordered that yet.
+  void store_as_caller(Place place, std::size_t n, Where where = Where::current());
 
   // Nobody dies here: like any wait.
   void outlast(Place flag, Until until, Where where = Where::current()) {

@@ -72,6 +72,8 @@ class Execution : private Judge {
   void copy(const Call& call, Place to, Place from, std::size_t n, bool unfenced);
   void take(const Call& call, Place to, Place from, std::size_t n);
   void keep(const Call& call, Place place, std::size_t n);
+  void order_callers_stores(const Call& call);
+  void store_as_caller(const Call& call, Place place, std::size_t n);
   void reduce(const Call& call, Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction);
   void expose(const Call& call, Place at, Place what);

@@ -41,8 +41,8 @@ void Machine::begin_execution() {
   flags_.forget();
   accesses_.forget();
   cores_.assign(static_cast<std::size_t>(memory_.ranks()), Core(memory_.ranks(), order_));
-  exposed_.assign((static_cast<std::size_t>(Region::scratch) + 1) * cores_.size(), false);
-  reached_.assign(cores_.size(), exposed_);
+  watched_.assign((static_cast<std::size_t>(Region::scratch) + 1) * cores_.size(), false);
+  reached_.assign(cores_.size(), watched_);
 }
 
 Sequence Machine::peek(int rank, Place flag) const {
@@ -103,12 +103,17 @@ Sequence Machine::update(int rank, Place flag, Sequence add, Strength strength, 
 
 void Machine::fence(int rank) {
   drain(rank);
+  order_callers_stores(rank);
   Core& mine = core(rank);
   mine.known.join(mine.unacquired);
-  mine.known.set(memory_.ranks() + rank, mine.nontemporal_time);
-  mine.has_fenced = true;
   mine.fenced = mine.known;
   mine.has_published = true;
+}
+
+void Machine::order_callers_stores(int rank) {
+  Core& mine = core(rank);
+  mine.known.set(memory_.ranks() + rank, mine.nontemporal_time);
+  mine.has_fenced = true;
 }
 
 void Machine::copy(int rank, Place to, Place from, std::size_t n, bool unfenced) {
@@ -126,6 +131,12 @@ void Machine::take(int rank, Place to, Place from, std::size_t n) {
 void Machine::keep(int rank, Place place, std::size_t n) {
   check_reach(rank, place, n);
   write(rank, place, read(rank, place, n), false);
+}
+
+void Machine::store_as_caller(int rank, Place place, std::size_t n) {
+  check_reach(rank, place, n);
+  watched_[exposed_at(place)] = true;
+  write(rank, place, read(rank, place, n), true);
 }
 
 void Machine::reduce(int rank, Place to, Place left, Place right, std::size_t count,
@@ -151,7 +162,7 @@ void Machine::expose(int rank, Place at, Place what) {
   }
   const auto bytes = encoded(what);
   write(rank, at, {bytes.begin(), bytes.end()}, false);
-  exposed_[exposed_at(what)] = true;
+  watched_[exposed_at(what)] = true;
 }
 
 Place Machine::reach(int rank, Place at) {
@@ -199,7 +210,7 @@ void Machine::check_flag(int rank, Place place) const {
 
 void Machine::let_go(int rank, std::size_t index) {
   core(rank).buffer.let_go(index);
-  settle(rank);
+  commit_ready(rank);
 }
 
 void Machine::drain(int rank) {
@@ -254,11 +265,11 @@ void Machine::finish_updates(std::size_t byte) {
     const auto store = core(rank).buffer.take_update(byte);
     if (!store) continue;
     commit(*store);
-    settle(rank);
+    commit_ready(rank);
   }
 }
 
-void Machine::settle(int rank) {
+void Machine::commit_ready(int rank) {
   while (const auto store = core(rank).buffer.take_ready()) commit(*store);
 }
 

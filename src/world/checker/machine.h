@@ -50,6 +50,11 @@ class Machine {
   void copy(int rank, Place to, Place from, std::size_t n, bool unfenced);
   void take(int rank, Place to, Place from, std::size_t n);
   void keep(int rank, Place place, std::size_t n);
+  // What was stored non-temporally is before all that follows.
+  void order_callers_stores(int rank);
+  // The same bytes once more, non-temporally. Who touches what is of that region and rank is noted
+  // from then on.
+  void store_as_caller(int rank, Place place, std::size_t n);
   void reduce(int rank, Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction);
   // From then on whoever touches what is of that region and rank is noted, like in shared memory.
@@ -97,14 +102,14 @@ class Machine {
   void learn(int rank, const Clock& carried, Strength strength);
   void touch(int rank);
   void commit(const PendingStore& store);
-  void settle(int rank);
+  void commit_ready(int rank);
   void finish_updates(std::size_t byte);
   std::vector<std::byte> read(int rank, Place place, std::size_t n);
   void write(int rank, Place place, std::vector<std::byte> bytes, bool unfenced);
   Place what_is_exposed(int rank, Place at);
   void require_apart(Place to, Place from, std::size_t n) const;
   bool is_watched(Place place) const {
-    return place.region == Region::shared || exposed_[exposed_at(place)];
+    return place.region == Region::shared || watched_[exposed_at(place)];
   }
   bool has_reached(int rank, Place place) const;
   std::size_t exposed_at(Place place) const {
@@ -121,7 +126,7 @@ class Machine {
   Flags flags_;
   Accesses accesses_;
   std::vector<Core> cores_;
-  std::vector<bool> exposed_;               // by region and rank
+  std::vector<bool> watched_;               // by region and rank: who touches it is noted
   std::vector<std::vector<bool>> reached_;  // the same of each rank
 };
 

@@ -159,6 +159,21 @@ void Execution::keep(const Call& call, Place place, std::size_t n) {
   machine_.keep(call.rank, place, n);
 }
 
+void Execution::order_callers_stores(const Call& call) {
+  if (!enter(call)) return;
+  if (trace_.on()) trace_.note(call, "orders what its caller stored");
+  machine_.order_callers_stores(call.rank);
+}
+
+void Execution::store_as_caller(const Call& call, Place place, std::size_t n) {
+  if (!enter(call)) return;
+  if (trace_.on()) {
+    trace_.note(call, fmt::format("has {} stored past the caches", text_of(place, n)),
+                {touched(place, n)});
+  }
+  machine_.store_as_caller(call.rank, place, n);
+}
+
 void Execution::reduce(const Call& call, Place to, Place left, Place right, std::size_t count,
                        const memory::Reduction& reduction) {
   if (!enter(call)) return;

@@ -28,6 +28,7 @@ enum class Operation : std::uint8_t {
   sleep,
   wake,
   expose,
+  order_callers_stores,
   reach,
   pull,
   push,

@@ -9,10 +9,10 @@
 namespace huddle::world::checker {
 namespace {
 
-constexpr std::array<std::string_view, 19> operation_names = {
+constexpr std::array<std::string_view, 20> operation_names = {
     "load",     "store",    "fetch_add", "fetch_sub", "fence", "wait",   "wait_any",
     "wait_all", "prefetch", "copy",      "take",      "keep",  "reduce", "sleep",
-    "wake",     "expose",   "reach",     "pull",      "push"};
+    "wake",     "expose",   "order",     "reach",     "pull",  "push"};
 constexpr std::array<std::string_view, 5> region_names = {"shared", "input", "output", "scratch",
                                                           "reached"};
 

@@ -50,6 +50,7 @@ class CountingWorld {
   void sleep(Place flag, Sequence value);
   void wake(Place flag);
   bool expose(Place at, Place what);
+  void order_callers_stores() { ++counts().orderings; }
   std::optional<Place> reach(Place at);
   path::ErrorNumber pull(Place to, Place at, std::size_t offset, std::size_t bytes);
   path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t bytes);

@@ -25,6 +25,7 @@ RankCounts& RankCounts::operator-=(const RankCounts& less) {
   stores -= less.stores;
   updates -= less.updates;
   fences -= less.fences;
+  orderings -= less.orderings;
   wakes -= less.wakes;
   subtract(copied_bytes, less.copied_bytes);
   reduced_bytes -= less.reduced_bytes;

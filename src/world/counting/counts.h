@@ -17,6 +17,7 @@ struct RankCounts {
   std::size_t stores = 0;
   std::size_t updates = 0;  // atomic read-modify-writes
   std::size_t fences = 0;
+  std::size_t orderings = 0;  // of what the caller stored non-temporally
   std::size_t wakes = 0;
   std::array<std::size_t, memory::copy_kernels.size()> copied_bytes{};  // by kernel
   std::size_t reduced_bytes = 0;                                        // of results

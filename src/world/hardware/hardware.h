@@ -13,6 +13,7 @@
 #include <span>
 
 #include "memory/copy.h"
+#include "memory/fence.h"
 #include "memory/heap.h"
 #include "memory/reduction.h"
 #include "memory/spin.h"
@@ -97,6 +98,7 @@ class Hardware {
     std::memcpy(address(at), &told, sizeof told);
     return path::is_mapped(told);
   }
+  void order_callers_stores() { memory::order_nontemporal_stores(); }
   std::optional<Place> reach(Place at) {
     const path::Told told = told_at(at);
     if (!path::is_mapped(told)) return std::nullopt;

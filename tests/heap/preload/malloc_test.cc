@@ -211,9 +211,17 @@ TEST(MallocDeathTest, EndsAProgramThatFreesTwice) {
 
 TEST(HeapStart, GivesTheSameHeapAgain) { EXPECT_EQ(facts().base, start({1, 2, 3}).facts->base); }
 
+// In a process whose heap is not there yet: whoever asked first may still be reading why.
+TEST(HeapRefusal, Stays) {
+  const Wish too_much{.cap_bytes = std::size_t{1} << 62};
+  const std::string why = start(too_much).refusal;
+  EXPECT_NE(why, "");
+  EXPECT_EQ(start({}).refusal, why);
+}
+
 TEST(HeapStart, RefusesAnotherVersion) {
   auto* const ask = reinterpret_cast<huddle_heap_start_function*>(dlsym(RTLD_DEFAULT, start_name));
-  const huddle_heap_wish wish{version + 1, 0, 0, 0};
+  const huddle_heap_wish wish{version + 1, 0, 0, 0, false};
   EXPECT_EQ(ask(&wish), nullptr);
 }
 

@@ -18,14 +18,14 @@ HANG_SECONDS = 300.0
 
 
 class Bench:
-    def __init__(self, peer, libraries, still, wrong, build, heap=False):
+    def __init__(self, peer, libraries, still, wrong, build, heap=None):
         self.peer = peer
         self.libraries = pathlib.Path(libraries).resolve()
         self.still = pathlib.Path(still).resolve()  # the same that leaves the MPI standing still
         self.wrong = pathlib.Path(wrong).resolve()  # the same, whose results are wrong
         self.build = pathlib.Path(build).resolve() / peer.name
         self.build.mkdir(parents=True, exist_ok=True)
-        self.heap = heap  # whether ranks have a shared heap
+        self.heap = heap  # what HUDDLE_HEAP is for the ranks; None: they have no shared heap
         self.findings = []
         self.built = {}
 
@@ -94,7 +94,7 @@ class Bench:
         return outcome
 
     def own_settings(self, settings):
-        heap = HEAP_SETTINGS if self.heap else {}
+        heap = {**HEAP_SETTINGS, "HEAP": self.heap} if self.heap else {}
         return {f"HUDDLE_{name}": value for name, value in {"STATS": "1", **heap, **settings}.items()}
 
     def own_files(self, libraries):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 """Programs under real MPIs with huddle's library preloaded: driver.py [--level LEVEL] [--only GROUP]...
-[--heap] MPI...
+[--heap [check]] MPI...
 
 MPI: openmpi-4 openmpi-5 mpich-4 mpich-5 intel, mpich-5-standard intel-standard; all: each of them.
 Status 77: none of them is on the machine.
@@ -14,6 +14,7 @@ import time
 
 import bench as bench_module
 import deaths
+import devices
 import exchanges
 import halves
 import heaps
@@ -21,6 +22,7 @@ import languages
 import lifetimes
 import peer as peer_module
 import progress
+import refusals
 import semantics
 import strangers
 import tools
@@ -33,6 +35,7 @@ GROUPS = {
     "exchanges": exchanges.exchanges,
     "blocks": exchanges.blocks,
     "verify": exchanges.verify,
+    "validated": exchanges.validated,
     "at root": exchanges.at_root,
     "sizes": exchanges.sizes,
     "large": semantics.large,
@@ -47,15 +50,18 @@ GROUPS = {
     "tools": tools.tools,
     "files": tools.files,
     "deaths": deaths.deaths,
+    "devices": devices.devices,
     "halves": halves.halves,
     "heaps": heaps.heaps,
     "strangers": strangers.strangers,
+    "refusals": refusals.refusals,
+    "other libm": refusals.other_libm,
 }
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # What each change is tested by under the MPIs that are not Debian's, so that five take no longer
 # than a person waits.
-BRIEF = ("progress", "datatypes", "exchanges", "blocks", "sizes", "verify", "communicators", "errors",
-         "tools", "halves", "sessions", "heaps")
+BRIEF = ("progress", "datatypes", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
+         "errors", "tools", "halves", "sessions", "heaps", "devices")
 # The same MPIs once more: what is new is how data and handles look.
 BRIEF_STANDARD = ("datatypes", "exchanges", "blocks", "communicators", "errors")
 SKIPPED = 77
@@ -67,7 +73,8 @@ def arguments():
     parser.add_argument("mpi", nargs="+", choices=(*MPIS, "all"))
     parser.add_argument("--level", choices=("brief", "usual", "thorough"), default="usual")
     parser.add_argument("--only", choices=sorted(GROUPS), action="append")
-    parser.add_argument("--heap", action="store_true", help="with ranks' buffers in the shared heap")
+    parser.add_argument("--heap", nargs="?", const="on", choices=("on", "check"),
+                        help="with ranks' buffers in the shared heap")
     parser.add_argument("--libraries", help="the folder of libhuddle_preload.so",
                         default=BUILD / "lib/huddle")
     parser.add_argument("--still", help="that of the library without progress",

@@ -38,6 +38,19 @@ def blocks(bench, thorough):
             bench.takes(what, outcome, ("allgather", "alltoallv", "alltoallw", "gather", "scatter"))
 
 
+def validated(bench, thorough):
+    """The loops of benchmarks, whose results are looked at: as a user tries huddle first."""
+    program = bench.program("validated")
+    for ranks in (2, 3, 5) if thorough else (2, 3):
+        for settings in ({}, VERIFIED) if thorough else ({},):
+            what = f"benchmarks' loops on {ranks} ranks, {settings}"
+            outcome = bench.run(program, ranks, settings=settings)
+            bench.passes(what, outcome)
+            bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
+            bench.takes(what, outcome, ("barrier", "bcast", "reduce", "allreduce", *MOVES, "reduce_scatter",
+                                        "reduce_scatter_block"))
+
+
 def at_root(bench, thorough):
     """What is wrong at a root alone."""
     for ranks in (2, 3, 5) if thorough else (2,):

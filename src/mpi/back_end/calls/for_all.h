@@ -33,6 +33,9 @@ struct ForAll {
     return fine ? Passed::not_passed : Passed::for_judgement;
   }
 
+  std::vector<Part> read(const Communicator& communicator) const {
+    return input.is_in_place() ? std::vector<Part>() : all_blocks(input, communicator.ranks);
+  }
   Written written(const Communicator& communicator) const {
     return {output.address, all_blocks(output, communicator.ranks)};
   }

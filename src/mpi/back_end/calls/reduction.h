@@ -35,9 +35,12 @@ struct AnyReduction {
   bool is_in_place() const { return input == in_place(); }
   // What this rank brings.
   const void* brought() const { return is_in_place() ? output : input; }
+  Part part_of_input() const { return {{const_cast<void*>(brought()), count, type}, facts}; }
+  std::vector<Part> read(const Communicator& /*communicator*/) const {
+    return is_in_place() ? std::vector<Part>() : std::vector<Part>{part_of_input()};
+  }
 
  protected:
-  Part part_of_input() const { return {{const_cast<void*>(brought()), count, type}, facts}; }
   Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
 
   // Where this rank gets so many elements. What it gets nothing into is not looked at.

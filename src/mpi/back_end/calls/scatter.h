@@ -45,6 +45,9 @@ struct AnyScatter {
            input.block(root).bytes() > output.bytes();
   }
 
+  std::vector<Part> read(const Communicator& communicator) const {
+    return is_root(communicator) ? all_blocks(input, communicator.ranks) : std::vector<Part>();
+  }
   Written written(const Communicator& /*communicator*/) const {
     if (output.is_in_place()) return {};
     return {output.address, {output.block(0)}};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "base/pidfd.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace huddle {
+
+bool is_dead(int pidfd) {
+  if (pidfd < 0) return false;
+  pollfd watched{pidfd, POLLIN, 0};
+  int found = 0;
+  do {
+    found = poll(&watched, 1, 0);
+  } while (found < 0 && errno == EINTR);
+  return found == 1;
+}
+
+// No signal is sent, but whoever it would go to is looked for. Where that is refused to all (a
+// filter of system calls, another user by now), whoever is dead may have lost its number.
+bool has_lost_number(int pidfd) {
+  constexpr int no_signal = 0;
+  if (pidfd < 0 || syscall(SYS_pidfd_send_signal, pidfd, no_signal, nullptr, 0) == 0) return false;
+  return errno == ESRCH || is_dead(pidfd);
+}
+
+}  // namespace huddle

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/host_copy.h"
+
+#include <algorithm>
+
+#include "mpi/back_end/calls/side.h"
+
+namespace huddle::mpi {
+namespace {
+
+// The data of a part in a row, by the MPI's own hands even where they lie in a row already.
+class Row {
+ public:
+  Row(const Real& real, Comm comm, const Part& part)
+      : facts_(apart(*part.facts)), view_(real, comm, {part.place, &facts_}) {}
+  Row(const Row&) = delete;
+  Row& operator=(const Row&) = delete;
+
+  Dense& view() { return view_; }
+
+ private:
+  static TypeFacts apart(TypeFacts facts) {
+    facts.dense = false;
+    return facts;
+  }
+
+  TypeFacts facts_;
+  Dense view_;
+};
+
+}  // namespace
+
+HostCopy::HostCopy(const Real& real, Comm comm, const void* address, const std::vector<Part>& parts)
+    : real_(real),
+      comm_(comm),
+      program_address_(address),
+      bounds_(bounds_of(address, parts)),
+      memory_(static_cast<std::size_t>(bounds_.end - bounds_.begin)) {
+  for (const Part& part : parts) {
+    if (part.bytes() == 0) continue;
+    Row there(real_, comm_, part);
+    there.view().fetch();
+    Dense copy(real_, comm_, here(part));
+    std::copy_n(there.view().data(), copy.bytes(), copy.data());
+    copy.store();
+  }
+}
+
+void* HostCopy::address() const { return moved(memory_.data(), -bounds_.begin); }
+
+void HostCopy::store(const std::vector<Part>& written) const {
+  for (const Part& part : written) {
+    if (part.bytes() == 0) continue;
+    Dense copy(real_, comm_, here(part));
+    copy.fetch();
+    Row there(real_, comm_, part);
+    std::copy_n(copy.data(), copy.bytes(), there.view().data());
+    there.view().store();
+  }
+}
+
+// The same part in the copy.
+Part HostCopy::here(const Part& part) const {
+  Part copy = part;
+  copy.place.address =
+      moved(address(), number_of(part.place.address) - number_of(program_address_));
+  return copy;
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * Processors that are not there: every program of a disguise loads this, by /etc/ld.so.preload, and
+ * may choose among the first DISGUISED ones, of which each is one of those that are there (REAL, a
+ * list). Two of them may be the same real one; programs see that as a neighbour who is busy.
+ *
+ * What a thread has chosen has to reach its children and whatever it executes, as the kernel hands
+ * on a mask of processors. The slack of a thread's timers is handed on likewise, nobody here uses
+ * it, and as many nanoseconds more of it as a mask has in its bits harm nobody.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { usual_slack_ns = 50000, all = (1 << DISGUISED) - 1 };
+
+static const int real_of[] = {REAL};
+enum { reals = sizeof real_of / sizeof *real_of };
+
+static int chosen(void) {
+  const long beyond = prctl(PR_GET_TIMERSLACK) - usual_slack_ns;
+  return beyond > 0 && beyond <= all ? (int)beyond : all;
+}
+
+/* The kernel tells how many bytes it knows of; the wrapper clears the others. */
+static int tell(size_t bytes, cpu_set_t* set) {
+  memset(set, 0, bytes);
+  for (int pu = 0; pu < DISGUISED; ++pu) {
+    if (chosen() >> pu & 1) CPU_SET_S((size_t)pu, bytes, set);
+  }
+  return 0;
+}
+
+/* The bits of a mask that are processors here, and the real ones that they are. */
+static int translate(size_t bytes, const cpu_set_t* set, cpu_set_t* real) {
+  int mask = 0;
+  CPU_ZERO(real);
+  for (int pu = 0; pu < DISGUISED; ++pu) {
+    if (!CPU_ISSET_S((size_t)pu, bytes, set)) continue;
+    mask |= 1 << pu;
+    CPU_SET((size_t)real_of[pu % reals], real);
+  }
+  return mask;
+}
+
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t* set) {
+  (void)pid;
+  return tell(bytes, set);
+}
+
+int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* set) {
+  (void)thread;
+  return tell(bytes, set);
+}
+
+/* The slack of others cannot be set from here: of them the real mask alone is kept. */
+int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t* set) {
+  cpu_set_t real;
+  const int mask = translate(bytes, set, &real);
+  if (mask == 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (syscall(SYS_sched_setaffinity, pid, sizeof real, &real) != 0) return -1;
+  if (pid == 0 || pid == (pid_t)syscall(SYS_gettid))
+    prctl(PR_SET_TIMERSLACK, usual_slack_ns + mask);
+  return 0;
+}
+
+int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set) {
+  if (pthread_equal(thread, pthread_self())) {
+    return sched_setaffinity(0, bytes, set) == 0 ? 0 : errno;
+  }
+  typedef int (*Setter)(pthread_t, size_t, const cpu_set_t*);
+  const Setter next = (Setter)dlsym(RTLD_NEXT, "pthread_setaffinity_np");
+  cpu_set_t real;
+  return translate(bytes, set, &real) == 0 ? EINVAL : next(thread, sizeof real, &real);
+}

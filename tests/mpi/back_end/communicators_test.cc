@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Communicators that threads find at once, each its own, while others are made and freed: what is
+// found is what belongs to that handle, though handles and memory are used again and again.
+#include <gtest/gtest.h>
+
+#include "mpi/back_end/communicator.h"
+#include "stand_in.h"
+#include "threads.h"
+
+namespace huddle::mpi {
+namespace {
+
+constexpr int rounds = 20;
+constexpr int lives = 50;
+
+void live_once(Communicators& communicators, int thread) {
+  const Comm comm = stand_in::new_communicator();
+  Communicator* const found = communicators.find(comm);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->handle.load(), comm);
+  EXPECT_EQ(found->use, 0U) << "somebody else's";
+  EXPECT_EQ(found->ranks, 2);
+  found->use = static_cast<std::size_t>(thread) + 1;
+  EXPECT_EQ(communicators.find(comm), found);
+  EXPECT_EQ(found->use, static_cast<std::size_t>(thread) + 1) << "somebody else's";
+  ++found->shares.taken;
+  stand_in::free_communicator(comm);
+}
+
+TEST(CommunicatorsOfThreads, AreTheirOwn) {
+  const Real real(stand_in::find);
+  for (int round = 0; round < rounds; ++round) {
+    Communicators communicators(real, stand_in::find);
+    at_once([&](int thread) {
+      for (int life = 0; life < lives; ++life) live_once(communicators, thread);
+    });
+    EXPECT_EQ(communicators.shares().taken, static_cast<std::size_t>(threads_at_once * lives));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::mpi

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Whether a compiler takes sources as this C, with nothing to remark: compiles.sh COMPILER C SOURCE...
+# Status 77: the compiler is not there.
+set -euo pipefail
+
+compiler=$1 language=$2
+shift 2
+command -v "$compiler" >/dev/null || { echo "$compiler is not there"; exit 77; }
+for source in "$@"; do
+  "$compiler" "-std=$language" -pedantic -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror \
+    -D_GNU_SOURCE -fPIC -O2 -c "$source" -o /dev/null
+done
