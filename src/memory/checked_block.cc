@@ -71,12 +71,12 @@ bool CheckedBlock::is_intact() const noexcept {
                      [](std::byte one) { return one == nobodys; });
 }
 
-void report(std::string_view found, const CheckedBlock& block) noexcept {
+void report(std::string_view found, const CheckedBlock& block) {
   say_and_end("huddle: heap: {}: the block of {} bytes at {:#x}\n", found, block.bytes,
               block.address);
 }
 
-void report(std::string_view found, Piece pages) noexcept {
+void report(std::string_view found, Piece pages) {
   say_and_end("huddle: heap: {}: what lay in {:#x} to {:#x}\n", found, pages.offset, pages.end());
 }
 

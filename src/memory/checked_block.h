@@ -35,7 +35,7 @@ struct CheckedBlock {
 };
 
 // Says what was found, with the block, and ends the program.
-[[noreturn]] void report(std::string_view found, const CheckedBlock& block) noexcept;
-[[noreturn]] void report(std::string_view found, Piece pages) noexcept;
+[[noreturn]] void report(std::string_view found, const CheckedBlock& block);
+[[noreturn]] void report(std::string_view found, Piece pages);
 
 }  // namespace huddle::memory

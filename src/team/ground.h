@@ -54,7 +54,8 @@ class Ground {
   // Throws PeerLost.
   template <class T>
   requires std::is_trivially_copyable_v<T> std::span<const T> gather(const T& mine) {
-    static_assert(sizeof(T) <= most_notice_bytes && alignof(T) <= alignof(std::max_align_t));
+    static_assert(sizeof(T) <= most_notice_bytes);
+    static_assert(alignof(T) <= alignof(std::max_align_t));
     show_and_read(std::as_bytes(std::span(&mine, 1)));
     return {reinterpret_cast<const T*>(notices_.data()), static_cast<std::size_t>(ranks())};
   }
