@@ -14,9 +14,11 @@
 
 #include "cli/command.h"
 #include "cli/heap_choice.h"
+#include "cli/run_compare.h"
 #include "cli/run_json.h"
 #include "launch/plan.h"
 #include "machine/machine_file.h"
+#include "mpi/stub/door.h"
 
 namespace huddle::cli {
 namespace {
@@ -33,9 +35,14 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 [[noreturn]] void become(const launch::Plan& plan, const std::vector<std::string>& environment) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> lines = launch::changed_environment(environment, plan.changes);
+  if (plan.is_all_there_is) {
+    lines.push_back(fmt::format("{}={}", HUDDLE_PROGRAM_NAME, ::getpid()));
+  }
   ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
   throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
 }
+
+constexpr int most_rounds = 10000;
 
 class RunCommand : public Command {
  public:
@@ -51,32 +58,41 @@ class RunCommand : public Command {
   std::string examples() const override {
     return "  huddle run mpirun -n 16 ./app\n"
            "  huddle run --stats mpirun -n 16 ./app    say at the end what was taken\n"
-           "  huddle run --off mpirun -n 16 ./app      the same without huddle, to compare\n"
+           "  huddle run --off -v mpirun -n 16 ./app   its share of collectives\n"
+           "  huddle run --compare 6 mpirun -n 16 ./app   what do I gain? 6 runs each way\n"
            "  huddle run --ops ^bcast srun -n 64 ./app all collectives but one\n"
            "  huddle run --dry-run mpirun -n 2 ./app   only show what would be executed\n"
            "  srun -n 64 huddle run ./app              below a launcher\n"
            "  huddle run mpirun -n 4 python3 app.py    with mpi4py\n"
            "\n"
-           "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute.";
+           "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute, 3 if "
+           "a setting or the machine file is wrong. With --compare 0, or 1 if a run failed.";
   }
   void declare(Options& options) override {
     options.flag("--stats", stats_, "say at the end what was taken, and how long it took");
     options.flag("-v,--verbose", verbose_,
-                 "say at the end how much was taken, in one line, also where no terminal is");
+                 "say at the end which side ran, what was taken, and how much of the run was spent "
+                 "in collectives; also where no terminal is");
+    options.number("--compare", rounds_, 1, most_rounds, "N",
+                   "run COMMAND N times with huddle and N times without, in turns, and compare the "
+                   "wall times; its output is not shown");
     options.flag("--verify", verify_, "run each collective in the MPI as well, and compare");
     options.setting("ops");
     options.flag("--off", off_, "everything goes to the MPI, as without huddle");
     options.setting("heap");
     options.setting("machine");
     options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
-    options.flag("--json", json_, "with --dry-run: print everything as JSON");
+    options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");
     options.rest("COMMAND", command_, "the program or launcher, and all its words");
+    for (const char* other : {"--off", "--dry-run", "--stats", "--verify"}) {
+      options.exclude("--compare", other);
+    }
   }
   ExitCode run(const Context& context) override {
     check_usage();
+    check_machine_file(context);
     const launch::Request request = request_from(context);
     const launch::Plan plan = launch::make_plan(request);
-    note_machine_file(context);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
     }
@@ -84,6 +100,7 @@ class RunCommand : public Command {
       context.console.print(json_ ? run_json(plan) : launch::shell_line(plan) + "\n");
       return ExitCode::fine;
     }
+    if (rounds_ > 0) return compare_runs(context, request, plan, rounds_, json_);
     if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
     become(plan, request.environment);
   }
@@ -94,21 +111,16 @@ class RunCommand : public Command {
       throw UsageError(
           "run what? Say it behind huddle's own options: huddle run mpirun -n 4 ./app");
     }
-    if (json_ && !dry_run_) {
-      throw UsageError("--json shows what would be executed, and needs --dry-run");
+    if (json_ && !dry_run_ && rounds_ == 0) {
+      throw UsageError(
+          "--json shows what --dry-run or --compare has to say, and needs one of them");
     }
   }
 
-  // It may be missing here and be there on the nodes; so the program runs.
-  void note_machine_file(const Context& context) const {
+  // Like any other setting that is wrong.
+  void check_machine_file(const Context& context) const {
     const std::string& named = settings::find(context.settings, "machine").value;
-    if (named.empty() || off_) return;
-    try {
-      machine::read_machine_file(named);
-    } catch (const Error& error) {
-      context.console.note(
-          fmt::format("huddle: {}; ranks that find it so leave all to the MPI", error.what()));
-    }
+    if (!named.empty() && !off_) machine::read_machine_file(named);
   }
 
   launch::Request request_from(const Context& context) const {
@@ -118,7 +130,9 @@ class RunCommand : public Command {
     if (off_) settings::override_by_flag(settings, "huddle", "off");
     // Somebody looks on, or has asked. Logs and scripts that compare outputs stay as they were.
     const bool is_said = settings::find(settings, "summary").layer != settings::Layer::built_in;
-    if (verbose_ || (context.console.err_columns > 0 && !is_said)) {
+    if (verbose_) {
+      settings::override_by_flag(settings, "summary", "times");
+    } else if (rounds_ > 0 || (context.console.err_columns > 0 && !is_said)) {
       settings::override_by_flag(settings, "summary", "on");
     }
     std::error_code error;
@@ -135,6 +149,7 @@ class RunCommand : public Command {
   bool verbose_ = false;
   bool verify_ = false;
   bool off_ = false;
+  int rounds_ = 0;
   bool dry_run_ = false;
   bool json_ = false;
 };

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle run` would execute, for programs.
+// What `huddle run` would execute, and how runs with it and without compare: for programs.
 #pragma once
 
 #include <string>
 
 #include "launch/plan.h"
+#include "versus/whole_runs.h"
 
 namespace huddle::cli {
 
 inline constexpr int run_json_schema = 1;
 
 std::string run_json(const launch::Plan& plan);
+
+// pre: at least one round
+std::string compared_json(const versus::WholeRuns& runs, const std::string& taken);
 
 }  // namespace huddle::cli

@@ -24,10 +24,11 @@ namespace {
 // The loader only maps files; on a slow network file system that takes a while.
 constexpr std::chrono::milliseconds loader_patience{5000};
 
-// What a program calls to open a library late, or to become or start another program.
-constexpr std::array<std::string_view, 14> ways_on = {
-    "system", "dlopen", "dlmopen", "execve",  "execv", "execvp",      "execvpe",
-    "execl",  "execlp", "execle",  "fexecve", "popen", "posix_spawn", "posix_spawnp"};
+// What a program calls to open a library late, and to become or start another program.
+constexpr std::array<std::string_view, 2> ways_to_open = {"dlopen", "dlmopen"};
+constexpr std::array<std::string_view, 12> ways_to_start = {
+    "system", "execve", "execv",   "execvp", "execvpe",     "execl",
+    "execlp", "execle", "fexecve", "popen",  "posix_spawn", "posix_spawnp"};
 
 // Runtimes that open libraries for purposes of their own.
 constexpr std::array<std::string_view, 5> harmless = {"libc.so", "ld-linux", "libdl.so",
@@ -35,8 +36,9 @@ constexpr std::array<std::string_view, 5> harmless = {"libc.so", "ld-linux", "li
 
 bool is_mpi_library(std::string_view name) { return name.starts_with("libmpi"); }
 
-bool goes_on(const Elf& elf) {
-  return std::any_of(ways_on.begin(), ways_on.end(),
+template <std::size_t size>
+bool names_any(const Elf& elf, const std::array<std::string_view, size>& names) {
+  return std::any_of(names.begin(), names.end(),
                      [&elf](std::string_view name) { return names_symbol(elf, name); });
 }
 
@@ -72,7 +74,7 @@ bool has_inner_mpi(const Elf& program, const std::string& path) {
 // What is meant to be told is that a program has no MPI: so every doubt counts as one.
 bool may_use_mpi(const Elf& program, const std::string& path) {
   if (std::any_of(program.needed.begin(), program.needed.end(), is_mpi_library)) return true;
-  if (goes_on(program)) return true;
+  if (names_any(program, ways_to_open) || names_any(program, ways_to_start)) return true;
   const auto libraries = loaded_by(program.interpreter, path);
   if (!libraries) return true;
   return std::any_of(libraries->begin(), libraries->end(), [](const std::string& file) {
@@ -102,6 +104,11 @@ Obstacle obstacle_in(const std::string& path) {
   if (elf->interpreter.empty()) return Obstacle::linked_static;
   if (has_inner_mpi(*elf, path)) return Obstacle::inner_mpi;
   return may_use_mpi(*elf, path) ? Obstacle::none : Obstacle::no_mpi;
+}
+
+bool may_start_others(const std::string& path) {
+  const auto elf = read_elf(path);
+  return !elf || names_any(*elf, ways_to_start);
 }
 
 std::string sentence(Obstacle obstacle, const std::string& path) {

@@ -20,6 +20,9 @@ enum class Obstacle {
 // pre: `path` can be executed.
 Obstacle obstacle_in(const std::string& path);
 
+// It can run another program in its stead or beside it, as launchers and shells do.
+bool may_start_others(const std::string& path);
+
 // A sentence for it: what is so, and what follows. pre: it is not `none`.
 std::string sentence(Obstacle obstacle, const std::string& path);
 

@@ -41,7 +41,8 @@ std::string value_for_ranks(const settings::Resolved& resolved) {
       return resolved.value.empty() ? "" : std::filesystem::absolute(resolved.value).string();
     case settings::Kind::toggle:
       if (resolved.setting.key == "huddle") return resolved.value;
-      return resolved.value == "on" ? "1" : "0";
+      if (resolved.value == "on") return "1";
+      return resolved.value == "off" ? "0" : resolved.value;
     case settings::Kind::word:
     case settings::Kind::count:
     case settings::Kind::size:
@@ -188,6 +189,7 @@ Plan make_plan(const Request& request) {
   const auto programs = pass_on(plan, request, preload);
   if (plan.launcher) note_launcher(*plan.launcher, plan.notes);
   if (!preload.empty()) note_programs(programs, search_path, plan.notes);
+  plan.is_all_there_is = !plan.launcher && plan.notes.empty() && !may_start_others(plan.program);
   if (is_later_rank(request.environment)) plan.notes.clear();
   return plan;
 }

@@ -70,6 +70,16 @@ std::string job_of(const Environment& environment) {
   return job;
 }
 
+// By the nearest launcher first: below Slurm's the others' are started, one on each node.
+struct Sayer {
+  std::string_view size_name;
+  std::string_view words;
+};
+constexpr std::array<Sayer, 3> sayers = {
+    {{"OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"},
+     {"PMI_SIZE", "a launcher of MPICH's family"},
+     {"SLURM_STEP_NUM_TASKS", "srun, whose --mpi=pmix or --mpi=pmi2 may help"}}};
+
 }  // namespace
 
 std::optional<JobPlace> place_in_job(const Environment& environment) {
@@ -82,6 +92,13 @@ std::optional<JobPlace> place_in_job(const Environment& environment) {
   const auto here = first_number(environment, here_names);
   place.all_here = here && here == first_number(environment, all_names);
   return place;
+}
+
+std::optional<Launched> launched(const Environment& environment) {
+  for (const Sayer& sayer : sayers) {
+    if (const auto ranks = number(environment, sayer.size_name)) return {{*ranks, sayer.words}};
+  }
+  return std::nullopt;
 }
 
 }  // namespace huddle::mpi

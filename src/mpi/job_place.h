@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace huddle::mpi {
@@ -20,5 +21,13 @@ struct JobPlace {
 // From an environment of "NAME=value" lines. Nothing where it does not say which rank of what this
 // is: without a launcher, or with one that huddle does not know.
 std::optional<JobPlace> place_in_job(const std::vector<std::string>& environment);
+
+// How many ranks a launcher says that it has started, and whose launcher it is, in words. An MPI
+// that does not know this launcher takes each of them for a program of its own.
+struct Launched {
+  int ranks = 0;
+  std::string_view by;
+};
+std::optional<Launched> launched(const std::vector<std::string>& environment);
 
 }  // namespace huddle::mpi

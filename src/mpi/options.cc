@@ -70,8 +70,10 @@ Options options_from(const Sources& sources, const Complain& complain) {
   const auto value = [&](std::string_view key) { return settings::find(resolved, key).value; };
   Options options;
   options.machine_file = value("machine");
+  options.off = value("huddle") == "off";
   options.stats = value("stats") == "on";
-  options.summary = value("summary") == "on";
+  options.summary = value("summary") != "off";
+  options.times = value("summary") == "times";
   options.verify = value("verify") == "on";
   options.taken = operations_of(value("ops"));
   options.heap = value("heap");

@@ -18,8 +18,10 @@ namespace huddle::mpi {
 
 struct Options {
   std::string machine_file;
+  bool off = false;  // all goes to the MPI, and may be counted
   bool stats = false;
   bool summary = false;
+  bool times = false;  // in the summary
   bool verify = false;
   std::size_t join_after = 0;  // calls
   std::array<bool, select::operations.size()> taken{};
@@ -29,6 +31,8 @@ struct Options {
   bool takes(select::Operation operation) const {
     return taken[static_cast<std::size_t>(operation)];
   }
+  // Whether somebody wants to know how long calls take.
+  bool is_timed() const { return stats || times; }
   // Equal where the ranks may work together.
   std::uint64_t digest() const;
 };

@@ -5,12 +5,14 @@
 // communicator have together.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace huddle::mpi {
 
 enum class Passed {
   not_passed,      // huddle took it
+  switched_off,    // HUDDLE=off
   one_rank,        // nobody to talk to
   between_groups,  // an intercommunicator
   several_worlds,  // processes that were spawned, and those that spawned them
@@ -27,10 +29,14 @@ enum class Passed {
   device_memory,    // data of some rank lie where a host does not reach, or had better not
 };
 
+inline constexpr std::size_t passed_count = static_cast<std::size_t>(Passed::device_memory) + 1;
+
 constexpr std::string_view words(Passed passed) {
   switch (passed) {
     case Passed::not_passed:
       return "taken";
+    case Passed::switched_off:
+      return "huddle is off";
     case Passed::one_rank:
       return "one rank";
     case Passed::between_groups:

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
+#include <vector>
 
 #include "base/text.h"
 
@@ -43,6 +45,11 @@ void Stats::remark(std::string_view sentence) {
 
 namespace {
 
+constexpr double ns_per_second = 1e9;
+
+// Nonblocking calls and their like.
+constexpr std::string_view never_taken = "not taken yet";
+
 // 12,040
 std::string grouped(std::size_t number) {
   constexpr std::size_t group = 3;
@@ -55,15 +62,69 @@ std::string grouped(std::size_t number) {
   return text;
 }
 
+// Reasons with their numbers of calls, the most frequent first.
+struct Reason {
+  std::size_t calls;
+  std::string_view words;
+};
+std::vector<Reason> reasons_of(const Shares& shares, const huddle_door& door) {
+  std::vector<Reason> reasons;
+  for (std::size_t i = 0; i < passed_count; ++i) {
+    if (shares.passed[i] > 0) reasons.push_back({shares.passed[i], words(static_cast<Passed>(i))});
+  }
+  std::size_t elsewhere = 0;
+  for (std::size_t i = 0; i < door.passed_count; ++i)
+    elsewhere += huddle_counted_calls(&door.passed[i]);
+  if (elsewhere > 0) reasons.push_back({elsewhere, never_taken});
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const Reason& a, const Reason& b) { return a.calls > b.calls; });
+  return reasons;
+}
+
+std::string shares_text(std::size_t taken, const std::vector<Reason>& reasons) {
+  std::size_t passed = 0;
+  std::string list;
+  for (const Reason& reason : reasons) {
+    passed += reason.calls;
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", grouped(reason.calls), reason.words);
+  }
+  if (!list.empty()) list = fmt::format(" ({})", list);
+  return fmt::format("huddle: {} collectives of rank 0 taken, {} passed to the MPI{}\n",
+                     grouped(taken), grouped(passed), list);
+}
+
+std::string off_text(const std::vector<Reason>& reasons) {
+  std::size_t calls = 0;
+  for (const Reason& reason : reasons) calls += reason.calls;
+  return fmt::format("huddle: off; {} collectives of rank 0, all by the MPI\n", grouped(calls));
+}
+
 }  // namespace
 
-std::string summary(Shares shares, const huddle_door& door) {
-  for (std::size_t i = 0; i < door.passed_count; ++i)
-    shares.passed += huddle_counted_calls(&door.passed[i]);
-  if (shares.taken + shares.passed == 0) return "";
+Shares& Shares::operator+=(const Shares& other) {
+  taken += other.taken;
+  for (std::size_t i = 0; i < passed_count; ++i) passed[i] += other.passed[i];
+  seconds += other.seconds;
+  return *this;
+}
+
+std::string times(const Shares& shares, const Run& run) {
+  if (!run.seconds) return {};
+  const double percent = *run.seconds > 0 ? shares.seconds / *run.seconds * 100 : 0;
   return fmt::format(
-      "huddle: {} collectives of rank 0 taken, {} passed to the MPI (--stats says which)\n",
-      grouped(shares.taken), grouped(shares.passed));
+      "huddle: blocking collectives took {} of the {} from MPI_Init to MPI_Finalize, {:.0f} %; "
+      "{}\n",
+      time_text(shares.seconds * ns_per_second), time_text(*run.seconds * ns_per_second), percent,
+      run.off ? "huddle can save a part of that" : "to compare: --off -v, or --compare 6");
+}
+
+std::string summary(const Shares& shares, const huddle_door& door, const Run& run) {
+  const std::vector<Reason> reasons = reasons_of(shares, door);
+  if (shares.taken == 0 && reasons.empty()) {
+    return fmt::format("huddle: {}rank 0 called no collective\n", run.off ? "off; " : "");
+  }
+  const std::string text = run.off ? off_text(reasons) : shares_text(shares.taken, reasons);
+  return text + times(shares, run);
 }
 
 std::string Stats::report(const huddle_door& door) const {
@@ -80,9 +141,19 @@ std::string Stats::report(const huddle_door& door) const {
     const huddle_passed& passed = door.passed[i];
     const unsigned long calls = huddle_counted_calls(&passed);
     if (calls == 0) continue;
-    text +=
-        fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: not taken yet\n", passed.name, calls, "-", "-");
+    text += fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: {}\n", passed.name, calls, "-", "-",
+                        never_taken);
   }
+  return text + remarks_text();
+}
+
+std::string Stats::remarks() const {
+  const std::lock_guard lock(mutex_);
+  return remarks_text();
+}
+
+std::string Stats::remarks_text() const {
+  std::string text;
   for (const auto& [sentence, times] : remarks_) text += fmt::format("  {}\n", sentence);
   return text;
 }

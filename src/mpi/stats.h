@@ -5,9 +5,11 @@
 // passed through, and why.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,8 @@ class Stats {
 
   // A table for people. Calls that never came to the back end are counted by the stub.
   std::string report(const huddle_door& door) const;
+  // What was remarked, a line each.
+  std::string remarks() const;
 
  private:
   struct Sum {
@@ -44,18 +48,33 @@ class Stats {
   };
   void add(select::Operation operation, Passed why, std::string_view algorithm, std::size_t bytes,
            double seconds);
+  std::string remarks_text() const;  // pre: the mutex is held
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<Row, Sum> rows_;
   std::map<std::string, std::size_t> remarks_;
 };
 
-// How a process's collectives were shared between huddle and its MPI; a line, for people. Calls
-// that never came to the back end count as passed. Empty where there were none.
+// How a process's collectives were shared between huddle and its MPI.
 struct Shares {
   std::size_t taken = 0;
-  std::size_t passed = 0;
+  std::array<std::size_t, passed_count> passed{};  // by why
+  double seconds = 0;                              // all of them took, where they are timed
+
+  void count(Passed why) { ++passed[static_cast<std::size_t>(why)]; }
+  Shares& operator+=(const Shares& other);
 };
-std::string summary(Shares shares, const huddle_door& door);
+
+struct Run {
+  bool off = false;
+  std::optional<double> seconds = {};  // from MPI_Init to MPI_Finalize; nothing: not timed
+};
+
+// A line on how much of the run collectives took; empty where that was not timed.
+std::string times(const Shares& shares, const Run& run);
+
+// One line for people, and that one. Calls that never came to the back end count as
+// passed.
+std::string summary(const Shares& shares, const huddle_door& door, const Run& run);
 
 }  // namespace huddle::mpi

@@ -60,9 +60,10 @@ constexpr std::array settings_table = {
             .help = "say at a program's end what was taken, and how long it took"},
     Setting{.key = "summary",
             .kind = Kind::toggle,
-            .placeholder = "off|on",
+            .placeholder = "off|on|times",
             .fallback = "off",
-            .help = "say at a program's end how many collectives were taken, in one line"},
+            .help = "say at a program's end how many collectives were taken (times: and how much "
+                    "of the run all of them took, for which each is timed)"},
     Setting{.key = "verify",
             .kind = Kind::toggle,
             .placeholder = "off|on",

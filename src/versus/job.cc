@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "versus/spawn.h"
 
 namespace huddle::versus {
 namespace {
@@ -45,13 +45,6 @@ std::vector<std::string> environment_of(const Crew& crew) {
   return lines;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
-
 // Sockets in place of pipes: to write to a job that is gone is then an error and no signal.
 struct Pipe {
   Pipe() {
@@ -65,26 +58,6 @@ struct Pipe {
   int out;
   int in;
 };
-
-// As the leader of a process group of its own: Ctrl-C is for us, who then let it end in order.
-pid_t spawn(std::vector<std::string> words, std::vector<std::string> lines, int input, int output) {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  pid_t child = -1;
-  const int error = posix_spawn(&child, words.front().c_str(), &actions, &attributes,
-                                pointers(words).data(), pointers(lines).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error == 0) return child;
-  throw FailureError(fmt::format("cannot start {}: {}", words.front(), std::strerror(error)));
-}
 
 }  // namespace
 
@@ -119,7 +92,8 @@ void Job::start(const Crew& crew) {
   const Pipe from;
   to_job_ = to.in;
   from_job_ = from.out;
-  process_ = spawn(words, environment_of(crew), to.out, from.in);
+  process_ = spawn({.program = words.front(), .words = words, .environment = environment_of(crew)},
+                   to.out, from.in);
   ::close(to.out);
   ::close(from.in);
 }

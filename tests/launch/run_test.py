@@ -157,10 +157,13 @@ class Run(unittest.TestCase):
         finally:
             heap.unlink()
 
-    def test_a_machine_file_that_cannot_be_read_is_said_and_the_program_runs(self):
-        self.expect_note("nowhere.toml: cannot be read", "--machine", "nowhere.toml", "./show")
+    def test_a_machine_file_that_cannot_be_read_stops_it_before_the_program(self):
         (self.folder / "empty.toml").touch()
-        self.expect_note("empty.toml:1: 'schema' is missing", "--machine", "empty.toml", "./show")
+        for name, why in (("nowhere.toml", "nowhere.toml: cannot be read"),
+                          ("empty.toml", "empty.toml:1: 'schema' is missing")):
+            done = self.expect_note(why, "--machine", name, "./show", status=3)
+            self.assertEqual(done.stdout, "")
+            self.expect_note(why, "./show", status=3, HUDDLE_MACHINE=str(self.folder / name))
         done = self.huddle("--off", "--machine", "nowhere.toml", "./show")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
@@ -185,12 +188,83 @@ class Run(unittest.TestCase):
         ours, theirs = os.openpty()
         try:
             self.assertEqual(said(), None)
-            self.assertEqual(said(words=["-v"]), "1")
+            self.assertEqual(said(words=["-v"]), "times")
+            self.assertEqual(said(words=["-v"], HUDDLE_SUMMARY="0"), "times")
             self.assertEqual(said(stderr=theirs), "1")
             self.assertEqual(said(stderr=theirs, HUDDLE_SUMMARY="0"), "0")
         finally:
             os.close(ours)
             os.close(theirs)
+
+    # What a program costs and gains.
+
+    def compare(self, rounds, program, *options, **more):
+        return self.huddle("--compare", str(rounds), *options, program, **more)
+
+    def comparable(self):
+        """A program that leaves the way of each run in a file."""
+        (self.folder / "ways").write_text("", encoding="utf-8")
+        return self.shell_script("compared", """
+            [ "$MARK" = here ] && way=huddle || way=native
+            echo $way >> ways; echo a word
+            [ $way = huddle ] && echo "huddle: 7 collectives of rank 0 taken, 0 passed" >&2
+            exit 0""")
+
+    def shell_script(self, name, lines):
+        script = self.folder / name
+        script.write_text("#!/bin/sh\n" + lines, encoding="utf-8")
+        script.chmod(0o755)
+        return f"./{name}"
+
+    def test_both_ways_in_turns_and_what_that_says(self):
+        program = self.comparable()
+        done = self.compare(6, program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.folder / "ways").read_text(encoding="utf-8").split(),
+                         ["native", *["huddle", "native", "native", "huddle"] * 3])
+        self.assertNotIn("a word", done.stdout)
+        self.assertIn(" from 6 runs of each, in turns\n", done.stdout)
+        self.assertIn("huddle: 7 collectives of rank 0 taken", done.stderr)
+        told = json.loads(self.compare(2, program, "--json").stdout)
+        self.assertEqual((told["schema"], told["command"]), (1, "run --compare"))
+        self.assertEqual([len(told[side]["wall_seconds"]) for side in ("native", "huddle")], [2, 2])
+        self.assertFalse(told["speedup"]["enough_runs"])
+        self.assertEqual(told["taken"], "7 collectives of rank 0 taken, 0 passed")
+
+    def test_a_run_that_fails_ends_the_comparison_and_shows_why(self):
+        for lines, side in (("echo broken >&2; exit 4", "without"),
+                            ('[ "$MARK" = here ] && echo broken && exit 4; exit 0', "with")):
+            done = self.compare(2, self.shell_script("fails", lines))
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(f"a run {side} huddle ended with status 4", done.stderr)
+            self.assertIn("broken", done.stderr)
+
+    def test_each_run_reads_the_same_input(self):
+        program = self.shell_script("reads", "read line; echo \"$line\" >> ways")
+        (self.folder / "ways").write_text("", encoding="utf-8")
+        (self.folder / "input").write_text("one\ntwo\n", encoding="utf-8")
+        with open(self.folder / "input", encoding="utf-8") as file:
+            subprocess.run([self.folder / "bin/huddle", "run", "--compare", "1", program], stdin=file,
+                           check=True, capture_output=True, cwd=self.folder, env=self.environment())
+        self.assertEqual((self.folder / "ways").read_text(encoding="utf-8"), "one\n" * 3)
+
+    def test_an_interrupted_comparison_ends_the_program(self):
+        program = self.shell_script("stays", "echo $$ > pid; exec sleep 1000")
+        with subprocess.Popen([self.folder / "bin/huddle", "run", "--compare", "2", program],
+                              cwd=self.folder, stderr=subprocess.PIPE, text=True,
+                              env=self.environment()) as process:
+            pid = self.folder / "pid"
+            while not (pid.exists() and pid.read_text(encoding="utf-8").endswith("\n")):
+                self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+            self.assertIn("0 of 2 runs of each", process.communicate(timeout=PATIENCE_SECONDS)[1])
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertFalse(pathlib.Path("/proc", pid.read_text(encoding="utf-8").strip()).exists())
+
+    def test_what_cannot_be_compared_is_wrong_usage(self):
+        for words in (["--compare", "0"], ["--compare", "x"], ["--compare", "3", "--off"],
+                      ["--compare", "3", "--dry-run"]):
+            self.assertEqual(self.huddle(*words, "./show").returncode, 2, words)
 
     def test_statuses_and_signals_are_the_programs(self):
         self.assertEqual(self.huddle("sh", "-c", "exit 77").returncode, 77)

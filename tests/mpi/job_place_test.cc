@@ -46,6 +46,16 @@ TEST(PlaceInJob, KnowsWhenAllAreOnOneNode) {
   EXPECT_FALSE(place_in_job(rank)->all_here);
 }
 
+TEST(Launched, AreAsManyAsTheNearestLauncherSays) {
+  EXPECT_FALSE(launched({"HOME=/root", "SLURM_NTASKS=4"}).has_value()) << "a whole allocation";
+  const auto by_mpich = launched({"PMI_RANK=0", "PMI_SIZE=4", "SLURM_STEP_NUM_TASKS=2"});
+  ASSERT_TRUE(by_mpich.has_value());
+  EXPECT_EQ(by_mpich->ranks, 4);
+  EXPECT_EQ(by_mpich->by, "a launcher of MPICH's family");
+  EXPECT_EQ(launched({"SLURM_STEP_NUM_TASKS=2"})->ranks, 2);
+  EXPECT_EQ(launched({"OMPI_COMM_WORLD_SIZE=3"})->by, "Open MPI's launcher");
+}
+
 // The two ends of a pair of sockets stand for ranks whose launcher made it.
 TEST(PlaceInJob, IsAsMpichsLauncherSays) {
   std::array<int, 2> ends{};

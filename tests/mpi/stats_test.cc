@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <initializer_list>
+#include <utility>
 
 namespace huddle::mpi {
 namespace {
@@ -44,16 +46,45 @@ TEST(Stats, NameWhatNeverCameToTheBackEnd) {
   EXPECT_THAT(report, Not(HasSubstr("MPI_Gather")));
 }
 
-TEST(Summary, AddsWhatNeverCameToTheBackEnd) {
-  const std::array<huddle_passed, 2> passed = {{{"MPI_Scan", 3}, {"MPI_Gather", 307}}};
-  EXPECT_EQ(summary({12040, 1000000}, door_with(passed.data(), passed.size())),
-            "huddle: 12,040 collectives of rank 0 taken, 1,000,310 passed to the MPI "
-            "(--stats says which)\n");
-  EXPECT_EQ(summary({999, 0}, door_with(nullptr, 0)),
-            "huddle: 999 collectives of rank 0 taken, 0 passed to the MPI (--stats says which)\n");
+Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Passed, int>> passed) {
+  Shares shares{.taken = taken};
+  for (const auto& [why, calls] : passed) {
+    for (int call = 0; call < calls; ++call) shares.count(why);
+  }
+  return shares;
 }
 
-TEST(Summary, SaysNothingOfNothing) { EXPECT_EQ(summary({}, door_with(nullptr, 0)), ""); }
+TEST(Summary, SaysWhyCallsPassedTheMostFrequentReasonFirst) {
+  const std::array<huddle_passed, 2> passed = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
+  const Shares shares =
+      shares_of(12040, {{Passed::one_rank, 2}, {Passed::too_young, 8}, {Passed::no_kernel, 2}});
+  EXPECT_EQ(summary(shares, door_with(passed.data(), passed.size()), {}),
+            "huddle: 12,040 collectives of rank 0 taken, 3,022 passed to the MPI (3,010 not taken "
+            "yet, 8 before the communicator joined, 2 one rank, 2 type or operator)\n");
+  EXPECT_EQ(summary(shares_of(999, {}), door_with(nullptr, 0), {}),
+            "huddle: 999 collectives of rank 0 taken, 0 passed to the MPI\n");
+}
+
+TEST(Summary, SaysWhichSideRanAndWhatItSpentInCollectives) {
+  Shares shares = shares_of(10, {});
+  shares.seconds = 1.25;
+  EXPECT_EQ(summary(shares, door_with(nullptr, 0), {.seconds = 5}),
+            "huddle: 10 collectives of rank 0 taken, 0 passed to the MPI\n"
+            "huddle: blocking collectives took 1.25 s of the 5 s from MPI_Init to MPI_Finalize, "
+            "25 %; to compare: --off -v, or --compare 6\n");
+  Shares off = shares_of(0, {{Passed::switched_off, 9}, {Passed::one_rank, 1}});
+  off.seconds = 2;
+  EXPECT_EQ(summary(off, door_with(nullptr, 0), {.off = true, .seconds = 5}),
+            "huddle: off; 10 collectives of rank 0, all by the MPI\n"
+            "huddle: blocking collectives took 2 s of the 5 s from MPI_Init to MPI_Finalize, 40 %; "
+            "huddle can save a part of that\n");
+}
+
+TEST(Summary, OfAProgramWithoutCollectivesSaysSo) {
+  EXPECT_EQ(summary({}, door_with(nullptr, 0), {}), "huddle: rank 0 called no collective\n");
+  EXPECT_EQ(summary({}, door_with(nullptr, 0), {.off = true}),
+            "huddle: off; rank 0 called no collective\n");
+}
 
 TEST(Stats, ARemarkIsSaidOnce) {
   Stats stats;

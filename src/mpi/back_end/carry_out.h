@@ -16,13 +16,14 @@
 
 namespace huddle::mpi {
 
-// Seconds that pass, where anybody wants to know.
+// Seconds that pass, where anybody wants to know; else none.
 class StopWatch {
  public:
   explicit StopWatch(bool runs) : runs_(runs) {
     if (runs_) start_ = std::chrono::steady_clock::now();
   }
   double seconds() const {
+    if (!runs_) return 0;
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
 
@@ -135,7 +136,7 @@ int carry_out(Process& process, Call&& call) {
     return failed_alone(process, communicator, call, error);
   }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
-  const StopWatch watch(counts);
+  const StopWatch watch(process.options().is_timed());
   Passed passed = reason_to_pass(process, communicator, call);
   try {
     if (passed == Passed::not_passed) passed = take(process, *communicator, call);
@@ -156,16 +157,21 @@ int carry_out(Process& process, Call&& call) {
     return failed_alone(process, communicator, call, error);
   }
   if (passed == Passed::not_passed) {
+    const double seconds = watch.seconds();
     ++communicator->shares.taken;
+    communicator->shares.seconds += seconds;
     if (counts) {
-      process.stats().taken(Call::operation, algorithm_of(*communicator, call), bytes,
-                            watch.seconds());
+      process.stats().taken(Call::operation, algorithm_of(*communicator, call), bytes, seconds);
     }
     return error_of(process, *communicator, call);
   }
-  if (communicator != nullptr) ++communicator->shares.passed;
   const int status = call.native(process.real());
-  if (counts) process.stats().passed(Call::operation, passed, bytes, watch.seconds());
+  const double seconds = watch.seconds();
+  if (communicator != nullptr) {
+    communicator->shares.count(passed);
+    communicator->shares.seconds += seconds;
+  }
+  if (counts) process.stats().passed(Call::operation, passed, bytes, seconds);
   return status;
 }
 

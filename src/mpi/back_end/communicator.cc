@@ -20,8 +20,10 @@ std::size_t hash_of(Comm comm) {
 
 }  // namespace
 
-Communicators::Communicators(const Real& real, Find in_mpi)
-    : real_(real), copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)) {}
+Communicators::Communicators(const Real& real, Find in_mpi, Passed young)
+    : real_(real),
+      copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)),
+      young_(young) {}
 
 Communicator* Communicators::find(Comm comm) {
   std::atomic<Communicator*>& cached = cache_[hash_of(comm) % cache_.size()];
@@ -64,6 +66,8 @@ Communicator* Communicators::make(Comm comm) {
     communicator.passed = Passed::between_groups;
   } else if (communicator.ranks == 1) {
     communicator.passed = Passed::one_rank;
+  } else {
+    communicator.passed = young_;
   }
   communicator.handle.store(comm, std::memory_order_relaxed);
   return &communicator;
@@ -100,11 +104,9 @@ void Communicators::end(Communicator& communicator) {
   communicator.handle.store(Comm{}, std::memory_order_relaxed);
   communicator.team.reset();
   communicator.use = 0;
-  communicator.passed = Passed::too_young;
   communicator.why = {};
   const std::lock_guard lock(mutex_);
-  ended_.taken += communicator.shares.taken;
-  ended_.passed += communicator.shares.passed;
+  ended_ += communicator.shares;
   communicator.shares = {};
   free_.push_back(&communicator);
 }
@@ -112,10 +114,7 @@ void Communicators::end(Communicator& communicator) {
 Shares Communicators::shares() const {
   const std::lock_guard lock(mutex_);
   Shares sum = ended_;
-  for (const Communicator& communicator : all_) {
-    sum.taken += communicator.shares.taken;
-    sum.passed += communicator.shares.passed;
-  }
+  for (const Communicator& communicator : all_) sum += communicator.shares;
   return sum;
 }
 

@@ -42,7 +42,8 @@ struct Communicator {
 // memory is used again but never given back, so that a thread may look at any at any time.
 class Communicators {
  public:
-  Communicators(const Real& real, Find in_mpi);
+  // young: why a new one has no team yet.
+  Communicators(const Real& real, Find in_mpi, Passed young);
 
   // From here on there is memory for one communicator more than there are, as long as any is left:
   // a rank that had none for the next would not count its calls as the others do.
@@ -64,6 +65,7 @@ class Communicators {
 
   const Real& real_;
   CopyFunction copy_to_no_duplicate_;
+  Passed young_;
   std::array<std::atomic<Communicator*>, 64> cache_{};
   mutable std::mutex mutex_;  // guards what follows
   Shares ended_;              // of those that have ended

@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include "mpi/back_end/process.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,6 +22,7 @@ std::string kind_of(const Options& options) { return std::to_string(options.join
 
 Process::Process(const huddle_door& door)
     : door_(door),
+      is_launchers_speaker_(is_speaker()),
       real_(door.real),
       types_(real_, door.real),
       operators_(door.real),
@@ -32,7 +34,7 @@ Process::Process(const huddle_door& door)
       world_(handle<Comm>(comm_world, door.real)),
       self_(handle<Comm>(comm_self, door.real)),
       no_info_(handle<Info>(info_null, door.real)),
-      communicators_(real_, door.real),
+      communicators_(real_, door.real, options_.off ? Passed::switched_off : Passed::too_young),
       roster_(real_, world_),
       roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
       pulse_(real_),
@@ -67,18 +69,38 @@ void Process::differs(const std::string& sentence) {
   if (differences_.fetch_add(1) == 0) complain("verify: " + sentence);
 }
 
+// Who is off is not here for the others.
+void Process::sign_in() {
+  if (!options_.off) roll_call_.sign_in();
+}
+
 void Process::begin() {
+  begun_ = std::chrono::steady_clock::now();
   int rank = 0;
   if (real_.comm_rank(world_, &rank) == success) roll_call_.confirm(rank);
+  note_other_launcher();
   types_.begin(self_);
   communicators_.begin();
   start_heap();
 }
 
+// Nothing of this is an error to anybody: the ranks only do not know of each other.
+void Process::note_other_launcher() {
+  const auto by = launched(settings::process_sources().environment);
+  int ranks = 0;
+  if (!by || by->ranks == 1 || real_.comm_size(world_, &ranks) != success || ranks > 1) return;
+  is_alone_among_many_ = true;
+  if (!is_launchers_speaker_) return;
+  complain(fmt::format(
+      "{} processes of this program were started by {}, which its MPI ({}) does not know: each is "
+      "a program of its own with one rank; start it with the launcher of its MPI",
+      by->ranks, by->by, door_.mpi_path));
+}
+
 void Process::end() {
   int rank = 0;
   real_.comm_rank(world_, &rank);
-  say_goodbye(rank == 0);
+  say_goodbye(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_));
   pulse_.stop();
   types_.end();
 }
@@ -88,12 +110,14 @@ void Process::opened(Session session) {
   communicators_.begin();
   start_heap();
   std::call_once(leaving_, [this] {
+    begun_ = std::chrono::steady_clock::now();
     pid_ = getpid();
     std::atexit([] { process().leave(); });
   });
 }
 
 void Process::start_heap() {
+  if (options_.off) return;
   context_.start_heap([this](const std::string& sentence) {
     if (is_speaker()) complain(sentence);
   });
@@ -117,9 +141,17 @@ void Process::say_goodbye(bool speaks) {
     complain(std::to_string(differences) + " results in all were not the MPI's");
   }
   if (!speaks || !(options_.stats || options_.summary)) return;
-  const std::string text =
-      options_.stats ? stats_.report(door_) : summary(communicators_.shares(), door_);
+  const Shares shares = communicators_.shares();
+  const std::string text = options_.stats ? stats_.report(door_) + times(shares, run())
+                                          : summary(shares, door_, run()) + stats_.remarks();
   std::fputs(text.c_str(), stderr);
+}
+
+Run Process::run() const {
+  Run run{.off = options_.off};
+  const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begun_;
+  if (options_.is_timed()) run.seconds = lasted.count();
+  return run;
 }
 
 }  // namespace huddle::mpi

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -58,7 +59,7 @@ class Process {
   void differs(const std::string& sentence);
 
   // Before MPI comes up, once it is there, and before it goes.
-  void sign_in() { roll_call_.sign_in(); }
+  void sign_in();
   void begin();
   void end();
   // The same of each session.
@@ -70,9 +71,14 @@ class Process {
  private:
   void keep_moving();
   void start_heap();
+  void note_other_launcher();
   void say_goodbye(bool speaks);
+  Run run() const;
 
   const huddle_door& door_;
+  // Before the MPI came up: some that do not know their launcher name themselves rank 0 then.
+  const bool is_launchers_speaker_;
+  bool is_alone_among_many_ = false;
   Real real_;
   Types types_;
   Operators operators_;
@@ -90,6 +96,7 @@ class Process {
   Joining joining_;
   LentBlocks lent_;
   Devices devices_;
+  std::chrono::steady_clock::time_point begun_{};
   std::atomic<bool> ended_{false};
   std::atomic<bool> has_warned_{false};
   std::once_flag leaving_;

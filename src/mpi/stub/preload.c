@@ -12,11 +12,13 @@
  * travel in the same registers and stack slots on the machines that Linux runs MPI on.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calls.h"
 #include "door.h"
@@ -94,9 +96,23 @@ static void* open_back_end(const char* name) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+static int says(const char* variable, const char* in_words, const char* in_numbers) {
+  const char* value = getenv(variable);
+  return value != NULL && (strcmp(value, in_words) == 0 || strcmp(value, in_numbers) == 0);
+}
+
+/* Whether somebody wants a word about this run when it ends. */
+static int is_to_report(void) {
+  static const char* const reports[] = {"HUDDLE_SUMMARY", "HUDDLE_STATS"};
+  for (size_t i = 0; i < sizeof reports / sizeof *reports; ++i) {
+    if (getenv(reports[i]) != NULL && !says(reports[i], "off", "0")) return 1;
+  }
+  return 0;
+}
+
 static void* entered_back_end(void) {
-  const char* off = getenv("HUDDLE");
-  if (off != NULL && (strcmp(off, "off") == 0 || strcmp(off, "0") == 0)) return NULL;
+  /* The back end would count, and leave all to the MPI. */
+  if (says("HUDDLE", "off", "0") && !is_to_report()) return NULL;
   const char* name = back_end_name(mpi.abi);
   if (name == NULL) {
     say("this MPI is of no family that huddle knows: ", mpi.path);
@@ -223,4 +239,26 @@ __attribute__((constructor)) static void hide_new_names(void) {
   }
   HUDDLE_NEW_CALLS(HUDDLE_HIDE)
 #undef HUDDLE_HIDE
+}
+
+/* Where `huddle run` has become a program that never calls MPI, that is the answer to who asks what
+ * was taken. A launcher, or a shell, is not that program. Standard error is kept for it, since some
+ * programs close theirs when they end. */
+static int kept_error = -1;
+
+static int is_program_of_run(void) {
+  const char* program = getenv(HUDDLE_PROGRAM_NAME);
+  return program != NULL && strtol(program, NULL, 10) == (long)getpid();
+}
+
+__attribute__((constructor)) static void keep_error(void) {
+  if (is_program_of_run() && is_to_report() && may_speak()) {
+    kept_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  }
+}
+
+__attribute__((destructor)) static void say_that_mpi_was_not_called(void) {
+  if (kept_error < 0 || !is_program_of_run()) return;
+  if (atomic_load_explicit(&routed, memory_order_acquire)) return;
+  dprintf(kept_error, "huddle: this program called no MPI, so nothing was taken\n");
 }

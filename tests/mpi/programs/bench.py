@@ -73,9 +73,10 @@ class Bench:
         return self.libraries / PRELOAD
 
     def run(self, program, ranks, arguments=(), huddle=True, settings=None, environment=None,
-            deadline=HANG_SECONDS, libraries=None, preload=(), preload_behind=(), meanwhile=None):
-        """One job. settings: HUDDLE_X of the ranks by X; preload and preload_behind:
-        files that come before huddle's, and after it; meanwhile: of job.run."""
+            deadline=HANG_SECONDS, libraries=None, preload=(), preload_behind=(), meanwhile=None,
+            launcher=None):
+        """One job. settings: HUDDLE_X of the ranks by X; preload and preload_behind: files that come
+        before huddle's, and after it; meanwhile: of job.run; launcher: another peer's."""
         own = {}
         files = [str(file) for file in preload]
         if huddle:
@@ -87,8 +88,9 @@ class Bench:
         own.update(environment or {})
         # No setting of whoever runs the tests counts.
         own["XDG_CONFIG_HOME"] = str(self.build)
-        outcome = job.run(self.peer.job(ranks, program, arguments, own),
-                          self.peer.environment(single_copy=False), deadline, meanwhile)
+        by = launcher or self.peer
+        outcome = job.run(by.job(ranks, program, arguments, own), by.environment(single_copy=False),
+                          deadline, meanwhile)
         # A rank whose heap does not start says so, and why.
         self.expect("huddle: heap: " not in outcome.err, f"no heap\n{outcome.tail()}")
         return outcome

@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 """Programs that huddle has nothing to do with: they run, and hear a clear word where it helps."""
 import job
+import peer as peer_module
 
 
 def alone(bench, program, settings=None):
@@ -18,6 +19,15 @@ def without_mpi(bench):
     bench.expect("done" in outcome.out and outcome.err == "", f"a program without MPI: {outcome.tail()}")
     for library in ("libhuddle_openmpi", "libhuddle_mpich", "libhuddle_mpi_abi", "libstdc++", "libmpi"):
         bench.expect(library not in outcome.out, f"a program without MPI loads {library}")
+
+
+def where_nothing_calls_mpi(bench):
+    """Whoever asks what was taken hears that nothing could be; a shell that starts others says nothing."""
+    huddle = str(bench.libraries.parents[1] / "bin/huddle")
+    words = "huddle: this program called no MPI, so nothing was taken\n"
+    for command, said in ((["ls", "/"], words), (["sh", "-c", "ls /"], ""), (["env", "ls", "/"], "")):
+        outcome = job.run([huddle, "run", "-v", *command], bench.peer.environment(), 30.0)
+        bench.expect(outcome.err == said, f"huddle run -v {' '.join(command)} says {outcome.err!r}")
 
 
 def on_an_unknown_mpi(bench):
@@ -47,9 +57,33 @@ def with_a_static_mpi(bench):
 
 
 def switched_off(bench):
-    outcome = bench.run(bench.program("profiled"), 2, environment={"HUDDLE": "off"})
+    quiet = {"STATS": "0"}
+    outcome = bench.run(bench.program("profiled"), 2, settings=quiet, environment={"HUDDLE": "off"})
     bench.passes("HUDDLE=off", outcome)
     bench.expect("huddle" not in outcome.err, f"HUDDLE=off: {outcome.err}")
+    outcome = bench.run(bench.program("profiled"), 2, settings=quiet | {"SUMMARY": "times"},
+                        environment={"HUDDLE": "off"})
+    bench.passes("HUDDLE=off with a summary", outcome)
+    lines = outcome.err.count("huddle: off; 80 collectives of rank 0, all by the MPI\n"), \
+        outcome.err.count("huddle: blocking collectives took "), outcome.err.count("huddle: ")
+    bench.expect(lines == (1, 1, 2), f"HUDDLE=off with a summary: {outcome.err}")
+    outcome = bench.run(bench.program("profiled"), 2, settings={"STATS": "1"}, environment={"HUDDLE": "off"})
+    bench.expect(outcome.err.count("MPI: huddle is off") == 4, f"HUDDLE=off with statistics: {outcome.err}")
+
+
+def by_another_launcher(bench):
+    """Each process takes itself for a job of one rank: that is said, once."""
+    other = peer_module.Peer("mpich-4" if bench.peer.is_open_mpi() else "openmpi-4")
+    if other.lacks():
+        print(f"  no launcher of another family: {other.lacks()}", flush=True)
+        return
+    if bench.run(bench.program("profiled"), 2, huddle=False, launcher=other).status != 0:
+        print(f"  {bench.peer.name} refuses {other.name}'s launcher by itself", flush=True)
+        return
+    outcome = bench.run(bench.program("profiled"), 2, settings={"STATS": "0"}, launcher=other)
+    bench.passes(f"a program by {other.name}'s launcher", outcome)
+    bench.expect(outcome.err.count("2 processes of this program were started by ") == 1 and
+                 outcome.err.count("huddle: ") == 1, f"by {other.name}'s launcher: {outcome.err}")
 
 
 def summary(bench):
@@ -57,14 +91,19 @@ def summary(bench):
     settings = {"STATS": "0", "SUMMARY": "1", "JOIN_AFTER": "0"}
     outcome = bench.run(bench.program("profiled"), 2, settings=settings)
     bench.passes("a summary", outcome)
-    line = "huddle: 80 collectives of rank 0 taken, 0 passed to the MPI (--stats says which)\n"
+    line = "huddle: 80 collectives of rank 0 taken, 0 passed to the MPI\n"
     bench.expect(outcome.err.count(line) == 1 and outcome.err.count("huddle") == 1,
                  f"a summary is not one line: {outcome.err}")
+    outcome = bench.run(bench.program("profiled"), 1, settings=settings)
+    line = "huddle: 0 collectives of rank 0 taken, 80 passed to the MPI (80 one rank)\n"
+    bench.expect(line in outcome.err, f"a summary of one rank: {outcome.err}")
 
 
 def strangers(bench, _thorough):
     summary(bench)
     without_mpi(bench)
+    where_nothing_calls_mpi(bench)
     on_an_unknown_mpi(bench)
     with_a_static_mpi(bench)
+    by_another_launcher(bench)
     switched_off(bench)

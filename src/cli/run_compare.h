@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle run --compare`: the program with huddle and without, in turns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "launch/plan.h"
+#include "versus/whole_runs.h"
+
+namespace huddle::cli {
+
+// The plan's command against the request's, which it was made from. Throws what
+// compare_whole_runs() throws; does not return after an interrupt.
+ExitCode compare_runs(const Context& context, const launch::Request& request,
+                      const launch::Plan& plan, int rounds, bool as_json);
+
+// What huddle's own lines in a program's output say was taken, without "huddle: "; empty: nothing.
+std::string taken_line(const std::string& output);
+
+// For people: both times and what follows from them. pre: at least one round
+std::string compared_text(const versus::WholeRuns& runs);
+
+}  // namespace huddle::cli
