@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 """What the documents point at is there: links, make targets, commands, presets, machine files. The
-pictures of ratios show the results that they are named after. And no file names a server of packages:
-where they come from, the machine knows."""
+pictures of ratios show the results that they are named after, and the citation is of this version
+and these papers. No file names a server of packages: the machine knows where they come from."""
 import json
 import pathlib
 import re
@@ -21,9 +21,14 @@ SERVER = re.compile(r"https?://(?:deb|security|archive|ftp|snapshot|pypi|files|r
 SHOWN_SOURCE = re.compile(r"^```c(pp)?\b.*?^```$", re.M | re.S)  # brackets in it are no links
 
 
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
 def files(*patterns):
-    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
-                           cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout.split()
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
+    names = subprocess.run(listing, cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                           check=True).stdout.split()
     return [ROOT / name for name in names]
 
 
@@ -34,7 +39,7 @@ def documents():
 def named_servers():
     for file in files():
         for server in SERVER.findall(file.read_text(encoding="utf-8", errors="ignore")):
-            yield f"{file.relative_to(ROOT)} names {server}; take the archive that the machine's lists name"
+            yield f"{file.relative_to(ROOT)} names {server}; the machine's lists have an archive"
 
 
 def dead_links(document, text):
@@ -53,7 +58,7 @@ def unknown_words(text, known):
 
 
 def known_words(huddle):
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    makefile = text_of("Makefile")
     targets = re.search(r"^\.PHONY: (.*)$", makefile, re.M).group(1).split()
     text = subprocess.run([huddle, "--help"], text=True, stdout=subprocess.PIPE, check=True).stdout
     commands = re.findall(r"^  ([a-z]+)  ", text, re.M)
@@ -66,15 +71,15 @@ def results_of_mpis():
 
 
 def unpictured():
-    guide = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+    guide = text_of("docs/guide.md")
     for file in [*sorted((ROOT / "machines").glob("*.toml")), *results_of_mpis()]:
         if f"(pictures/{file.stem}.svg)" not in guide:
             yield f"docs/guide.md: no picture of {file.name}; run make pictures and add it"
 
 
 def stale_pictures():
-    """A picture of ratios shows those of its results, operation by operation. What else is in it, and
-    where, may differ from one version of matplotlib to the next."""
+    """A picture of ratios shows those of its results, operation by operation. What else is in it,
+    and where, may differ from one version of matplotlib to the next."""
     for file in results_of_mpis():
         drawn = ROOT / f"docs/pictures/{file.stem}.svg"
         if not drawn.exists():
@@ -83,18 +88,32 @@ def stale_pictures():
         results = front_end.load(file)
         ratios = []
         for operation in results.operations:
-            ratios += [ratio_text(point.ratio.middle) + point.marks for point in results.of(operation)]
+            points = results.of(operation)
+            ratios += [ratio_text(point.ratio.middle) + point.marks for point in points]
             ratios.append(ratio_text(results.mean_ratio(operation)))
         texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn.read_text(encoding="utf-8"))
         if texts[-len(ratios):] != ratios:  # the names of rows and columns come before
-            yield f"docs/pictures/{drawn.name} does not show what {file.name} holds; run make pictures"
+            yield f"docs/pictures/{drawn.name} shows other ratios than {file.name}; make pictures"
+
+
+def stale_citation():
+    cited = text_of("CITATION.cff")
+    version = re.search(r"^project\(huddle VERSION ([\d.]+)", text_of("CMakeLists.txt"), re.M)[1]
+    if f"\nversion: {version}\n" not in cited:
+        yield f"CITATION.cff is not of version {version}"
+    # Authors: *Title*, where a title may go on in the next line.
+    papers = re.findall(r"^[A-Z]\. [^*]*: \*([^*]+)\*", text_of("docs/papers.md"), re.M)
+    titles = [" ".join(title.split()) for title in papers]
+    cited_titles = re.findall(r"^    title: (.*)$", cited, re.M)
+    if not titles or titles != cited_titles:
+        yield f"CITATION.cff cites {cited_titles}, docs/papers.md is about {titles}"
 
 
 def main():
     known = known_words(sys.argv[1])
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     names = {preset["name"] for preset in presets["configurePresets"]}
-    findings = [*unpictured(), *stale_pictures(), *named_servers()]
+    findings = [*unpictured(), *stale_pictures(), *stale_citation(), *named_servers()]
     for document in documents():
         text = document.read_text(encoding="utf-8")
         wrong = list(dead_links(document, text)) + list(unknown_words(text, known))
