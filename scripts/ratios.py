@@ -21,7 +21,7 @@ def worst_of(points):
 
 
 def worst_text(point):
-    at = f", {size_text(point.size_bytes)}" if point.size_bytes else ""
+    at = f" ({size_text(point.size_bytes)})" if point.size_bytes else ""
     return f"{ratio_text(point.ratio.middle)}{at}"
 
 
@@ -48,7 +48,7 @@ def table(files):
     many = [huddle.load(file) for file in files]
     head = ["operation"]
     for one in many:
-        head += [f"{one.machine_name}, mean", "worst"]
+        head += [f"{one.machine_name}, mean", "worst (size)"]
     rows = [head, ["---"] * len(head)]
     for name in many[0].operations:
         rows.append([name, *(cell for one in many for cell in cells_of(one.of(name)))])

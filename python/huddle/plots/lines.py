@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The time of a cache line from core to core."""
+"""Core-to-core latency of a cache line."""
 import bisect
 import itertools
 
