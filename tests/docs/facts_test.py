@@ -15,7 +15,8 @@ sys.path.insert(0, str(ROOT / "python"))
 import huddle as front_end  # noqa: E402
 from huddle.words import ratio_text  # noqa: E402
 
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.M)
 CODE = re.compile(r"`([^`\n]+)`")
 SERVER = re.compile(r"https?://(?:deb|security|archive|ftp|snapshot|pypi|files|registry)\.[\w.-]+")
 SHOWN_SOURCE = re.compile(r"^```c(pp)?\b.*?^```$", re.M | re.S)  # brackets in it are no links
@@ -42,10 +43,21 @@ def named_servers():
             yield f"{file.relative_to(ROOT)} names {server}; the machine's lists have an archive"
 
 
+def anchors(text):
+    """What the headings of a document are called in links, as GitHub and GitLab make it."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            for heading in HEADING.findall(text)}
+
+
 def dead_links(document, text):
-    for target in LINK.findall(SHOWN_SOURCE.sub("", text)):
-        if "://" not in target and not (document.parent / target).exists():
-            yield f"the link to {target} leads nowhere"
+    for path, anchor in LINK.findall(SHOWN_SOURCE.sub("", text)):
+        if "://" in path:
+            continue
+        target = document.parent / path if path else document
+        if not target.exists():
+            yield f"the link to {path} leads nowhere"
+        elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
+            yield f"the link to {path}#{anchor} leads to no heading"
 
 
 def unknown_words(text, known):
