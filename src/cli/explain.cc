@@ -46,8 +46,8 @@ select::Request request_of(const std::string& operation_word, const std::string&
     throw UsageError("a barrier moves nothing: leave SIZE out");
   }
   if (size_word.empty()) {
-    throw UsageError(fmt::format("{} of which message size? Say it: huddle explain {} 64K",
-                                 operation_word, operation_word));
+    throw UsageError(fmt::format("{} of how much? Say it: huddle explain {} 64K", operation_word,
+                                 operation_word));
   }
   const auto bytes = size_from(size_word);
   if (!bytes) {
@@ -73,9 +73,11 @@ class ExplainCommand : public Command {
   std::string description() const override {
     return "Shows which algorithm a collective would run, which others could, and what each is "
            "predicted to cost: all from the machine model, so it works for a machine that is not "
-           "here. OPERATION is a collective of MPI, in small letters; SIZE is the message size: "
-           "the bytes of one rank, of an exchange those of one block, as in 64, 8K or 1.5M. Ranks "
-           "sit on cores in their order, one on each, on its first hardware thread.";
+           "here. OPERATION is a collective of MPI, in small letters; SIZE is what one rank has, "
+           "of "
+           "an exchange one block of it, as in 64, 8K or 1.5M. Ranks sit on cores in their order, "
+           "one on each, on its first "
+           "hardware thread.";
   }
   std::string examples() const override {
     return "  huddle explain allreduce 64K        one rank on every core of this machine\n"
@@ -93,8 +95,7 @@ class ExplainCommand : public Command {
                        fmt::format("{}", fmt::join(select::operation_names, ", ")));
     options.complete("OPERATION", Value::word,
                      {select::operation_names.begin(), select::operation_names.end()});
-    options.positional("SIZE", size_,
-                       "message size, bytes of one rank: 64, 8K, 1.5M; not for a barrier");
+    options.positional("SIZE", size_, "bytes of one rank: 64, 8K, 1.5M; not for a barrier");
     options.number("-n,--ranks", ranks_, 1, most_ranks, "RANKS", "how many; else one a core");
     options.setting("machine");
     options.flag("--all", all_, "show every candidate, not the ten cheapest");

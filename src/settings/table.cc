@@ -153,8 +153,8 @@ void check_list(const Setting& setting, std::string_view value, const std::strin
     const std::string_view name = value.substr(start, end - start);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       const std::string guess = did_you_mean(name, names);
-      throw InputError(fmt::format("{}: unknown collective '{}'{}", where, name,
-                                   guess.empty() ? "; there are " + listed(names) : guess));
+      throw InputError(fmt::format("{} does not know '{}'{}", where, name,
+                                   guess.empty() ? "; it takes " + listed(names) : guess));
     }
     start = end + 1;
   }

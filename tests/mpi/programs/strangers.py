@@ -52,21 +52,6 @@ def switched_off(bench):
     bench.expect("huddle" not in outcome.err, f"HUDDLE=off: {outcome.err}")
 
 
-def switched_off_by_a_file(bench):
-    """Of the node or the user; whoever says HUDDLE=on wins over it."""
-    folder = bench.build / "off"
-    (folder / "huddle").mkdir(parents=True, exist_ok=True)
-    (folder / "huddle/config.toml").write_text('huddle = "off"\n', encoding="utf-8")
-    program = bench.program("profiled")
-    for said, taken in (({}, False), ({"HUDDLE": "on"}, True)):
-        own = {"LD_PRELOAD": str(bench.preload()), "HUDDLE_STATS": "1",
-               "XDG_CONFIG_HOME": str(folder), **said}
-        outcome = job.run(bench.peer.job(2, program, (), own), bench.peer.environment(), 60.0)
-        bench.passes(f"off by a file, {said}", outcome)
-        bench.expect(("collectives of rank 0" in outcome.err) == taken,
-                     f"off by a file, {said}: {outcome.err}")
-
-
 def summary(bench):
     """One line, by one rank."""
     settings = {"STATS": "0", "SUMMARY": "1", "JOIN_AFTER": "0"}
@@ -83,4 +68,3 @@ def strangers(bench, _thorough):
     on_an_unknown_mpi(bench)
     with_a_static_mpi(bench)
     switched_off(bench)
-    switched_off_by_a_file(bench)
