@@ -57,6 +57,7 @@ step lammps python3 -B tests/mpi/suites/lammps.py "${suites[@]}"
 step scalapack python3 -B tests/mpi/suites/scalapack.py "${suites[@]:0:2}"
 step hdf5 python3 -B tests/mpi/suites/hdf5.py "${suites[@]}"
 step petsc python3 -B tests/mpi/suites/petsc.py "${suites[@]:0:2}"
+step eztrace python3 -B tests/mpi/suites/eztrace.py "${suites[@]}"
 step mpich-tests python3 -B tests/mpi/suites/mpich_tests.py "${suites[@]}"
 # Programs that make and free large arrays, natively and in the heap in turns: half an hour of them.
 step churn python3 -B tests/mpi/suites/churn.py "${suites[@]:0:2}" --work build/test-all/churn \
