@@ -151,7 +151,7 @@ class Planner {
     sheet_.numbers = matrix.size() <= most_cores_with_numbers;
     const int cells = sheet_.blocks.size();
     const int cell = std::clamp(map_side / cells, 1, largest_cell);
-    std::string title = "Core-to-core latency, one way, ns";
+    std::string title = "One way from core to core, ns";
     if (a_cell > 1) title += fmt::format(", {}x{} cores a cell", a_cell, a_cell);
     heading(margin, y_, title);
     const int title_right = sheet_.texts.back().rect.right();
