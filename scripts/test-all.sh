@@ -47,6 +47,9 @@ step bench bench
 step factors python3 -B tests/versus/mpi_test.py build/release/bin/huddle --timed
 # Programs and suites of others under every MPI, without huddle and with it.
 step peers bench/peers
+peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers
+step launchers env PEERS="$peers/openmpi-5/venv:$peers/mpich-5/venv:$peers/intel/venv" \
+  python3 -B tests/launch/run_test.py build/release/bin/huddle cc
 suites=(--libraries build/release/lib/huddle --work build/test-all/suites)
 step mpi4py python3 -B tests/mpi/suites/mpi4py_suite.py "${suites[@]}"
 # Where ranks' buffers lie does not change what comes of a call.
