@@ -17,6 +17,7 @@ from huddle.words import ratio_text  # noqa: E402
 
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
+PATH = re.compile(r"(?:tests|src|docs|scripts|packaging|cmake)/[\w./-]+")
 CODE = re.compile(r"`([^`\n]+)`")
 SERVER = re.compile(r"https?://(?:deb|security|archive|ftp|snapshot|pypi|files|registry)\.[\w.-]+")
 SHOWN_SOURCE = re.compile(r"^```c(pp)?\b.*?^```$", re.M | re.S)  # brackets in it are no links
@@ -58,6 +59,12 @@ def dead_links(document, text):
             yield f"the link to {path} leads nowhere"
         elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
             yield f"the link to {path}#{anchor} leads to no heading"
+
+
+def missing_files(text):
+    for code in CODE.findall(text):
+        if PATH.fullmatch(code) and not (ROOT / code).exists():
+            yield f"there is no {code}"
 
 
 def unknown_words(text, known):
@@ -128,7 +135,7 @@ def main():
     findings = [*unpictured(), *stale_pictures(), *stale_citation(), *named_servers()]
     for document in documents():
         text = document.read_text(encoding="utf-8")
-        wrong = list(dead_links(document, text)) + list(unknown_words(text, known))
+        wrong = [*dead_links(document, text), *missing_files(text), *unknown_words(text, known)]
         wrong += [f"there is no preset {name}" for name in re.findall(r"--preset ([a-z0-9]+)", text)
                   if name not in names]
         findings += [f"{document.relative_to(ROOT)}: {what}" for what in wrong]
