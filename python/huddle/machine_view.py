@@ -20,8 +20,8 @@ def machine_section(results):
     matrix = ""
     figure = lines_figure(machine, STAND_INS)
     if figure is not None:
-        svg = svg_element(figure, "lines", "Core-to-core latency of a cache line, in nanoseconds")
-        matrix = (f"<figure>{svg}<figcaption>Core-to-core latency, one way, ns, by processor: "
+        svg = svg_element(figure, "lines", "Time of a cache line from core to core, in nanoseconds")
+        matrix = (f"<figure>{svg}<figcaption>A cache line one way, ns, by processor: "
                   f"{_range(machine.pairs)}</figcaption></figure>")
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in machine.doubts)
     return (f"<p>{escape(_title(results))}</p>\n"

@@ -352,7 +352,7 @@ class Parser {
       return no_option_text(caller, extra, *command) +
              (has_rest ? "; those of COMMAND stand behind it" : "");
     }
-    return fmt::format("unknown argument '{}' to '{}'", extra, caller);
+    return fmt::format("'{}' does not know what to do with '{}'", caller, extra);
   }
 
   // The same for a word that stands before any command.

@@ -133,8 +133,8 @@ TEST(Usage, SaysWhereAnOptionBelongs) {
 }
 
 TEST(Usage, RejectsStrayArguments) {
-  expect_usage({"doctor", "me"}, "unknown argument 'me' to 'huddle doctor'");
-  expect_usage({"doctor", "--", "me"}, "unknown argument 'me' to 'huddle doctor'");
+  expect_usage({"doctor", "me"}, "'huddle doctor' does not know what to do with 'me'");
+  expect_usage({"doctor", "--", "me"}, "'huddle doctor' does not know what to do with 'me'");
 }
 
 TEST(Usage, RejectsWrongValues) {

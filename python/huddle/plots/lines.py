@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Core-to-core latency of a cache line."""
+"""The time of a cache line from core to core."""
 import bisect
 import itertools
 
