@@ -37,7 +37,7 @@ pictures: build
 	@scripts/pictures.sh
 
 tables: build
-	@scripts/tables.py build/release/bin/huddle docs/guide.md
+	@scripts/tables.py build/release/bin/huddle docs/guide.md README.md
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"

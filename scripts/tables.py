@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Makes the tables of a document anew: tables.py HUDDLE DOCUMENT.
+"""Makes the tables of documents anew: tables.py HUDDLE DOCUMENT...
 
-Such a table stands between two comments, of which the first says what makes it:
+Such a table stands between two comments, of which the first says what makes it, huddle or a script:
 
     <!-- made by: huddle ... -->
     <!-- end of what was made -->
@@ -14,21 +14,23 @@ import re
 import subprocess
 import sys
 
-MADE = re.compile(r"(<!-- made by: (huddle [^\n]*?) -->\n)(.*?)(<!-- end of what was made -->)", re.S)
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MADE = re.compile(r"(<!-- made by: ((?:huddle|scripts/\S+) [^\n]*?) -->\n)(.*?)(<!-- end of what was made -->)", re.S)
 
 
 def run(huddle, command):
     """What a command prints, with this huddle as the one that it names."""
     environment = dict(os.environ, PATH=f"{pathlib.Path(huddle).resolve().parent}:{os.environ['PATH']}")
-    return subprocess.run(["sh", "-c", command], env=environment, text=True, check=True,
+    return subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment, text=True, check=True,
                           stdout=subprocess.PIPE).stdout
 
 
 def main():
-    huddle, document = sys.argv[1], pathlib.Path(sys.argv[2])
-    text = document.read_text(encoding="utf-8")
-    made = MADE.sub(lambda one: one[1] + run(huddle, one[2]) + one[4], text)
-    document.write_text(made, encoding="utf-8")
+    huddle = sys.argv[1]
+    for document in map(pathlib.Path, sys.argv[2:]):
+        text = document.read_text(encoding="utf-8")
+        made = MADE.sub(lambda one: one[1] + run(huddle, one[2]) + one[4], text)
+        document.write_text(made, encoding="utf-8")
 
 
 if __name__ == "__main__":

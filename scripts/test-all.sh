@@ -47,6 +47,9 @@ step bench bench
 step factors python3 -B tests/versus/mpi_test.py build/release/bin/huddle --timed
 # Programs and suites of others under every MPI, without huddle and with it.
 step peers bench/peers
+peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers
+step launchers env PEERS="$peers/openmpi-5/venv:$peers/mpich-5/venv:$peers/intel/venv" \
+  python3 -B tests/launch/run_test.py build/release/bin/huddle cc
 suites=(--libraries build/release/lib/huddle --work build/test-all/suites)
 step mpi4py python3 -B tests/mpi/suites/mpi4py_suite.py "${suites[@]}"
 # Where ranks' buffers lie does not change what comes of a call.
@@ -57,6 +60,7 @@ step lammps python3 -B tests/mpi/suites/lammps.py "${suites[@]}"
 step scalapack python3 -B tests/mpi/suites/scalapack.py "${suites[@]:0:2}"
 step hdf5 python3 -B tests/mpi/suites/hdf5.py "${suites[@]}"
 step petsc python3 -B tests/mpi/suites/petsc.py "${suites[@]:0:2}"
+step eztrace python3 -B tests/mpi/suites/eztrace.py "${suites[@]}"
 step mpich-tests python3 -B tests/mpi/suites/mpich_tests.py "${suites[@]}"
 # Programs that make and free large arrays, natively and in the heap in turns: half an hour of them.
 step churn python3 -B tests/mpi/suites/churn.py "${suites[@]:0:2}" --work build/test-all/churn \

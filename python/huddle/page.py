@@ -86,8 +86,8 @@ def _operations(results):
         note += (f" The dashed line is {results.under}'s own, from the few samples by which the best "
                  "MPI was chosen.")
     if floors:
-        note += (" The floor is what the calibrated figures allow at best: a line's way to the "
-                 "farthest rank, or the bytes that one rank has to take in.")
+        note += (" The floor is what the calibrated figures allow at best: the latency of a cache "
+                 "line to the farthest rank, or the bytes that one rank has to take in.")
     parts = "\n".join(_operation(results, operation) for operation in results.operations)
     return (f'<section id="operations"><h2>Operation by operation</h2>\n'
             f'<p class="note">{escape(note)}</p>\n{parts}</section>')

@@ -153,7 +153,7 @@ class Results:
         return latency_figure(self, operation)
 
     def lines(self):
-        """What a cache line costs from core to core: a matplotlib figure, or nothing."""
+        """Core-to-core latency of a cache line: a matplotlib figure, or nothing."""
         from .plots.lines import lines_figure
         return lines_figure(self.machine)
 

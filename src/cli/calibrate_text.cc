@@ -78,7 +78,7 @@ class RateTable {
 };
 
 std::string line_table(const Machine& machine, int columns) {
-  Table table({"Line between two cores, ns", "one way", "one line", "next reader", "next writer"},
+  Table table({"Core-to-core latency, ns", "one way", "one line", "next reader", "next writer"},
               look);
   for (const auto& cost : machine.line) {
     table.add({cost.level, ns_text(cost.one_way_ns, cost.origin),
@@ -164,8 +164,9 @@ std::string system_table(const Machine& machine, int columns) {
     const std::string place = cost.place == machine::ArrayPlace::heap
                                   ? "an array in the shared heap"
                                   : "the program's own array";
-    table.add({"load from anywhere in " + place, marked(time_text(cost.load_ns), cost.origin)});
-    table.add({"line of a stream in " + place, marked(time_text(cost.stream_ns), cost.origin)});
+    table.add({"random read in " + place, marked(time_text(cost.load_ns), cost.origin)});
+    table.add({"sequential read of a cache line in " + place,
+               marked(time_text(cost.stream_ns), cost.origin)});
   }
   return "\n" + table.text(columns);
 }

@@ -12,13 +12,14 @@ namespace huddle::cli {
 
 constexpr std::string_view program_description =
     "huddle makes the cores of a machine talk faster.\n"
-    "It measures what communication costs here and decides by that.";
+    "It runs the collectives of MPI programs, as they are, by algorithms that fit this machine:\n"
+    "core-to-core latency and bandwidth are measured, and decide.";
 
 constexpr std::string_view program_footer =
     "Start with:\n"
-    "  huddle topo        what this machine looks like\n"
-    "  huddle doctor      what huddle needs and whether it is here\n"
-    "  huddle calibrate   measure this machine, once\n"
+    "  huddle doctor                     what huddle needs and whether it is here\n"
+    "  huddle calibrate                  measure this machine, once\n"
+    "  huddle run mpirun -n 4 ./app      your program, with huddle\n"
     "\n"
     "'huddle COMMAND --help' shows examples, 'huddle config --help' where settings come from.\n"
     "Exit status: 0 fine, 1 a finding or failure, 2 wrong usage, 3 bad input.";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle topo`: what a machine looks like and what its cores pay to talk.
+// `huddle topo`: what a machine looks like, and its core-to-core latencies.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -67,12 +67,13 @@ class TopoCommand : public Command {
  public:
   std::string name() const override { return "topo"; }
   std::string summary() const override {
-    return "show a machine: its tree and what its cores pay to talk";
+    return "show a machine: its tree and its core-to-core latencies";
   }
   std::string description() const override {
     return "Draws what the processors share, marks those that this process may use, and below "
-           "that what a cache line costs between any two cores: as measured (huddle calibrate), as "
-           "a machine file says, or generic where nobody has measured. Without options: this "
+           "that the latency of a cache line between any two cores: as measured (huddle "
+           "calibrate), "
+           "as a machine file says, or generic where nobody has measured. Without options: this "
            "machine.";
   }
   std::string examples() const override {

@@ -1,31 +1,70 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What the documents point at is there: links, make targets, commands, presets, machine files. What
-README says was measured is what the file that it names holds."""
+"""What the documents point at is there: links, make targets, commands, presets, machine files. The
+pictures of ratios show the results that they are named after, and the citation is of this version
+and these papers. No file names a server of packages: the machine knows where they come from."""
 import json
-import math
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+sys.path.insert(0, str(ROOT / "python"))
+import huddle as front_end  # noqa: E402
+from huddle.words import ratio_text  # noqa: E402
+
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.M)
+PATH = re.compile(r"(?:tests|src|docs|scripts|packaging|cmake)/[\w./-]+")
 CODE = re.compile(r"`([^`\n]+)`")
+SERVER = re.compile(r"https?://(?:deb|security|archive|ftp|snapshot|pypi|files|registry)\.[\w.-]+")
 SHOWN_SOURCE = re.compile(r"^```c(pp)?\b.*?^```$", re.M | re.S)  # brackets in it are no links
 
 
-def documents():
-    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-                           cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout.split()
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def files(*patterns):
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
+    names = subprocess.run(listing, cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                           check=True).stdout.split()
     return [ROOT / name for name in names]
 
 
+def documents():
+    return files("*.md")
+
+
+def named_servers():
+    for file in files():
+        for server in SERVER.findall(file.read_text(encoding="utf-8", errors="ignore")):
+            yield f"{file.relative_to(ROOT)} names {server}; the machine's lists have an archive"
+
+
+def anchors(text):
+    """What the headings of a document are called in links, as GitHub and GitLab make it."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            for heading in HEADING.findall(text)}
+
+
 def dead_links(document, text):
-    for target in LINK.findall(SHOWN_SOURCE.sub("", text)):
-        if "://" not in target and not (document.parent / target).exists():
-            yield f"the link to {target} leads nowhere"
+    for path, anchor in LINK.findall(SHOWN_SOURCE.sub("", text)):
+        if "://" in path:
+            continue
+        target = document.parent / path if path else document
+        if not target.exists():
+            yield f"the link to {path} leads nowhere"
+        elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
+            yield f"the link to {path}#{anchor} leads to no heading"
+
+
+def missing_files(text):
+    for code in CODE.findall(text):
+        if PATH.fullmatch(code) and not (ROOT / code).exists():
+            yield f"there is no {code}"
 
 
 def unknown_words(text, known):
@@ -38,7 +77,7 @@ def unknown_words(text, known):
 
 
 def known_words(huddle):
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    makefile = text_of("Makefile")
     targets = re.search(r"^\.PHONY: (.*)$", makefile, re.M).group(1).split()
     text = subprocess.run([huddle, "--help"], text=True, stdout=subprocess.PIPE, check=True).stdout
     commands = re.findall(r"^  ([a-z]+)  ", text, re.M)
@@ -46,48 +85,57 @@ def known_words(huddle):
     return {"make": set(targets), "huddle": set(commands)}
 
 
-def unpictured_machines():
-    guide = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
-    for machine in sorted((ROOT / "machines").glob("*.toml")):
-        if f"(pictures/{machine.stem}.svg)" not in guide:
-            yield f"docs/guide.md: no picture of {machine.name}; run make pictures and add it"
+def results_of_mpis():
+    return sorted((ROOT / "bench/results").glob("*-ranks*.json"))
 
 
-RESULTS = re.compile(r"\]\((bench/results/\S+\.json)\), (\d+) of (\d+) points below 0\.9\):\n\n"
-                     r"\| (.*) \|\n\S+\n\| (.*) \|\n")
-SPOKEN = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter_block"}
+def unpictured():
+    guide = text_of("docs/guide.md")
+    for file in [*sorted((ROOT / "machines").glob("*.toml")), *results_of_mpis()]:
+        if f"(pictures/{file.stem}.svg)" not in guide:
+            yield f"docs/guide.md: no picture of {file.name}; run make pictures and add it"
 
 
-def stale_ratios():
-    tables = RESULTS.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert {file.endswith("-heap.json") for file, *_ in tables} == {True, False}, "README's ratios are not found"
-    for table in tables:
-        yield from stale_table(*table)
+def stale_pictures():
+    """A picture of ratios shows those of its results, operation by operation. What else is in it,
+    and where, may differ from one version of matplotlib to the next."""
+    for file in results_of_mpis():
+        drawn = ROOT / f"docs/pictures/{file.stem}.svg"
+        if not drawn.exists():
+            yield f"docs/pictures has no picture of {file.name}; run make pictures"
+            continue
+        results = front_end.load(file)
+        ratios = []
+        for operation in results.operations:
+            points = results.of(operation)
+            ratios += [ratio_text(point.ratio.middle) + point.marks for point in points]
+            ratios.append(ratio_text(results.mean_ratio(operation)))
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn.read_text(encoding="utf-8"))
+        if texts[-len(ratios):] != ratios:  # the names of rows and columns come before
+            yield f"docs/pictures/{drawn.name} shows other ratios than {file.name}; make pictures"
 
 
-def stale_table(file, below, points, names, means):
-    """README's geometric means, and how many points are below the bar."""
-    ratios = {}
-    for point in json.loads((ROOT / file).read_text(encoding="utf-8"))["points"]:
-        ratios.setdefault(point["operation"], []).append(point["estimate"]["ratio"])
-    measured = {name: f"{math.exp(sum(map(math.log, of)) / len(of)):.2f}"
-                for name, of in ratios.items()}
-    said = dict(zip((SPOKEN.get(name, name) for name in names.split(" | ")), means.split(" | ")))
-    if said != measured:
-        yield f"README.md: {said}, but {file} holds {measured}"
-    every = [ratio for of in ratios.values() for ratio in of]
-    if (int(below), int(points)) != (sum(ratio < 0.9 for ratio in every), len(every)):
-        yield f"README.md: {below} of {points} points below 0.9 is not what {file} holds"
+def stale_citation():
+    cited = text_of("CITATION.cff")
+    version = re.search(r"^project\(huddle VERSION ([\d.]+)", text_of("CMakeLists.txt"), re.M)[1]
+    if f"\nversion: {version}\n" not in cited:
+        yield f"CITATION.cff is not of version {version}"
+    # Authors: *Title*, where a title may go on in the next line.
+    papers = re.findall(r"^[A-Z]\. [^*]*: \*([^*]+)\*", text_of("docs/papers.md"), re.M)
+    titles = [" ".join(title.split()) for title in papers]
+    cited_titles = re.findall(r"^    title: (.*)$", cited, re.M)
+    if not titles or titles != cited_titles:
+        yield f"CITATION.cff cites {cited_titles}, docs/papers.md is about {titles}"
 
 
 def main():
     known = known_words(sys.argv[1])
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     names = {preset["name"] for preset in presets["configurePresets"]}
-    findings = list(unpictured_machines()) + list(stale_ratios())
+    findings = [*unpictured(), *stale_pictures(), *stale_citation(), *named_servers()]
     for document in documents():
         text = document.read_text(encoding="utf-8")
-        wrong = list(dead_links(document, text)) + list(unknown_words(text, known))
+        wrong = [*dead_links(document, text), *missing_files(text), *unknown_words(text, known)]
         wrong += [f"there is no preset {name}" for name in re.findall(r"--preset ([a-z0-9]+)", text)
                   if name not in names]
         findings += [f"{document.relative_to(ROOT)}: {what}" for what in wrong]

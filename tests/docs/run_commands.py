@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^```(.*)$")
+INDENTED = re.compile(r"^ +```.")
 COMMAND_SECONDS = 120
 LICENCE = re.compile(r"(?:.*\n){2}(?://\n)?")
 
@@ -96,9 +97,11 @@ def shows_its_file(lines, path):
 
 def run_document(document, scratch, environment):
     """Yields 'file:line: what is wrong' and counts commands."""
+    text = document.read_text(encoding="utf-8")
     commands = 0
-    findings = []
-    for line, info, lines in blocks_of(document.read_text(encoding="utf-8")):
+    findings = [f"{document}:{number}: a block that is indented is not executed"
+                for number, line in enumerate(text.splitlines(), 1) if INDENTED.match(line)]
+    for line, info, lines in blocks_of(text):
         if info[:1] in (["c"], ["cpp"]) and len(info) == 2 and not shows_its_file(lines, scratch / info[1]):
             findings.append(f"{document}:{line}: this is not what {info[1]} says")
         if info[:1] != ["console"]:

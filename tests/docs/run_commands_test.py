@@ -60,6 +60,9 @@ class RunCommands(unittest.TestCase):
         self.assertIn("console run", findings_of("```console\n$ false\n```\n")[1][0])
         self.assertEqual(findings_of("```console shown\n$ false\n```\n```sh\nfalse\n```\n"), (0, []))
 
+    def test_indented_blocks_are_found(self):
+        self.assertIn("page.md:2: ", findings_of("1. a\n   ```console run\n   $ false\n   ```\n")[1][0])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,8 +3,8 @@
 # shellcheck shell=bash
 #
 # For scripts that need a Debian 12 (or another: $DEBIAN_RELEASE) with next to nothing in it; they source
-# this. $DEBIAN_MIRROR, the proxies of this machine's apt and environment, and whom its pip trusts are
-# carried in.
+# this. The archive is $DEBIAN_MIRROR, or the one in this machine's lists of packages; the proxies of its
+# apt and environment, and whom its pip trusts, are carried in.
 
 trusted_by_pip=/etc/ssl/carried-in.crt
 
@@ -19,15 +19,22 @@ need_own_mounts() {
     exec unshare --mount --uts --pid --fork --kill-child --propagation private "$0" --inside
 }
 
+# The archive from which this machine's own packages come.
+debian_archive() {
+  # shellcheck disable=SC2016  # apt is to expand it
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | sort -u | head -n 1
+}
+
 # fresh_debian FOLDER PACKAGE...: the system below FOLDER/debian, downloads and logs beside it
 fresh_debian() {
-  local lab=$1 debian=$1/debian
+  local lab=$1 debian=$1/debian archive
   shift
+  archive=${DEBIAN_MIRROR:-$(debian_archive)}
+  [ -n "$archive" ] || { echo "apt knows no archive of Debian here; set DEBIAN_MIRROR" >&2; return 1; }
   rm -rf --one-file-system "$debian"
   mkdir -p "$lab/debs"
   debootstrap --variant=minbase --cache-dir="$lab/debs" "${DEBIAN_RELEASE:-bookworm}" "$debian" \
-    "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" \
-    >"$lab/debootstrap.log" || { tail -n 20 "$lab/debootstrap.log" >&2; return 1; }
+    "$archive" >"$lab/debootstrap.log" || { tail -n 20 "$lab/debootstrap.log" >&2; return 1; }
   apt-config dump | grep -E '^Acquire::https?::Proxy' >"$debian/etc/apt/apt.conf.d/90proxy" || true
   cp -L /etc/resolv.conf "$debian/etc/resolv.conf"
   mount --bind "$debian" "$debian" # what becomes a root has to be mounted

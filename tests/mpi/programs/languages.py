@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Fortran programs, in the three bindings that MPI has for them."""
+"""Fortran programs, in the three bindings that MPI has for them; C by another compiler."""
+import shutil
 
 import exchanges
 
@@ -23,3 +24,15 @@ def fortran(bench, thorough):
                                     environment=bench.peer.fortran_environment())
                 bench.passes(f"{source} on {ranks} ranks", outcome)
                 bench.takes(f"{source}, {settings or 'by default'}", outcome, OPERATIONS)
+
+
+def clang(bench, _thorough):
+    if shutil.which("clang") is None:
+        print("  clang is not there", flush=True)
+        return
+    program = bench.build / "by_clang"
+    sources = [bench.source("c/profiled.c"), bench.source("c/expect.c")]
+    bench.peer.compile_c(program, sources, ["-lm"], compiler="clang")
+    outcome = bench.run(program, 2, settings={"JOIN_AFTER": "0"})
+    bench.passes("a program by clang", outcome)
+    bench.takes("a program by clang", outcome, ("barrier", "bcast", "allreduce", "allgather"))

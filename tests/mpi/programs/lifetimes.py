@@ -48,6 +48,15 @@ def threads(bench, thorough):
         bench.takes("threads", outcome, ("barrier", "bcast", "reduce", "allreduce"))
 
 
+def thread_levels(bench, _thorough):
+    """Whatever a program asks for, from MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE."""
+    program = bench.program("profiled")
+    for level in range(4):
+        outcome = bench.run(program, 2, [level], settings=AT_ONCE)
+        bench.passes(f"threads of level {level}", outcome)
+        bench.takes(f"threads of level {level}", outcome, ("barrier", "bcast", "allreduce", "allgather"))
+
+
 # MPIs that do not survive by themselves that MPI comes up for a second time. Of MPICH 5 some 2 in 100
 # runs fail, on a busy machine: its ranks read wrong addresses of each other.
 COMES_UP_ONCE = ("openmpi-5", "mpich-5", "intel")

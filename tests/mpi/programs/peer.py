@@ -86,13 +86,14 @@ class Peer:
         """Intel's is for Intel's compilers only."""
         return self.family != "intel"
 
-    def compile_c(self, output, sources, flags=()):
+    def compile_c(self, output, sources, flags=(), compiler="gcc"):
         if self.is_standard:
-            command = ["gcc", f"-I{self._folder_of_standard_header(output.parent)}"]
+            command = [compiler, f"-I{self._folder_of_standard_header(output.parent)}"]
             library = self.home / "venv/lib"
             after = [f"-L{library}", f"-Wl,-rpath,{library}", "-lmpi_abi"]
         else:
-            command, after = [self.home / "mpicc"], []
+            names = ("OMPI_CC", "MPICH_CC", "I_MPI_CC")
+            command, after = ["env", *(f"{name}={compiler}" for name in names), self.home / "mpicc"], []
         compile_by([*command, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-pthread", *sources, "-o",
                   output, *flags, *after])
 

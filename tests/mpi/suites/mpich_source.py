@@ -8,13 +8,10 @@ import shutil
 import subprocess
 import tempfile
 
-# A list of its own: whoever runs the tests may have none of source packages.
-SOURCES = """Types: deb-src
-URIs: http://deb.debian.org/debian
-Suites: bookworm
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-"""
+# Whoever runs the tests may have no list of source packages: it is made from those of binary ones.
+ARCHIVES = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)",
+            "Created-By: Packages", "Label: Debian", "Component: main"]
+KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 PACKAGE = "mpich"
 
 
@@ -38,9 +35,13 @@ def tests(cache):
 
 
 def _fetch(folder):
-    (folder / "list.sources").write_text(SOURCES, encoding="utf-8")
+    archives = subprocess.run(ARCHIVES, stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")
+    sources = "".join(f"deb-src [signed-by={KEYS}] {one}\n" for one in sorted(set(archives)) if one)
+    if not sources:
+        raise Missing("apt knows no archive of Debian here (apt-get update)")
+    (folder / "sources.list").write_text(sources, encoding="utf-8")
     (folder / "lists/partial").mkdir(parents=True)
-    settings = {"Dir::Etc::SourceList": folder / "list.sources", "Dir::Etc::SourceParts": "-",
+    settings = {"Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "-",
                 "Dir::State::Lists": folder / "lists", "Dir::Cache": folder / "cache",
                 "APT::Sandbox::User": "root"}
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A program whose calls a tool can count: 20 of each kind.
+ * A program whose calls a tool can count: 20 of each kind. An argument says which level of threads
+ * it asks for: 0 is the least.
  */
 #include <stdlib.h>
 
 #include "expect.h"
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  if (argc > 1) {
+    const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+                          MPI_THREAD_MULTIPLE};
+    const int wanted = levels[atoi(argv[1])];
+    int provided = -1;
+    MPI_Init_thread(&argc, &argv, wanted, &provided);
+    expect(provided >= wanted, "threads of level %d, not %d", provided, wanted);
+  } else {
+    MPI_Init(&argc, &argv);
+  }
   const int ranks = size_of(MPI_COMM_WORLD);
   const int rank = rank_in(MPI_COMM_WORLD);
   int all[64];

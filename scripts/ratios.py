@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What the documents say of `huddle bench`, made from the samples of its results.
+
+    ratios.py table RESULTS.json...            a table in Markdown: mean and worst ratio by operation
+    ratios.py picture RESULTS.json FILE.svg    ratio by operation and message size
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+import huddle  # noqa: E402
+from huddle.sentences import rivals_text  # noqa: E402
+from huddle.statistics import geometric_mean  # noqa: E402
+from huddle.words import counted, joined, ratio_text, size_text  # noqa: E402
+
+
+def worst_of(points):
+    return min(points, key=lambda point: point.ratio.middle)
+
+
+def worst_text(point):
+    at = f" ({size_text(point.size_bytes)})" if point.size_bytes else ""
+    return f"{ratio_text(point.ratio.middle)}{at}"
+
+
+def caption(many):
+    """What the figures are of, which is the same in all of these files."""
+    said = {f"Ratio of times, {rivals_text(one)} to huddle, {counted(one.ranks, 'rank')}, "
+            f"message sizes {joined(map(size_text, one.sizes))}, buffers in "
+            f"{'the shared heap' if one.settings.heap else 'ordinary memory'}" for one in many}
+    assert len(said) == 1, f"results of different settings in one table: {said}"
+    return f"{said.pop()}. Above 1 huddle is faster."
+
+
+def cells_of(points):
+    mean = geometric_mean([point.ratio.middle for point in points])
+    return [ratio_text(mean), worst_text(worst_of(points))]
+
+
+def all_cells(results):
+    mean, worst = cells_of(results.points)
+    return [mean, f"{worst_of(results.points).operation} {worst}"]
+
+
+def table(files):
+    many = [huddle.load(file) for file in files]
+    head = ["operation"]
+    for one in many:
+        head += [f"{one.machine_name}, mean", "worst (size)"]
+    rows = [head, ["---"] * len(head)]
+    for name in many[0].operations:
+        rows.append([name, *(cell for one in many for cell in cells_of(one.of(name)))])
+    rows.append([f"**all {counted(len(many[0].points), 'point')}**",
+                 *(f"**{cell}**" for one in many for cell in all_cells(one))])
+    return f"{caption(many)}\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def picture(file, output):
+    import matplotlib
+    from huddle.plots.canvas import SETTINGS
+    from huddle.plots.palette import LIGHT
+    figure = huddle.load(file).heat_map()
+    with matplotlib.rc_context(SETTINGS):
+        figure.savefig(output, format="svg", facecolor=LIGHT.paper,
+                       metadata={"Date": None, "Creator": None})
+
+
+def main(words):
+    if words[:1] == ["table"] and len(words) > 1:
+        print(table(words[1:]), end="")
+    elif words[:1] == ["picture"] and len(words) == 3:
+        picture(*words[1:])
+    else:
+        print(__doc__, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
