@@ -16,6 +16,7 @@
 #include "cli/heap_choice.h"
 #include "cli/run_compare.h"
 #include "cli/run_json.h"
+#include "launch/inspect.h"
 #include "launch/plan.h"
 #include "machine/machine_file.h"
 #include "mpi/stub/door.h"
@@ -30,13 +31,27 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
+// Whether something is to be said at the end.
+bool wants_a_word(const launch::Request& request) {
+  return settings::find(request.settings, "summary").value != "off" ||
+         settings::find(request.settings, "stats").value != "off";
+}
+
+// If MPI is called at all, then by the program itself, as far as can be told: it is no launcher and
+// no shell, and nothing that was noted keeps huddle from it.
+bool calls_mpi_itself(const launch::Plan& plan) {
+  return !plan.launcher && plan.notes.empty() && !launch::may_start_others(plan.program);
+}
+
 // Becomes the program: its exit status, its signals and its terminal are then its own. A script
 // without a first line that names its shell is given to one, as execvp() does.
-[[noreturn]] void become(const launch::Plan& plan, const std::vector<std::string>& environment) {
+[[noreturn]] void become(const launch::Plan& plan, const launch::Request& request) {
   std::vector<std::string> words = plan.command;
-  std::vector<std::string> lines = launch::changed_environment(environment, plan.changes);
-  if (plan.is_all_there_is) {
-    lines.push_back(fmt::format("{}={}", HUDDLE_PROGRAM_NAME, ::getpid()));
+  std::vector<std::string> lines = launch::changed_environment(request.environment, plan.changes);
+  if (wants_a_word(request) && calls_mpi_itself(plan)) {
+    std::error_code error;
+    lines.push_back(fmt::format("{}={} {}", HUDDLE_PROGRAM_NAME, ::getpid(),
+                                std::filesystem::canonical(plan.program, error).string()));
   }
   ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
   throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
@@ -102,7 +117,7 @@ class RunCommand : public Command {
     }
     if (rounds_ > 0) return compare_runs(context, request, plan, rounds_, json_);
     if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
-    become(plan, request.environment);
+    become(plan, request);
   }
 
  private:

@@ -60,6 +60,8 @@ std::optional<std::vector<std::string>> loaded_by(const std::string& interpreter
     words >> name >> arrow >> file;
     if (file == "not") return std::nullopt;  // "=> not found": it will not start either
     if (arrow == "=>" && !file.empty()) libraries.push_back(file);
+    // What is linked by a path has no other name.
+    if (arrow != "=>" && name.find('/') != std::string::npos) libraries.push_back(name);
   }
   if (libraries.empty()) return std::nullopt;
   return libraries;
@@ -81,7 +83,7 @@ bool may_use_mpi(const Elf& program, const std::string& path) {
     const std::string name = std::filesystem::path(file).filename().string();
     if (is_mpi_library(name)) return true;
     const auto library = is_harmless(name) ? std::nullopt : read_elf(file);
-    return library && names_symbol(*library, "dlopen");
+    return library && (names_symbol(*library, "dlopen") || names_any(*library, ways_to_start));
   });
 }
 

@@ -189,7 +189,6 @@ Plan make_plan(const Request& request) {
   const auto programs = pass_on(plan, request, preload);
   if (plan.launcher) note_launcher(*plan.launcher, plan.notes);
   if (!preload.empty()) note_programs(programs, search_path, plan.notes);
-  plan.is_all_there_is = !plan.launcher && plan.notes.empty() && !may_start_others(plan.program);
   if (is_later_rank(request.environment)) plan.notes.clear();
   return plan;
 }

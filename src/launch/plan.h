@@ -30,9 +30,6 @@ struct Plan {
   std::vector<std::string> command = {};  // its words, with the launcher's options added
   std::vector<Variable> changes = {};     // what is set in its environment
   std::optional<Launcher> launcher = {};
-  // If MPI is called at all, then by the program itself, as far as can be told: it is no launcher
-  // and no shell, and nothing keeps huddle from serving it.
-  bool is_all_there_is = false;
   std::vector<std::string> notes = {};  // sentences for the user; the command runs nevertheless
 };
 

@@ -341,7 +341,11 @@ class Run(unittest.TestCase):
         linked = self.build("int main(void) { return 0; }", self.folder / "linked",
                             "-Wl,--no-as-needed", f"{self.folder}/libbetween.so",
                             f"-Wl,-rpath,{self.folder}")
-        for words in ([self.build(opens, self.folder / "opens")], [linked], ["env", "true"],
+        self.build("int execvp(const char *, char *const *); int on(void) { return execvp(\"\", 0); }",
+                   self.folder / "libonward.so", "-shared", "-fPIC")
+        starts = self.build("int on(void); int main(void) { on(); return 0; }", self.folder / "starts",
+                            f"{self.folder}/libonward.so", f"-Wl,-rpath,{self.folder}")
+        for words in ([self.build(opens, self.folder / "opens")], [linked], [starts], ["env", "true"],
                       [sys.executable, "-c", ""]):
             done = self.huddle(*words)
             self.assertEqual((done.returncode, done.stderr), (0, ""), words)

@@ -248,7 +248,13 @@ static int kept_error = -1;
 
 static int is_program_of_run(void) {
   const char* program = getenv(HUDDLE_PROGRAM_NAME);
-  return program != NULL && strtol(program, NULL, 10) == (long)getpid();
+  if (program == NULL) return 0;
+  char own[4096];
+  const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+  if (length < 0) return 0;
+  own[length] = '\0';
+  char* file = NULL;
+  return strtol(program, &file, 10) == (long)getpid() && *file == ' ' && strcmp(file + 1, own) == 0;
 }
 
 __attribute__((constructor)) static void keep_error(void) {

@@ -67,8 +67,20 @@ def switched_off(bench):
     lines = outcome.err.count("huddle: off; 80 collectives of rank 0, all by the MPI\n"), \
         outcome.err.count("huddle: blocking collectives took "), outcome.err.count("huddle: ")
     bench.expect(lines == (1, 1, 2), f"HUDDLE=off with a summary: {outcome.err}")
-    outcome = bench.run(bench.program("profiled"), 2, settings={"STATS": "1"}, environment={"HUDDLE": "off"})
-    bench.expect(outcome.err.count("MPI: huddle is off") == 4, f"HUDDLE=off with statistics: {outcome.err}")
+    off_by_a_file(bench)
+
+
+def off_by_a_file(bench):
+    """Without `huddle run` as well; the environment wins over it."""
+    file = bench.build / "huddle/config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('huddle = "off"\n', encoding="utf-8")
+    for environment, reasons in (({}, 4), ({"HUDDLE": "on"}, 0)):
+        outcome = bench.run(bench.program("profiled"), 2, environment=environment)
+        bench.passes("off by a file", outcome)
+        bench.expect(outcome.err.count("MPI: huddle is off") == reasons,
+                     f"off by a file, {environment}: {outcome.err}")
+    file.unlink()
 
 
 def by_another_launcher(bench):
