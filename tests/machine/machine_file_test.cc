@@ -76,7 +76,8 @@ void expect_refused(const std::string& text, const std::string& reason) {
 
 TEST(MachineFile, SaysWhatIsWrongAndWhere) {
   expect_refused("schema = ", "not TOML");
-  expect_refused("", "'schema' is missing");
+  expect_refused("", "there is nothing in it");
+  expect_refused("name = \"x\"", "'schema' is missing");
   expect_refused("schema = 1\nname = \"x\"", "'[topology]' is missing");
   expect_refused(damaged("schema = 1", "schema = 2"), "newer huddle (schema 2");
   expect_refused(damaged("schema = 1", "schema = 0"), "whole number");
@@ -147,6 +148,31 @@ TEST(MachineFile, TruncationAnywhereIsAnErrorNeverACrash) {
     } catch (const InputError& error) {
       EXPECT_THAT(error.what(), StartsWith("cut:"));
     }
+  }
+}
+
+// What stands first in a file may be of another kind altogether.
+TEST(MachineFile, ABrokenBeginningIsNamedWithItsLine) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(parse_machine(mark + format_machine(sample()), "marked"), sample());
+  const std::vector<std::pair<std::string, std::string>> complaints = {
+      {"", "f:1: there is nothing in it"},
+      {mark, "f:1: there is nothing in it"},
+      {"# a comment\n", "f:1: there is nothing in it"},
+      {std::string("\x7f"
+                   "ELF\x02\x01\0\xff",
+                   8),
+       "f:1: not TOML: "},
+      {std::string(3, '\0'), "f:1: not TOML: "},
+      {"schema = = 1\n", "f:1: not TOML: "},
+      {"{\"schema\":1}\n", "f:1: not TOML: "},
+      {mark + "\nschema = \n", "f:2: not TOML: "},
+      {"name = \"x\"\n", "f:1: 'schema' is missing"},
+      {mark + "schema = 1\nname = 3\n", "f:2: 'name' must be a text in quotes"}};
+  for (const auto& [text, complaint] : complaints) {
+    const std::string& file = text;
+    EXPECT_THAT([&file] { parse_machine(file, "f"); },
+                ThrowsMessage<InputError>(StartsWith(complaint)));
   }
 }
 
