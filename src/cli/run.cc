@@ -16,6 +16,7 @@
 #include "cli/heap_choice.h"
 #include "cli/run_json.h"
 #include "launch/plan.h"
+#include "machine/locate.h"
 #include "machine/machine_file.h"
 
 namespace huddle::cli {
@@ -104,7 +105,7 @@ class RunCommand : public Command {
     const std::string& named = settings::find(context.settings, "machine").value;
     if (named.empty() || off_) return;
     try {
-      machine::read_machine_file(named);
+      machine::read_machine_file(machine::machine_file_named(named));
     } catch (const Error& error) {
       context.console.note(
           fmt::format("huddle: {}; ranks that find it so leave all to the MPI", error.what()));
@@ -117,8 +118,8 @@ class RunCommand : public Command {
     if (verify_) settings::override_by_flag(settings, "verify", "on");
     if (off_) settings::override_by_flag(settings, "huddle", "off");
     // Somebody looks on, or has asked. Logs and scripts that compare outputs stay as they were.
-    const bool is_said = settings::find(settings, "summary").layer != settings::Layer::built_in;
-    if (verbose_ || (context.console.err_columns > 0 && !is_said)) {
+    const bool is_open = settings::find(settings, "summary").value == "auto";
+    if (verbose_ || (context.console.err_columns > 0 && is_open)) {
       settings::override_by_flag(settings, "summary", "on");
     }
     std::error_code error;

@@ -4,11 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/json.h"
+
 namespace huddle::cli {
 
 std::string run_json(const launch::Plan& plan) {
   using Json = nlohmann::ordered_json;
-  Json root = {{"schema", run_json_schema}, {"command", "run"}};
+  Json root = json_document(run_json_schema, "run");
   root["program"] = plan.program;
   root["launcher"] = plan.launcher ? Json(plan.launcher->path) : Json(nullptr);
   root["mpi"] = nullptr;
@@ -22,8 +24,7 @@ std::string run_json(const launch::Plan& plan) {
     root["environment"][change.name] = change.value;
   }
   root["notes"] = plan.notes;
-  // Words of a command need not be UTF-8; JSON has to be.
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(root);
 }
 
 }  // namespace huddle::cli

@@ -25,6 +25,14 @@ _huddle_list() {
   _sequence compadd - "$@"
 }
 
+# A machine that huddle knows by name (with which lines of its list begin), or a file.
+_huddle_machine() {
+  local -a names=(${${(M)${(f)" $(command huddle topo-- list - machines 2 >
+                                     / dev / null) "}:#[^ ]*}%% *})
+                                     compadd -
+                                     a names _files - g '*.toml'
+}
+
 )";
 
 // Within the quotes of a specification, where colons and brackets have a meaning.
@@ -49,6 +57,8 @@ std::string action(const Argument& argument) {
       return fmt::format("({})", fmt::join(argument.words, " "));
     case cli::Value::list:
       return fmt::format("{{_huddle_list {}}}", fmt::join(argument.words, " "));
+    case cli::Value::machine:
+      return "_huddle_machine";
     case cli::Value::file:
       return "_files";
     case cli::Value::folder:
