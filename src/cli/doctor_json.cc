@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/doctor_report.h"
-#include "cli/json.h"
+#include "cli/document_json.h"
 
 namespace huddle::cli {
 

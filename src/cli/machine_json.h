@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "cli/json.h"
+#include "cli/document_json.h"
 #include "machine/machine.h"
 
 namespace huddle::cli {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include <nlohmann/json.hpp>
 
-#include "cli/json.h"
+#include "cli/document_json.h"
 #include "cli/machine_list.h"
 
 namespace huddle::cli {

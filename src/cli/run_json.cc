@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/json.h"
+#include "cli/document_json.h"
 
 namespace huddle::cli {
 

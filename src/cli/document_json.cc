@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "cli/json.h"
+#include "cli/document_json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -11,7 +11,7 @@
 #include "cli/bench_json.h"
 #include "cli/bench_mpi_json.h"
 #include "cli/bench_table_report.h"
-#include "cli/json.h"
+#include "cli/document_json.h"
 #include "program.h"
 
 namespace huddle::cli {
