@@ -13,15 +13,15 @@ namespace {
 using cli::Argument;
 using cli::Interface;
 
-constexpr std::string_view opening = R"(# SPDX-License-Identifier: BSD-3-Clause
+constexpr std::string_view opening = R"bash(# SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 # shellcheck shell=bash
 #
 # Completion of huddle in bash. Made while huddle was built.
 
-)";
+)bash";
 
-constexpr std::string_view reader = R"(
+constexpr std::string_view reader = R"bash(
 # The machines that huddle knows by name: the words with which lines of the list begin.
 _huddle_machines() { command huddle topo --list-machines 2>/dev/null | sed 's/ .*//'; }
 
@@ -96,7 +96,7 @@ _huddle_propose() {
     }
 
 complete -F _huddle huddle
-)";
+)bash";
 
 std::string kind_of(cli::Value value) {
   switch (value) {

@@ -13,7 +13,7 @@ namespace {
 using cli::Argument;
 using cli::Interface;
 
-constexpr std::string_view opening = R"(#compdef huddle
+constexpr std::string_view opening = R"zsh(#compdef huddle
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
@@ -33,7 +33,7 @@ _huddle_machine() {
                                      a names _files - g '*.toml'
 }
 
-)";
+)zsh";
 
 // Within the quotes of a specification, where colons and brackets have a meaning.
 std::string escaped(std::string_view text) {
