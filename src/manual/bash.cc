@@ -36,64 +36,59 @@ _huddle_propose() {
       mapfile -t COMPREPLY < <(compgen -P "$before" -W "$2" -- "${3##*[,^]}") ;;
     program) mapfile -t COMPREPLY < <(compgen -c -- "$3") && compopt -o default ;;
     machine) # a name, or a file
-      mapfile -t COMPREPLY < <(compgen -W "$(_huddle_machines)" --"$3"; compgen -f -X '!*.toml' -- "$3")
-      compopt -o filenames -o default ;
-;
-    file) compopt -o default ;
-    ;
-    folder) compopt -o dirnames ;
-    ;
-    esac
-    }
+      mapfile -t COMPREPLY < <(compgen -W "$(_huddle_machines)" -- "$3"; compgen -f -X '!*.toml' -- "$3")
+      compopt -o filenames -o default ;;
+    file) compopt -o default ;;
+    folder) compopt -o dirnames ;;
+  esac
+}
 
-#Another command, whose first word is at this place : what that one takes, \
-    where bash - completion knows.
-    _huddle_other_command() {
-      if declare
-        -F _command_offset > / dev / null;
-      then _command_offset "$1" elif["$1" = "$COMP_CWORD"];
-      then _huddle_propose program '' "$2" else _huddle_propose file '' "$2" fi
-    }
+# Another command, whose first word is at this place: what that one takes, where bash-completion knows.
+_huddle_other_command() {
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$1"
+  elif [ "$1" = "$COMP_CWORD" ]; then
+    _huddle_propose program '' "$2"
+  else
+    _huddle_propose file '' "$2"
+  fi
+}
 
-    _huddle() {
-      local current = $2 command ='' kind ='' words ='' word local - i count = 0 position =
-          0 i["$current" != = ] || current ='' COMPREPLY = () for ((i = 1; i < COMP_CWORD; ++i));
-      do word = $ {
-          COMP_WORDS[i]
-        }
-      if
-        ["$word" = = ];
-      then continue elif ((count > 0));
-      then count += -1 elif [[$word = -*]];
-      then _huddle_option
-          "$command"
-          "$word" elif[-z "$command"];
-      then command = $word else _huddle_positional
-                     "$command"
-                     "$position"["$kind" != rest] ||
-      {
-        _huddle_other_command
-            "$i"
-            "$current";
-        return;
-      }
-      position += 1 fi done if ((count > 0));
-      then _huddle_propose
-          "$kind"
-          "$words"
-          "$current" return fi _huddle_positional
-          "$command"
-          "$position" if[[$current = -* || -z $kind]];
-      then _huddle_options "$command" _huddle_propose word
-                           "$words"
-                           "$current" elif["$kind" = rest];
-      then _huddle_other_command
-          "$COMP_CWORD"
-          "$current" else _huddle_propose
-          "$kind"
-          "$words"
-          "$current" fi
-    }
+_huddle() {
+  local current=$2 command='' kind='' words='' word
+  local -i count=0 position=0 i
+  [ "$current" != = ] || current=''
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    word=${COMP_WORDS[i]}
+    if [ "$word" = = ]; then
+      continue
+    elif ((count > 0)); then
+      count+=-1
+    elif [[ $word = -* ]]; then
+      _huddle_option "$command" "$word"
+    elif [ -z "$command" ]; then
+      command=$word
+    else
+      _huddle_positional "$command" "$position"
+      [ "$kind" != rest ] || { _huddle_other_command "$i" "$current"; return; }
+      position+=1
+    fi
+  done
+  if ((count > 0)); then
+    _huddle_propose "$kind" "$words" "$current"
+    return
+  fi
+  _huddle_positional "$command" "$position"
+  if [[ $current = -* || -z $kind ]]; then
+    _huddle_options "$command"
+    _huddle_propose word "$words" "$current"
+  elif [ "$kind" = rest ]; then
+    _huddle_other_command "$COMP_CWORD" "$current"
+  else
+    _huddle_propose "$kind" "$words" "$current"
+  fi
+}
 
 complete -F _huddle huddle
 )bash";

@@ -27,10 +27,10 @@ _huddle_list() {
 
 # A machine that huddle knows by name (with which lines of its list begin), or a file.
 _huddle_machine() {
-  local -a names=(${${(M)${(f)" $(command huddle topo-- list - machines 2 >
-                                     / dev / null) "}:#[^ ]*}%% *})
-                                     compadd -
-                                     a names _files - g '*.toml'
+  local -a lines=("${(@f)$(command huddle topo --list-machines 2>/dev/null)}")
+  local -a names=(${${(M)lines:#[^ ]*}%% *})
+  compadd -a names
+  _files -g '*.toml'
 }
 
 )zsh";
