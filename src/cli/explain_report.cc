@@ -18,10 +18,11 @@ namespace {
 constexpr int widest = 100;        // a figure far from its name is hard to find
 constexpr std::size_t shown = 10;  // enough to see what the choice was between
 
-std::string in_words(const select::Candidate& candidate) {
-  const std::string_view algorithm = algorithm_name(candidate.plan);
-  if (candidate.parameters.empty()) return std::string(algorithm);
-  return fmt::format("{}: {}", algorithm, candidate.parameters);
+// ways: of doing the same, of which this is the cheapest.
+std::string in_words(const select::Candidate& candidate, std::size_t ways = 1) {
+  std::string text(algorithm_name(candidate.plan));
+  if (ways > 1) text += fmt::format(", {} ways", ways);
+  return candidate.parameters.empty() ? text : text + ": " + candidate.parameters;
 }
 
 std::string question(const select::Explanation& explanation) {
@@ -70,8 +71,8 @@ std::string ground(const Explained& explained, int columns) {
 // A line of the table.
 struct Shown {
   const select::Candidate* candidate = nullptr;
-  bool is_tie = false;    // as good as the first
-  std::size_t alike = 0;  // the same algorithm with other parameters, as good as this one
+  bool is_tie = false;   // as good as the first
+  std::size_t ways = 1;  // this one, and the same algorithm with other parameters that is as good
 };
 
 // Near ties are one group: of each algorithm in it the best, and then what is dearer.
@@ -84,7 +85,7 @@ std::vector<Shown> few_of(const std::vector<select::Candidate>& candidates, std:
     if (known == few.end()) {
       few.push_back({&candidates[i], ties > 1});
     } else {
-      ++known->alike;
+      ++known->ways;
     }
   }
   for (std::size_t i = ties; i < candidates.size() && few.size() < shown; ++i) {
@@ -105,18 +106,16 @@ std::string table_of(const std::vector<Shown>& rows, int columns) {
   Table table({"could run", "predicted", "ratio"}, {});
   for (const Shown& row : rows) {
     const select::Candidate& candidate = *row.candidate;
-    table.add(
-        {in_words(candidate) + (row.alike > 0 ? fmt::format(" (and {} like it)", row.alike) : ""),
-         time_text(candidate.ns),
-         fmt::format("{}{:.2f}", row.is_tie ? "~ " : "",
-                     candidate.ns / rows.front().candidate->ns)});
+    table.add({in_words(candidate, row.ways), time_text(candidate.ns),
+               fmt::format("{}{:.2f}", row.is_tie ? "~ " : "",
+                           candidate.ns / rows.front().candidate->ns)});
   }
   return table.text(columns);
 }
 
 std::size_t candidates_in(const std::vector<Shown>& rows) {
   std::size_t number = 0;
-  for (const Shown& row : rows) number += 1 + row.alike;
+  for (const Shown& row : rows) number += row.ways;
   return number;
 }
 

@@ -133,10 +133,11 @@ class ExplainAndRun(unittest.TestCase):
     def test_the_heap_matters(self):
         """Or the test above would say nothing of it."""
         options = ("--machine", MACHINE, "--heap")
-        off, on = (self.what_is_explained("allreduce", "1M", *options, heap) for heap in ("off", "on"))
+        off, on = (self.what_is_explained("allgather", "64K", *options, heap) for heap in ("off", "on"))
         self.assertEqual((off["mapped"], on["mapped"]), (False, True))
+        self.assertNotEqual(on["chosen"]["algorithm"], off["chosen"]["algorithm"])
         self.assertLess(on["chosen"]["predicted_ns"], off["chosen"]["predicted_ns"])
-        small = self.what_is_explained("allreduce", "32K", *options, "on")
+        small = self.what_is_explained("allgather", "32K", *options, "on")
         self.assertFalse(small["mapped"], "no array of less than HUDDLE_HEAP_BLOCK lies in it")
 
 

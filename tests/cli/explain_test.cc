@@ -81,10 +81,10 @@ Explained tie() {
 
 TEST(ExplainText, ShowsNearTiesAsOneGroup) {
   EXPECT_THAT(explain_text(tie(), false, console_of(80)),
-              HasSubstr("could run                               predicted    ratio\n"
-                        "dissemination: radix 2 (and 1 like it)       1 us   ~ 1.00\n"
-                        "tree: flat                                1.16 us   ~ 1.16\n"
-                        "tree: chain                               1.17 us     1.17\n"
+              HasSubstr("could run                       predicted    ratio\n"
+                        "dissemination, 2 ways: radix 2       1 us   ~ 1.00\n"
+                        "tree: flat                        1.16 us   ~ 1.16\n"
+                        "tree: chain                       1.17 us     1.17\n"
                         "Half of all predictions are off by more than 16 %: those marked ~ are as "
                         "good as\nequal.\n"));
   EXPECT_THAT(explain_text(tie(), true, console_of(80)),
