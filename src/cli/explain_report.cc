@@ -125,8 +125,7 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share);
 std::string trust(std::size_t ties, double error, int columns) {
   const std::string error_text =
       fmt::format("Half of all predictions are off by more than {}", percent(error));
-  return wrap("", error_text + (ties > 1 ? ": those marked ~ are as good as equal." : "."), 0,
-              columns);
+  return wrap("", error_text + (ties > 1 ? ": those marked ~ are ties." : "."), 0, columns);
 }
 
 }  // namespace

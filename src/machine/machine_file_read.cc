@@ -54,7 +54,6 @@ class Reader {
       : document_(TomlTable::parse(text, name)) {}
 
   Machine read() {
-    if (document_.empty()) document_.refuse("", "there is nothing in it");
     check_schema();
     machine_.name = document_.text("name");
     machine_.line_bytes = static_cast<int>(document_.integer_or("line_bytes", 8, 4096, 64));

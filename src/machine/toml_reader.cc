@@ -83,8 +83,6 @@ TomlTable TomlTable::parse(std::string_view text, const std::string& name) {
   return TomlTable(std::move(state));
 }
 
-bool TomlTable::empty() const { return state_->table->empty(); }
-
 bool TomlTable::has(const std::string& key) const { return state_->table->contains(key); }
 
 std::string TomlTable::text(const std::string& key) {

@@ -25,7 +25,6 @@ class TomlTable {
   // Throws InputError "NAME:LINE: ..." where the text is not TOML. `name` is the file's.
   static TomlTable parse(std::string_view text, const std::string& name);
 
-  bool empty() const;
   bool has(const std::string& key) const;
   std::string text(const std::string& key);
   std::string text_or(const std::string& key, const std::string& otherwise);

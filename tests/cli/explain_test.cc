@@ -85,8 +85,8 @@ TEST(ExplainText, ShowsNearTiesAsOneGroup) {
                         "dissemination, 2 ways: radix 2       1 us   ~ 1.00\n"
                         "tree: flat                        1.16 us   ~ 1.16\n"
                         "tree: chain                       1.17 us     1.17\n"
-                        "Half of all predictions are off by more than 16 %: those marked ~ are as "
-                        "good as\nequal.\n"));
+                        "Half of all predictions are off by more than 16 %: those marked ~ are "
+                        "ties.\n"));
   EXPECT_THAT(explain_text(tie(), true, console_of(80)),
               HasSubstr("\ndissemination: radix 4     1.1 us   ~ 1.10\n"));
 }
