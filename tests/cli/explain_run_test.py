@@ -17,7 +17,7 @@ import unittest
 
 HUDDLE = pathlib.Path(sys.argv[1]).resolve()
 REPOSITORY = pathlib.Path(__file__).parents[2]
-MACHINE = REPOSITORY / "machines/amd-epyc-2c-1b1d3050.toml"
+MACHINE = "amd-epyc-2c-1b1d3050"  # by its name, which ranks have to find as well
 PATIENCE_SECONDS = 120
 RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/machine/topologies/guest-2-cores.xml"),
             "HWLOC_THISSYSTEM": "1"}
