@@ -14,7 +14,7 @@ huddle=build/release/bin/huddle
 out=build/demo
 mkdir -p "$out"
 echo "== huddle calibrate --quick: what does communication cost on this machine?"
-"$huddle" calibrate --quick --output "$out/machine.toml"
+"$huddle" calibrate --quick --force --output "$out/machine.toml"
 echo
 echo "== huddle topo: the machine, and the time of a cache line between any two cores"
 "$huddle" topo --machine "$out/machine.toml"

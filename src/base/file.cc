@@ -82,6 +82,10 @@ void replace(std::string_view text, const std::string& path) {
 
 }  // namespace
 
+bool is_toml_path(std::string_view word) {
+  return word.find('/') != std::string_view::npos || word.ends_with(".toml");
+}
+
 std::string read_text(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) cannot_read(path, errno);

@@ -9,6 +9,10 @@
 
 namespace huddle {
 
+// Whether a word is the path of a TOML file: it has a slash in it or ends in .toml. Any other word
+// is a name, under which a file is looked for.
+bool is_toml_path(std::string_view word);
+
 // Regular files, pipes and standard input alike. Throws InputError that names the file.
 std::string read_text(const std::string& path);
 

@@ -56,6 +56,14 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return guess.empty() ? std::string() : fmt::format("; did you mean '{}'?", guess);
 }
 
+std::string collective_word(std::string_view word) {
+  constexpr std::string_view prefix = "mpi_";
+  std::string lower(word);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char letter) { return std::tolower(letter); });
+  return lower.starts_with(prefix) ? lower.substr(prefix.size()) : lower;
+}
+
 std::string size_text(double bytes) {
   static constexpr std::array<std::string_view, 5> units = {"", "K", "M", "G", "T"};
   std::size_t unit = 0;

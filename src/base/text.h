@@ -20,6 +20,10 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 // "; did you mean 'machine'?" or nothing: the tail of every error about an unknown name.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
+// What huddle calls a collective that somebody may have written as MPI does: "MPI_Bcast" ->
+// "bcast".
+std::string collective_word(std::string_view word);
+
 // A size as people say it: 64, 48K, 32M, 1.5G (powers of 1024).
 std::string size_text(double bytes);
 

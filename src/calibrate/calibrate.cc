@@ -164,6 +164,7 @@ Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& 
   findings.machine.doubts = findings.doubts.doubts();
   complete(findings, plan);
   outcome.measurements = findings.doubts.measurements();
+  outcome.doubtful = findings.doubts.doubtful();
   findings.machine.provenance.method = method_text(plan, outcome.measurements);
   validate(findings.machine);
   outcome.machine = std::move(findings.machine);

@@ -26,7 +26,11 @@ struct Outcome {
   machine::Machine machine;
   std::vector<std::string> notes;  // what could not be had here, and why
   int measurements = 0;
+  int doubtful = 0;  // of them: unsteady, or without time left
   double seconds = 0;
+
+  // More of it is chance than is not.
+  bool is_mostly_doubtful() const { return 2 * doubtful > measurements; }
 };
 
 // pre: the plan was made for this machine. Ends soon after `stop` is set.

@@ -50,6 +50,12 @@ void DoubtBook::add(const std::string& step, const std::string& why) {
   page(step).remarks.push_back(why);
 }
 
+int DoubtBook::doubtful() const {
+  int sum = 0;
+  for (const Page& page : pages_) sum += page.unsteady + page.without_samples;
+  return sum;
+}
+
 std::string DoubtBook::why(const Page& page) {
   std::vector<std::string> parts = page.remarks;
   if (page.without_samples > 0) {

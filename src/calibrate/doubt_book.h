@@ -24,6 +24,8 @@ class DoubtBook {
   std::vector<machine::Doubt> doubts() const;
   // How many measurements there are, steady or not.
   int measurements() const { return measurements_; }
+  // How many of them are not, or had no time left.
+  int doubtful() const;
 
  private:
   struct Page {

@@ -14,11 +14,14 @@
 #include <system_error>
 #include <utility>
 
+#include "base/system.h"
+#include "calibrate/other_work.h"
 #include "calibrate/plan.h"
 #include "calibrate/sizes.h"
 #include "cli/calibrate_json.h"
 #include "cli/calibrate_text.h"
 #include "cli/command.h"
+#include "cli/described_machine.h"
 #include "cli/doubts.h"
 #include "cli/interrupt.h"
 #include "cli/measure_progress.h"
@@ -36,14 +39,27 @@ constexpr const char* standard_output = "-";
       fmt::format("cannot write to {} ({}); name another place: --output FILE", folder, why));
 }
 
-// Better said before a minute of measuring than after it. Tried, not asked: root may write
-// everywhere, and still not into /proc.
-void require_writable(const std::string& file) {
+// The folder of a file that somebody named is not made for it: a slip of the pen would make one.
+void require_folder_of(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code why;
   if (fs::is_directory(file, why)) {
     throw UsageError(fmt::format("--output {} is a folder; name a file in it", file));
   }
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (fs::is_directory(folder, why)) return;
+  if (why && why != std::errc::no_such_file_or_directory) {
+    cannot_write(folder.string(), why.message());
+  }
+  throw UsageError(fmt::format("--output {}: there is no folder {}; make it, or name another file",
+                               file, folder.string()));
+}
+
+// Better said before a minute of measuring than after it. Tried, not asked: root may write
+// everywhere, and still not into /proc.
+void require_writable(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code why;
   fs::path folder = fs::absolute(file).parent_path();
   while (!fs::exists(folder, why)) {
     if (why) cannot_write(folder.string(), why.message());
@@ -74,6 +90,21 @@ void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
       "{} holds a fuller calibration; --force replaces it, --output FILE keeps both", file));
 }
 
+void warn_of_other_work(const Console& console, const std::vector<int>& pus) {
+  const auto work = calibrate::other_work(System(), pus, calibrate::pass_a_moment);
+  if (!work.empty()) console.note("warning: " + other_work_text(work, pus.size()));
+}
+
+// Every command goes by the file: chance must not get into it unasked.
+void require_steady(const Console& console, const calibrate::Outcome& outcome) {
+  if (!outcome.is_mostly_doubtful()) return;
+  warn_of_doubts(console, outcome.machine);
+  throw FailureError(
+      fmt::format("{} of {} measurements are unsteady: nothing was written. Stop what else runs "
+                  "on these processors and measure again, or keep them as they are: --force",
+                  outcome.doubtful, outcome.measurements));
+}
+
 class CalibrateCommand : public Command {
  public:
   std::string name() const override { return "calibrate"; }
@@ -91,8 +122,10 @@ class CalibrateCommand : public Command {
            "  huddle calibrate -o x.toml    keep it here, for --machine x.toml\n"
            "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
            "For all users of a node: copy the file to /etc/huddle/machines under the name that "
-           "huddle calibrate gave it; no other name is found there.\n\n"
-           "Exit status: 0 measured (doubts are in the file), 1 failed, or doubtful with --strict.";
+           "huddle calibrate gave it; under any other it is found by --machine NAME alone.\n\n"
+           "Exit status: 0 measured (doubts are in the file), 1 failed, most figures unsteady "
+           "(none "
+           "are written without --force), or any with --strict.";
   }
   void declare(Options& options) override;
   ExitCode run(const Context& context) override;
@@ -111,26 +144,22 @@ class CalibrateCommand : public Command {
   bool strict_ = false;
   bool force_ = false;
   std::string output_;
-  std::string xml_;
-  std::string synthetic_;
+  DescribedMachine described_;
 };
 
 void CalibrateCommand::declare(Options& options) {
   options.flag("--quick", quick_, "a coarse run in under 5 seconds");
   options.text("-o,--output", output_, "FILE", "write there; - for standard output");
-  options.flag("--json", json_, "print what came out as JSON");
+  options.flag("--json", json_, "print everything as JSON");
   options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");
-  options.flag("--force", force_, "replace a fuller calibration of yours");
+  options.flag("--force", force_,
+               "replace a fuller calibration of yours, and write though most is unsteady");
   options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
-  options.text("--xml", xml_, "FILE", "with --dry-run: plan for a topology that lstopo wrote");
-  options.text("--synthetic", synthetic_, "DESC",
-               "with --dry-run: plan for a machine in hwloc's words");
-  options.exclude("--xml", "--synthetic");
+  described_.declare(options);
 }
 
 void CalibrateCommand::check_options() const {
-  const bool elsewhere = !xml_.empty() || !synthetic_.empty();
-  if (elsewhere && !dry_run_) {
+  if (described_.is_given() && !dry_run_) {
     throw UsageError("only this machine can be measured; --xml and --synthetic need --dry-run");
   }
   if (json_ && output_ == standard_output) {
@@ -139,9 +168,7 @@ void CalibrateCommand::check_options() const {
 }
 
 machine::Discovery CalibrateCommand::discover() const {
-  if (!xml_.empty()) return machine::discover_from_xml(xml_);
-  if (!synthetic_.empty()) return machine::discover_from_synthetic(synthetic_);
-  return machine::discover_this_machine();
+  return described_.is_given() ? described_.discover() : machine::discover_this_machine();
 }
 
 ExitCode CalibrateCommand::show_plan(const Context& context, const machine::Topology& topology,
@@ -178,7 +205,9 @@ ExitCode CalibrateCommand::run(const Context& context) {
   const std::string file =
       output_.empty() ? machine::user_machine_file(discovery.topology) : output_;
   if (output_.empty() && !force_) require_no_fuller(file, plan);
+  if (!output_.empty() && file != standard_output) require_folder_of(file);
   if (file != standard_output) require_writable(file);
+  warn_of_other_work(context.console, plan.pus);
 
   const Interrupt interrupt;
   MeasureProgress watcher(context.console, plan);
@@ -192,6 +221,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
     interrupt.die();
   }
   for (const std::string& note : outcome.notes) context.console.note("note: " + note);
+  if (!force_) require_steady(context.console, outcome);
   keep(context, outcome, file);
   // It came while the file was written, which is whole now.
   if (interrupt.requested()) interrupt.die();

@@ -12,7 +12,9 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json header(const std::string& what) {
-  return {{"schema", calibrate_json_schema}, {"command", "calibrate"}, {"what", what}};
+  ordered_json document = json_document(calibrate_json_schema, "calibrate");
+  document["what"] = what;
+  return document;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -184,6 +185,17 @@ std::string plan_text(const Topology& topology, const Plan& plan, int columns) {
   table.add({"all", "", seconds_text(plan.expected_seconds()), seconds_text(plan.limit_seconds())});
   return wrap("", fmt::format("{}: {} measured", heading(topology), plan.pus.size()), 0, columns) +
          "\n" + table.text(columns);
+}
+
+std::string other_work_text(const std::vector<calibrate::OtherWork>& work, std::size_t measured) {
+  const auto most =
+      std::max_element(work.begin(), work.end(),
+                       [](const auto& one, const auto& other) { return one.share < other.share; });
+  return fmt::format(
+      "other work runs on {} of the {} that are measured (on cpu {} for {:.0f} % of the time): "
+      "figures will be unsteady. Better stop it first",
+      work.size(), counted(static_cast<long long>(measured), "processor"), most->pu,
+      100 * most->share);
 }
 
 std::string summary_text(const Outcome& outcome, int columns) {

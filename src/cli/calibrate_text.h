@@ -5,8 +5,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/other_work.h"
 #include "calibrate/plan.h"
 #include "machine/machine.h"
 
@@ -14,5 +16,7 @@ namespace huddle::cli {
 
 std::string plan_text(const machine::Topology& topology, const calibrate::Plan& plan, int columns);
 std::string summary_text(const calibrate::Outcome& outcome, int columns);
+// Of `measured` processors these are in use. pre: some are.
+std::string other_work_text(const std::vector<calibrate::OtherWork>& work, std::size_t measured);
 
 }  // namespace huddle::cli

@@ -17,7 +17,7 @@
 namespace huddle::cli {
 
 // What a value is, for shells that complete it.
-enum class Value { text, word, list, file, folder, program };
+enum class Value { text, word, list, machine, file, folder, program };
 
 // Collects the options of one subcommand. `names` are written as "-n,--ranks". The placeholders
 // FILE, DIR and LAUNCHER say of what kind a value is.

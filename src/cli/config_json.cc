@@ -3,13 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/config_report.h"
+#include "cli/document_json.h"
 
 namespace huddle::cli {
 
 std::string config_json(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files) {
   using Json = nlohmann::ordered_json;
-  Json root = {{"schema", config_json_schema}, {"command", "config"}};
+  Json root = json_document(config_json_schema, "config");
   root["settings"] = Json::array();
   for (const settings::Resolved& resolved : settings) {
     root["settings"].push_back(
@@ -26,8 +27,7 @@ std::string config_json(std::span<const settings::Resolved> settings,
   for (const settings::ConfigFile& file : files) {
     root["files"].push_back({{"path", file.path}, {"found", file.found}});
   }
-  // Values from the environment need not be UTF-8; JSON has to be.
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(root);
 }
 
 }  // namespace huddle::cli

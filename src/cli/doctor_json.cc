@@ -3,12 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/doctor_report.h"
+#include "cli/document_json.h"
 
 namespace huddle::cli {
 
 std::string doctor_json(const std::vector<doctor::Finding>& findings) {
   using Json = nlohmann::ordered_json;
-  Json root = {{"schema", doctor_json_schema}, {"command", "doctor"}};
+  Json root = json_document(doctor_json_schema, "doctor");
   for (std::size_t i = 0; i < doctor::state_names.size(); ++i) {
     root["counts"][doctor::state_names[i]] = count(findings, static_cast<doctor::State>(i));
   }
@@ -24,8 +25,7 @@ std::string doctor_json(const std::vector<doctor::Finding>& findings) {
          {"remedy", finding.remedy},
          {"command", finding.command}});
   }
-  // Paths need not be UTF-8; JSON has to be.
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(root);
 }
 
 }  // namespace huddle::cli

@@ -6,16 +6,24 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "cli/binding.h"
 #include "cli/command.h"
+#include "cli/described_machine.h"
 #include "cli/explain_report.h"
+#include "cli/heap_choice.h"
 #include "cli/machine_in_question.h"
+#include "doctor/sibling_probe.h"
 #include "machine/discover.h"
 #include "node/seats.h"
+#include "select/choice.h"
+#include "select/model_error.h"
 #include "select/provision.h"
+#include "select/size_class.h"
 
 namespace huddle::cli {
 namespace {
@@ -28,15 +36,18 @@ select::Operation operation_named(const std::string& word) {
     throw UsageError("explain what? One of: " +
                      fmt::format("{}", fmt::join(select::operation_names, ", ")));
   }
-  for (const select::Operation operation : select::operations) {
-    if (name(operation) == word) return operation;
-  }
+  if (const auto operation = select::operation_named(word)) return *operation;
   const std::vector<std::string> names(select::operation_names.begin(),
                                        select::operation_names.end());
-  const std::string guess = did_you_mean(word, names);
+  const std::string guess = did_you_mean(collective_word(word), names);
   throw UsageError(
-      fmt::format("there is no operation '{}'{}", word,
+      fmt::format("unknown collective '{}'{}", word,
                   guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+}
+
+// Elements of reductions are doubles, as those of the benchmarks.
+std::size_t element_bytes_of(select::Operation operation) {
+  return select::reduces(operation) ? sizeof(double) : 1;
 }
 
 select::Request request_of(const std::string& operation_word, const std::string& size_word) {
@@ -53,17 +64,63 @@ select::Request request_of(const std::string& operation_word, const std::string&
   if (!bytes) {
     throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", size_word));
   }
-  return {operation, *bytes, 1};
+  return {operation, *bytes, element_bytes_of(operation)};
 }
 
-// Rank r on the first hardware thread of core r; beyond the last core, from the first again.
-std::vector<int> processors_for(int ranks, const machine::Topology& topology) {
-  const std::vector<int> cores = first_pu_of_cores(topology);
-  std::vector<int> processors;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
-    processors.push_back(cores[rank % cores.size()]);
+// The smallest array of a rank that others have to reach.
+std::size_t shown_bytes(const select::Request& request, int ranks) {
+  switch (request.operation) {
+    case select::Operation::barrier:
+      return 0;
+    case select::Operation::bcast:
+    case select::Operation::reduce:
+    case select::Operation::allreduce:
+    case select::Operation::reduce_scatter:
+    case select::Operation::reduce_scatter_block:
+    case select::Operation::scan:
+    case select::Operation::exscan:
+    case select::Operation::allgather:
+    case select::Operation::allgatherv:
+    case select::Operation::gather:
+    case select::Operation::gatherv:
+      return request.bytes;
+    case select::Operation::alltoall:
+    case select::Operation::alltoallv:
+    case select::Operation::alltoallw:
+    case select::Operation::scatter:
+    case select::Operation::scatterv:
+      return static_cast<std::size_t>(ranks) * request.bytes;
   }
-  return processors;
+  return 0;
+}
+
+// Why ranks of this machine cannot read each other's memory; empty where they can.
+std::string reading_refusal() {
+  try {
+    const int error = doctor::probe_siblings({.allow_tracers = true}).memory_read;
+    return error == 0 ? "" : fmt::format("process_vm_readv is refused: {}", std::strerror(error));
+  } catch (const FailureError& error) {
+    return error.what();
+  }
+}
+
+// As a team on these seats would choose, whose arrays of `least_heap_block` bytes and more lie in
+// its heap.
+select::Explanation explanation_of(select::Request request, const node::Seats& seats,
+                                   const machine::CostModel& model,
+                                   const select::Provision& provision,
+                                   std::size_t least_heap_block) {
+  const bool is_in_heap = provision.heap_refusal.empty() && seats.ranks() > 1 &&
+                          shown_bytes(request, seats.ranks()) >= least_heap_block;
+  if (!is_in_heap) return select::explain(request, seats, model, provision);
+  select::Request of_class = request;
+  of_class.bytes = select::largest_in(select::size_class_of(request.bytes));
+  const auto choice = select::choose(of_class, seats, model, provision);
+  request.mapped = choice && choice->where_mapped;
+  select::Explanation explanation = select::explain(request, seats, model, provision);
+  if (!request.mapped) return explanation;
+  for (select::Candidate& candidate : explanation.candidates) candidate.ns += choice->asking_ns;
+  return explanation;
 }
 
 class ExplainCommand : public Command {
@@ -73,16 +130,16 @@ class ExplainCommand : public Command {
   std::string description() const override {
     return "Shows which algorithm a collective would run, which others could, and what each is "
            "predicted to cost: all from the machine model, so it works for a machine that is not "
-           "here. OPERATION is a collective of MPI, in small letters; SIZE is what one rank has, "
-           "of "
-           "an exchange one block of it, as in 64, 8K or 1.5M. Ranks sit on cores in their order, "
-           "one on each, on its first "
-           "hardware thread.";
+           "here. OPERATION is a collective of MPI, such as bcast or MPI_Bcast; SIZE is what one "
+           "rank has, of an exchange one block of it, as in 64, 8K or 1.5M; elements of reductions "
+           "are doubles. The answer is what 'huddle run' does with the same --machine and --heap "
+           "under a launcher that binds ranks as --bind says: to a core each, in their order.";
   }
   std::string examples() const override {
     return "  huddle explain allreduce 64K        one rank on every core of this machine\n"
            "  huddle explain barrier -n 16        on the first 16 cores\n"
-           "  huddle explain bcast 4M -n 32 --machine machines/songshan.toml\n"
+           "  huddle explain bcast 4M -n 32 --machine songshan\n"
+           "  huddle explain allgather 1M --heap on --bind package\n"
            "  huddle explain reduce 8 --all       everything that could run\n"
            "  huddle explain bcast 1K --json | jq .chosen\n"
            "\n"
@@ -96,33 +153,72 @@ class ExplainCommand : public Command {
     options.complete("OPERATION", Value::word,
                      {select::operation_names.begin(), select::operation_names.end()});
     options.positional("SIZE", size_, "bytes of one rank: 64, 8K, 1.5M; not for a barrier");
-    options.number("-n,--ranks", ranks_, 1, most_ranks, "RANKS", "how many; else one a core");
+    options.number("-n,--ranks", ranks_, 1, most_ranks, "N", "how many; else one a core");
     options.setting("machine");
+    described_.declare(options);
+    options.exclude("--machine", "--xml");
+    options.exclude("--machine", "--synthetic");
+    options.setting("heap");
+    options.text("--bind", bind_, "WORD",
+                 fmt::format("to what the launcher binds ranks: {}; core",
+                             fmt::join(binding_words(), ", ")));
+    options.complete("--bind", Value::word, binding_words());
     options.flag("--all", all_, "show every candidate, not the ten cheapest");
     options.flag("--json", json_, "print everything as JSON");
   }
 
   ExitCode run(const Context& context) override {
-    const select::Request request = request_of(operation_, size_);
-    const MachineInQuestion in_question =
-        machine_in_question(context, machine::discover_this_machine().topology);
-    const machine::Machine& machine = in_question.loaded.machine;
-    const machine::Topology& topology = machine.topology;
-    const int ranks = ranks_ > 0 ? ranks_ : core_count(topology);
-    const node::Seats seats = node::seats(topology, processors_for(ranks, topology));
-    const machine::CostModel model(machine);
-    const Explained explained{
-        select::explain(request, seats, model,
-                        select::provision(seats, model, select::usual_queue_bytes)),
-        seats.pus,
-        {machine, std::nullopt, in_question.loaded.path, in_question.is_here()}};
+    const Explained explained = explained_for(context, request_of(operation_, size_));
     const Console& console = context.console;
     console.print(json_ ? explain_json(explained) : explain_text(explained, all_, console));
     return ExitCode::fine;
   }
 
  private:
+  // What may be used of it is known where it is this one.
+  picture::Subject subject_of(const Context& context) const {
+    if (described_.is_given()) {
+      picture::Subject subject{machine::generic_machine(described_.discover().topology),
+                               std::nullopt, "", false};
+      subject.machine.name = described_.name();
+      return subject;
+    }
+    const machine::Discovery here = machine::discover_this_machine();
+    const MachineInQuestion in_question = machine_in_question(context, here.topology);
+    picture::Subject subject{in_question.loaded.machine, std::nullopt, in_question.loaded.path,
+                             in_question.is_here()};
+    if (in_question.is_here()) subject.allowed = here.allowed;
+    return subject;
+  }
+
+  Explained explained_for(const Context& context, const select::Request& request) const {
+    const picture::Subject subject = subject_of(context);
+    const machine::Machine& machine = subject.machine;
+    const machine::Topology& topology = machine.topology;
+    const bool is_here = subject.allowed.has_value();
+    const machine::CpuSet usable =
+        is_here ? common(*subject.allowed, topology.pus) : machine::CpuSet();
+    const auto groups = binding_groups(bind_, topology, usable.empty() ? topology.pus : usable);
+    const int ranks = ranks_ > 0 ? ranks_ : core_count(topology);
+    const node::Seats seats = node::seats(topology, bound_processors(ranks, groups));
+    const machine::CostModel model(machine);
+    select::Provision provision = select::provision(seats, model, select::usual_queue_bytes);
+    const bool has_heap = wants_heap(context, machine);
+    if (has_heap) provision.heap_refusal.clear();
+    if (is_here) provision.direct_refusal = reading_refusal();
+    const auto least_heap_block =
+        size_from(settings::find(context.settings, "heap-block").value).value_or(0);
+    return {explanation_of(request, seats, model, provision, least_heap_block),
+            seats.pus,
+            subject,
+            bind_,
+            has_heap,
+            select::model_error(machine)};
+  }
+
   std::string operation_, size_;
+  std::string bind_ = "core";
+  DescribedMachine described_;
   int ranks_ = 0;
   bool all_ = false;
   bool json_ = false;

@@ -5,18 +5,28 @@
 #include "cli/explain_report.h"
 #include "cli/machine_json.h"
 #include "picture/facts.h"
+#include "select/model_error.h"
 
 namespace huddle::cli {
 
 // The library's own object, and of which machine and seats it speaks.
 std::string explain_json(const Explained& explained) {
   using Json = nlohmann::ordered_json;
-  Json document = Json::parse(select::explanation_json(explained.explanation));
-  document["command"] = "explain";
+  const Json explanation = Json::parse(select::explanation_json(explained.explanation));
+  Json document = json_document(explanation.at("schema").get<int>(), "explain");
+  document.update(explanation);
   const std::string& path = explained.subject.path;
   document["machine"] = picture::machine_title(explained.subject.machine);
   document["machine_file"] = path.empty() ? Json(nullptr) : Json(path);
   document["processors"] = explained.processors;
+  document["bind"] = explained.binding;
+  document["heap"] = explained.has_heap;
+  document["mapped"] = explained.explanation.request.mapped;
+  document["model_error"] = explained.error;
+  const std::size_t ties = near_ties(by_cost(explained.explanation.candidates), explained.error);
+  Json& candidates = document["candidates"];
+  for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i]["near_tie"] = i < ties;
+  if (!candidates.empty()) document["chosen"] = candidates.front();
   return json_text(document);
 }
 

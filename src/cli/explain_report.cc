@@ -10,6 +10,7 @@
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "picture/facts.h"
+#include "select/model_error.h"
 
 namespace huddle::cli {
 namespace {
@@ -17,10 +18,11 @@ namespace {
 constexpr int widest = 100;        // a figure far from its name is hard to find
 constexpr std::size_t shown = 10;  // enough to see what the choice was between
 
-std::string in_words(const select::Candidate& candidate) {
-  const std::string_view algorithm = algorithm_name(candidate.plan);
-  if (candidate.parameters.empty()) return std::string(algorithm);
-  return fmt::format("{}: {}", algorithm, candidate.parameters);
+// ways: of doing the same, of which this is the cheapest.
+std::string in_words(const select::Candidate& candidate, std::size_t ways = 1) {
+  std::string text(algorithm_name(candidate.plan));
+  if (ways > 1) text += fmt::format(", {} ways", ways);
+  return candidate.parameters.empty() ? text : text + ": " + candidate.parameters;
 }
 
 std::string question(const select::Explanation& explanation) {
@@ -36,6 +38,15 @@ std::string bold(std::string lines, const Console& console) {
   if (!console.color) return lines;
   lines.pop_back();
   return fmt::format("\033[1m{}\033[0m\n", lines);
+}
+
+// Where the ranks' buffers lie, if they have a heap to lie in.
+std::string where_buffers_are(const Explained& explained) {
+  if (!explained.has_heap) return {};
+  return explained.explanation.request.mapped
+             ? "The ranks' arrays lie in the shared heap."
+             : "The shared heap saves nothing here: arrays are too small for it, or moved as fast "
+               "without.";
 }
 
 // Whose machine the figures are of, and what they do not know.
@@ -57,15 +68,64 @@ std::string ground(const Explained& explained, int columns) {
   return text;
 }
 
-std::string table_of(const std::vector<select::Candidate>& candidates, std::size_t rows,
-                     int columns) {
+// A line of the table.
+struct Shown {
+  const select::Candidate* candidate = nullptr;
+  bool is_tie = false;   // as good as the first
+  std::size_t ways = 1;  // this one, and the same algorithm with other parameters that is as good
+};
+
+// Near ties are one group: of each algorithm in it the best, and then what is dearer.
+std::vector<Shown> few_of(const std::vector<select::Candidate>& candidates, std::size_t ties) {
+  std::vector<Shown> few;
+  for (std::size_t i = 0; i < ties; ++i) {
+    const auto known = std::find_if(few.begin(), few.end(), [&](const Shown& one) {
+      return algorithm_name(one.candidate->plan) == algorithm_name(candidates[i].plan);
+    });
+    if (known == few.end()) {
+      few.push_back({&candidates[i], ties > 1});
+    } else {
+      ++known->ways;
+    }
+  }
+  for (std::size_t i = ties; i < candidates.size() && few.size() < shown; ++i) {
+    few.push_back({&candidates[i]});
+  }
+  return few;
+}
+
+std::vector<Shown> all_of(const std::vector<select::Candidate>& candidates, std::size_t ties) {
+  std::vector<Shown> all;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    all.push_back({&candidates[i], i < ties && ties > 1});
+  }
+  return all;
+}
+
+std::string table_of(const std::vector<Shown>& rows, int columns) {
   Table table({"could run", "predicted", "ratio"}, {});
-  for (std::size_t i = 0; i < rows; ++i) {
-    const select::Candidate& candidate = candidates[i];
-    table.add({in_words(candidate), time_text(candidate.ns),
-               fmt::format("{:.2f}", candidate.ns / candidates.front().ns)});
+  for (const Shown& row : rows) {
+    const select::Candidate& candidate = *row.candidate;
+    table.add({in_words(candidate, row.ways), time_text(candidate.ns),
+               fmt::format("{}{:.2f}", row.is_tie ? "~ " : "",
+                           candidate.ns / rows.front().candidate->ns)});
   }
   return table.text(columns);
+}
+
+std::size_t candidates_in(const std::vector<Shown>& rows) {
+  std::size_t number = 0;
+  for (const Shown& row : rows) number += row.ways;
+  return number;
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// What the marks mean, and how far the figures can be trusted.
+std::string trust(std::size_t ties, double error, int columns) {
+  const std::string error_text =
+      fmt::format("Half of all predictions are off by more than {}", percent(error));
+  return wrap("", error_text + (ties > 1 ? ": those marked ~ are ties." : "."), 0, columns);
 }
 
 }  // namespace
@@ -78,20 +138,25 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
            "\n";
   }
   const select::Candidate& chosen = candidates.front();
+  const std::size_t ties = near_ties(candidates, explained.error);
   const std::string answer =
       fmt::format("{}: predicted {}", question(explained.explanation), time_text(chosen.ns));
   std::string text =
       bold(wrap("", answer, 0, columns) + wrap("  by ", in_words(chosen), 5, columns), console);
-  text += ground(explained, columns) + "\n";
-  const std::size_t rows = all ? candidates.size() : std::min(shown, candidates.size());
-  text += table_of(candidates, rows, columns);
-  if (rows < candidates.size()) {
+  text += ground(explained, columns);
+  const std::string buffers = where_buffers_are(explained);
+  if (!buffers.empty()) text += wrap("", buffers, 0, columns);
+  text += "\n";
+  const std::vector<Shown> rows = all ? all_of(candidates, ties) : few_of(candidates, ties);
+  text += table_of(rows, columns);
+  const std::size_t in_rows = candidates_in(rows);
+  if (in_rows < candidates.size()) {
     text += wrap("",
-                 fmt::format("{} more, up to {}: --all", candidates.size() - rows,
+                 fmt::format("{} more, up to {}: --all", candidates.size() - in_rows,
                              time_text(candidates.back().ns)),
                  0, columns);
   }
-  return text;
+  return text + trust(ties, explained.error, columns);
 }
 
 }  // namespace huddle::cli

@@ -17,6 +17,9 @@ struct Explained {
   select::Explanation explanation;
   std::vector<int> processors;  // by rank
   picture::Subject subject;     // the machine
+  std::string binding = {};     // to what ranks are bound, as --bind has it
+  bool has_heap = false;        // the ranks share one
+  double error = 0;             // of predictions on this machine, as a share
 };
 
 // all: every candidate; otherwise the cheapest few.

@@ -64,8 +64,8 @@ Argument argument_of(const settings::Setting& setting) {
                     .values = 1,
                     .is_setting = true};
   switch (setting.kind) {
-    case settings::Kind::path:
-      argument.value = Value::file;
+    case settings::Kind::machine:
+      argument.value = Value::machine;
       return argument;
     case settings::Kind::word:
     case settings::Kind::toggle:

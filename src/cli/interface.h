@@ -25,7 +25,7 @@ extern const std::string_view order_of_sources;
 // What every command takes, and the program itself.
 inline constexpr const char* help_flag = "-h,--help";
 inline constexpr const char* help_text = "this help";
-inline constexpr const char* version_flag = "--version";
+inline constexpr const char* version_flag = "-V,--version";
 inline constexpr const char* version_text = "the version";
 inline constexpr const char* options_heading = "Options";
 inline constexpr const char* appearance_heading = "What output looks like";

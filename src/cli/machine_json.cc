@@ -203,9 +203,4 @@ void add_machine(Json& document, const Machine& machine) {
   document["doubts"] = doubts_json(machine);
 }
 
-std::string json_text(const Json& document) {
-  // A model name in a foreign encoding must not stop the output.
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace huddle::cli

@@ -6,16 +6,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 
+#include "cli/document_json.h"
 #include "machine/machine.h"
 
 namespace huddle::cli {
 
 // Adds name, topology and every figure to a document.
 void add_machine(nlohmann::ordered_json& document, const machine::Machine& machine);
-
-// One line, as a program expects it.
-std::string json_text(const nlohmann::ordered_json& document);
 
 }  // namespace huddle::cli

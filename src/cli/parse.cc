@@ -127,7 +127,7 @@ class ParserOptions : public Options {
 // What other programs take for commands is spelled out: "help topo" is "topo --help".
 std::vector<std::string> spelled_out(std::vector<std::string> words) {
   if (words.empty()) return words;
-  if (words.front() == "version" && words.size() == 1) return {version_flag};
+  if (words.front() == "version" && words.size() == 1) return {"--version"};
   if (words.front() != "help") return words;
   words.erase(words.begin());
   words.insert(words.empty() ? words.end() : words.begin() + 1, "--help");

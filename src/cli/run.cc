@@ -18,6 +18,7 @@
 #include "cli/run_json.h"
 #include "launch/inspect.h"
 #include "launch/plan.h"
+#include "machine/locate.h"
 #include "machine/machine_file.h"
 #include "mpi/stub/door.h"
 
@@ -33,8 +34,9 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 // Whether something is to be said at the end.
 bool wants_a_word(const launch::Request& request) {
-  return settings::find(request.settings, "summary").value != "off" ||
-         settings::find(request.settings, "stats").value != "off";
+  const std::string& summary = settings::find(request.settings, "summary").value;
+  return summary == "on" || summary == "times" ||
+         settings::find(request.settings, "stats").value == "on";
 }
 
 // If MPI is called at all, then by the program itself, as far as can be told: it is no launcher and
@@ -135,7 +137,7 @@ class RunCommand : public Command {
   // Like any other setting that is wrong.
   void check_machine_file(const Context& context) const {
     const std::string& named = settings::find(context.settings, "machine").value;
-    if (!named.empty() && !off_) machine::read_machine_file(named);
+    if (!named.empty() && !off_) machine::read_machine_file(machine::machine_file_named(named));
   }
 
   launch::Request request_from(const Context& context) const {
@@ -144,10 +146,10 @@ class RunCommand : public Command {
     if (verify_) settings::override_by_flag(settings, "verify", "on");
     if (off_) settings::override_by_flag(settings, "huddle", "off");
     // Somebody looks on, or has asked. Logs and scripts that compare outputs stay as they were.
-    const bool is_said = settings::find(settings, "summary").layer != settings::Layer::built_in;
+    const bool is_open = settings::find(settings, "summary").value == "auto";
     if (verbose_) {
       settings::override_by_flag(settings, "summary", "times");
-    } else if (rounds_ > 0 || (context.console.err_columns > 0 && !is_said)) {
+    } else if (rounds_ > 0 || (context.console.err_columns > 0 && is_open)) {
       settings::override_by_flag(settings, "summary", "on");
     }
     std::error_code error;

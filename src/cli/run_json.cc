@@ -4,15 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/document_json.h"
+
 namespace huddle::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Words of a command need not be UTF-8; JSON has to be.
-std::string dumped(const Json& root) {
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 Json side_json(const versus::SideRuns& side) {
   return {{"argv", side.command.words},
@@ -23,7 +20,7 @@ Json side_json(const versus::SideRuns& side) {
 }  // namespace
 
 std::string run_json(const launch::Plan& plan) {
-  Json root = {{"schema", run_json_schema}, {"command", "run"}};
+  Json root = json_document(run_json_schema, "run");
   root["program"] = plan.program;
   root["launcher"] = plan.launcher ? Json(plan.launcher->path) : Json(nullptr);
   root["mpi"] = nullptr;
@@ -37,12 +34,12 @@ std::string run_json(const launch::Plan& plan) {
     root["environment"][change.name] = change.value;
   }
   root["notes"] = plan.notes;
-  return dumped(root);
+  return json_text(root);
 }
 
 std::string compared_json(const versus::WholeRuns& runs, const std::string& taken) {
   const versus::Estimate speedup = runs.speedup();
-  Json root = {{"schema", run_json_schema}, {"command", "run --compare"}};
+  Json root = json_document(run_json_schema, "run --compare");
   root["native"] = side_json(runs.of(versus::Side::native));
   root["huddle"] = side_json(runs.of(versus::Side::huddle));
   root["speedup"] = {{"ratio", speedup.ratio},
@@ -52,7 +49,7 @@ std::string compared_json(const versus::WholeRuns& runs, const std::string& take
                      {"enough_runs", speedup.sure}};
   root["taken"] = taken;
   root["interrupted"] = runs.interrupted;
-  return dumped(root);
+  return json_text(root);
 }
 
 }  // namespace huddle::cli

@@ -6,11 +6,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "cli/command.h"
+#include "cli/described_machine.h"
 #include "cli/machine_in_question.h"
+#include "cli/machine_list.h"
 #include "cli/topo_json.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -79,25 +80,33 @@ class TopoCommand : public Command {
   std::string examples() const override {
     return "  huddle topo\n"
            "  huddle topo --svg machine.svg\n"
-           "  huddle topo --machine machines/songshan.toml\n"
+           "  huddle topo --machine songshan\n"
+           "  huddle topo --list-machines   all that have a name\n"
            "  huddle topo --synthetic \"pack:2 l3:4 core:8 pu:2\"\n"
            "  huddle topo --json | jq .line";
   }
 
   void declare(Options& options) override {
     options.setting("machine");
-    options.text("--xml", xml_, "FILE", "the machine that 'lstopo --of xml' wrote");
-    options.text("--synthetic", synthetic_, "DESC", "a machine in hwloc's words");
+    described_.declare(options);
     options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
     options.text("--png", png_, "FILE", "draw into this file; - is stdout");
+    options.flag("--list-machines", list_, "the machines that --machine takes by name");
     options.flag("--json", json_, "print everything as JSON");
+    for (const char* const other : {"--machine", "--xml", "--synthetic", "--svg", "--png"}) {
+      options.exclude("--list-machines", other);
+    }
     options.exclude("--machine", "--xml");
     options.exclude("--machine", "--synthetic");
-    options.exclude("--xml", "--synthetic");
   }
 
   ExitCode run(const Context& context) override {
     const Console& console = context.console;
+    if (list_) {
+      console.print(json_ ? machine_list_json(list_machines())
+                          : machine_list_text(list_machines(), console.columns));
+      return ExitCode::fine;
+    }
     const int on_stdout = (svg_ == "-" ? 1 : 0) + (png_ == "-" ? 1 : 0) + (json_ ? 1 : 0);
     if (on_stdout > 1) throw UsageError("only one of --svg -, --png - and --json fits on stdout");
     const Subject subject = chosen(context);
@@ -113,14 +122,8 @@ class TopoCommand : public Command {
 
  private:
   Subject chosen(const Context& context) const {
-    if (!xml_.empty()) {
-      return recorded(machine::discover_from_xml(xml_),
-                      std::filesystem::path(xml_).stem().string());
-    }
-    if (!synthetic_.empty()) {
-      return recorded(machine::discover_from_synthetic(synthetic_), synthetic_);
-    }
-    return this_or_named(context);
+    return described_.is_given() ? recorded(described_.discover(), described_.name())
+                                 : this_or_named(context);
   }
 
   static void deliver(const Console& console, const std::string& target, const std::string& bytes) {
@@ -132,7 +135,9 @@ class TopoCommand : public Command {
     console.note("wrote " + target);
   }
 
-  std::string xml_, synthetic_, svg_, png_;
+  DescribedMachine described_;
+  std::string svg_, png_;
+  bool list_ = false;
   bool json_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace huddle::cli {
 
 std::string topo_json(const picture::Subject& subject) {
   using Json = nlohmann::ordered_json;
-  Json document = {{"schema", topo_json_schema}, {"command", "topo"}};
+  Json document = json_document(topo_json_schema, "topo");
   document["machine_file"] = subject.path.empty() ? Json(nullptr) : Json(subject.path);
   document["allowed"] = subject.allowed ? Json(subject.allowed->cpus()) : Json(nullptr);
   add_machine(document, subject.machine);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/system.h"
 #include "launch/contexts.h"
 #include "launch/inspect.h"
@@ -34,11 +35,13 @@ std::string search_path_of(const std::vector<std::string>& environment) {
   return path.empty() ? std::string(usual_search_path) : path;
 }
 
-// As the library reads it. A rank may run in another folder, so that a file's path has to be whole.
+// As the library reads it. A rank may run in another folder, so that a file's path has to be whole;
+// a name is looked up where the rank runs.
 std::string value_for_ranks(const settings::Resolved& resolved) {
   switch (resolved.setting.kind) {
-    case settings::Kind::path:
-      return resolved.value.empty() ? "" : std::filesystem::absolute(resolved.value).string();
+    case settings::Kind::machine:
+      return is_toml_path(resolved.value) ? std::filesystem::absolute(resolved.value).string()
+                                          : resolved.value;
     case settings::Kind::toggle:
       if (resolved.setting.key == "huddle") return resolved.value;
       if (resolved.value == "on") return "1";

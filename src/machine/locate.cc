@@ -2,15 +2,31 @@
 // Copyright the huddle contributors
 #include "machine/locate.h"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <utility>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "machine/machine_file.h"
 
 namespace huddle::machine {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* site_folder = "/etc/huddle/machines/";
+
+// Below the prefix of an installation or a build.
+constexpr const char* installed_folder = "share/huddle/machines/";
+// As deep as lib/x86_64-linux-gnu/huddle lies in its prefix.
+constexpr int most_levels_below_prefix = 3;
 
 // Empty where there is no home: then only the site's files count.
 std::string user_folder() {
@@ -20,6 +36,40 @@ std::string user_folder() {
     if (value != nullptr && *value == '/') return std::string(value) + below;
   }
   return std::string();
+}
+
+// The program or the library that this code is in.
+fs::path own_file() {
+  Dl_info self{};
+  void* found = nullptr;
+  const int is_known =
+      dladdr1(reinterpret_cast<const void*>(&user_machine_file), &self, &found, RTLD_DL_LINKMAP);
+  const auto* const map = static_cast<const link_map*>(found);
+  // Of the program the loader keeps no path.
+  if (is_known != 0 && map != nullptr && *map->l_name != '\0') return map->l_name;
+  std::error_code unreadable;
+  return fs::read_symlink("/proc/self/exe", unreadable);
+}
+
+// Empty where nothing is installed around this code.
+std::string own_folder() {
+  fs::path folder = own_file().parent_path();
+  for (int level = 0; level < most_levels_below_prefix; ++level) {
+    folder = folder.parent_path();
+    std::error_code ignored;
+    if (fs::is_directory(folder / installed_folder, ignored)) return folder / installed_folder;
+  }
+  return std::string();
+}
+
+std::vector<NamedMachine> machines_in(const std::string& folder) {
+  std::vector<NamedMachine> machines;
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == ".toml") machines.push_back({path.stem().string(), path.string()});
+  }
+  return machines;
 }
 
 std::string file_name(const Topology& topology) { return fingerprint(topology) + ".toml"; }
@@ -43,8 +93,39 @@ std::vector<std::string> machine_file_candidates(const Topology& topology) {
   return paths;
 }
 
+std::vector<NamedMachine> named_machines() {
+  std::map<std::string, std::string> found;
+  for (const std::string& folder : {user_folder(), std::string(site_folder), own_folder()}) {
+    for (NamedMachine& machine : machines_in(folder)) {
+      found.emplace(std::move(machine.name), std::move(machine.path));
+    }
+  }
+  std::vector<NamedMachine> machines;
+  for (const auto& [name, path] : found) machines.push_back({name, path});
+  return machines;
+}
+
+std::string machine_file_named(const std::string& named) {
+  if (is_toml_path(named)) return named;
+  std::vector<std::string> names;
+  for (const NamedMachine& machine : named_machines()) {
+    if (machine.name == named) return machine.path;
+    names.push_back(machine.name);
+  }
+  const std::string guess = did_you_mean(named, names);
+  throw InputError(fmt::format(
+      "there is no machine '{}'{}", printable(named),
+      guess.empty() ? "; 'huddle topo --list-machines' lists those there are, and a file is given "
+                      "by its path: ./" +
+                          printable(named)
+                    : guess));
+}
+
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine) {
-  if (!named.empty()) return {read_machine_file(named), named};
+  if (!named.empty()) {
+    const std::string path = machine_file_named(named);
+    return {read_machine_file(path), path};
+  }
   for (const std::string& path : machine_file_candidates(this_machine)) {
     if (std::filesystem::exists(path)) return {read_machine_file(path), path};
   }

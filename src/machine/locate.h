@@ -27,7 +27,18 @@ std::vector<std::string> machine_file_candidates(const Topology& topology);
 // Where `huddle calibrate` writes for its user: the first of them.
 std::string user_machine_file(const Topology& topology);
 
-// `named` is what --machine or HUDDLE_MACHINE gave: a path, or empty to search.
+// A machine file that is found by its name, which is the file's without ".toml".
+struct NamedMachine {
+  std::string name;
+  std::string path;
+};
+// The user's, the site's, and those that are installed with huddle, by name; of one name the first.
+std::vector<NamedMachine> named_machines();
+// The file that --machine or HUDDLE_MACHINE gave: a path as it is, a name where it is found. Throws
+// InputError for a name that nobody has. pre: it is not empty.
+std::string machine_file_named(const std::string& named);
+
+// `named` is what --machine or HUDDLE_MACHINE gave: a name, a path, or empty to search.
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine);
 
 }  // namespace huddle::machine

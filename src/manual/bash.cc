@@ -13,15 +13,18 @@ namespace {
 using cli::Argument;
 using cli::Interface;
 
-constexpr std::string_view opening = R"(# SPDX-License-Identifier: BSD-3-Clause
+constexpr std::string_view opening = R"bash(# SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 # shellcheck shell=bash
 #
 # Completion of huddle in bash. Made while huddle was built.
 
-)";
+)bash";
 
-constexpr std::string_view reader = R"(
+constexpr std::string_view reader = R"bash(
+# The machines that huddle knows by name: the words with which lines of the list begin.
+_huddle_machines() { command huddle topo --list-machines 2>/dev/null | sed 's/ .*//'; }
+
 # Proposes what a value of this kind can be: KIND WORDS CURRENT
 _huddle_propose() {
   local before
@@ -32,6 +35,9 @@ _huddle_propose() {
       compopt -o nospace
       mapfile -t COMPREPLY < <(compgen -P "$before" -W "$2" -- "${3##*[,^]}") ;;
     program) mapfile -t COMPREPLY < <(compgen -c -- "$3") && compopt -o default ;;
+    machine) # a name, or a file
+      mapfile -t COMPREPLY < <(compgen -W "$(_huddle_machines)" -- "$3"; compgen -f -X '!*.toml' -- "$3")
+      compopt -o filenames -o default ;;
     file) compopt -o default ;;
     folder) compopt -o dirnames ;;
   esac
@@ -85,7 +91,7 @@ _huddle() {
 }
 
 complete -F _huddle huddle
-)";
+)bash";
 
 std::string kind_of(cli::Value value) {
   switch (value) {
@@ -95,6 +101,8 @@ std::string kind_of(cli::Value value) {
       return "word";
     case cli::Value::list:
       return "list";
+    case cli::Value::machine:
+      return "machine";
     case cli::Value::file:
       return "file";
     case cli::Value::folder:

@@ -62,6 +62,11 @@ function __huddle_list
     printf '%s\n' $before$argv
 end
 
+# The machines that huddle knows by name: the words with which lines of the list begin.
+function __huddle_machines
+    command huddle topo --list-machines 2>/dev/null | string replace -rf -- '^(\S+)\s+' '$1\t'
+end
+
 complete -c huddle -f
 )";
 
@@ -84,6 +89,8 @@ std::string action(const Argument& argument) {
       return fmt::format("-x -a {}", quoted(fmt::format("{}", fmt::join(argument.words, " "))));
     case cli::Value::list:
       return fmt::format("-x -a '(__huddle_list {})'", fmt::join(argument.words, " "));
+    case cli::Value::machine:
+      return "-r -F -a '(__huddle_machines)'";
     case cli::Value::file:
       return "-r -F";
     case cli::Value::folder:

@@ -117,8 +117,10 @@ Page command_page(const ProgramInterface& all, const Interface& command,
 
 std::string kind_text(settings::Kind kind) {
   switch (kind) {
-    case settings::Kind::path:
-      return "In a configuration file a relative path counts from that file's folder.";
+    case settings::Kind::machine:
+      return "What has a slash in it or ends in .toml is a path; in a configuration file a "
+             "relative "
+             "one counts from that file's folder.";
     case settings::Kind::word:
       return "";
     case settings::Kind::toggle:
@@ -128,7 +130,7 @@ std::string kind_text(settings::Kind kind) {
     case settings::Kind::size:
       return "Bytes, as in 64K or 1.5G.";
     case settings::Kind::list:
-      return "";  // its help says it
+      return "In small letters, or as MPI spells them.";
   }
   return "";
 }

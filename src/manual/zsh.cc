@@ -13,7 +13,7 @@ namespace {
 using cli::Argument;
 using cli::Interface;
 
-constexpr std::string_view opening = R"(#compdef huddle
+constexpr std::string_view opening = R"zsh(#compdef huddle
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
@@ -25,7 +25,15 @@ _huddle_list() {
   _sequence compadd - "$@"
 }
 
-)";
+# A machine that huddle knows by name (with which lines of its list begin), or a file.
+_huddle_machine() {
+  local -a lines=("${(@f)$(command huddle topo --list-machines 2>/dev/null)}")
+  local -a names=(${${(M)lines:#[^ ]*}%% *})
+  compadd -a names
+  _files -g '*.toml'
+}
+
+)zsh";
 
 // Within the quotes of a specification, where colons and brackets have a meaning.
 std::string escaped(std::string_view text) {
@@ -49,6 +57,8 @@ std::string action(const Argument& argument) {
       return fmt::format("({})", fmt::join(argument.words, " "));
     case cli::Value::list:
       return fmt::format("{{_huddle_list {}}}", fmt::join(argument.words, " "));
+    case cli::Value::machine:
+      return "_huddle_machine";
     case cli::Value::file:
       return "_files";
     case cli::Value::folder:

@@ -72,8 +72,8 @@ Options options_from(const Sources& sources, const Complain& complain) {
   options.machine_file = value("machine");
   options.off = value("huddle") == "off";
   options.stats = value("stats") == "on";
-  options.summary = value("summary") != "off";
   options.times = value("summary") == "times";
+  options.summary = options.times || value("summary") == "on";
   options.verify = value("verify") == "on";
   options.taken = operations_of(value("ops"));
   options.heap = value("heap");

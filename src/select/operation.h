@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace huddle::select {
@@ -43,6 +44,9 @@ inline constexpr std::array<Operation, operation_names.size()> operations = [] {
 constexpr std::string_view name(Operation operation) {
   return operation_names[static_cast<std::size_t>(operation)];
 }
+
+// By its name, or as MPI spells it: "bcast", "MPI_Bcast".
+std::optional<Operation> operation_named(std::string_view word);
 
 // Whether nobody knows how much moves but each pair of ranks for itself: nothing can be chosen by
 // it.

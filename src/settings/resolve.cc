@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "settings/settings.h"
 #include "settings/settings_file.h"
@@ -53,8 +54,8 @@ struct FilePlace {
 // What a file says is meant from where the file lies; no shell is there to replace a "~".
 std::string from_folder_of(const FilePlace& place, const Setting& setting,
                            const std::string& value) {
-  if (setting.kind != Kind::path) return plain_value(setting, value);
-  if (value.empty() || value.front() == '/') return value;
+  if (setting.kind != Kind::machine) return plain_value(setting, value);
+  if (!is_toml_path(value) || value.front() == '/') return value;
   if (value.starts_with("~/") && !place.home.empty()) return place.home + value.substr(1);
   return (std::filesystem::path(place.file).parent_path() / value).lexically_normal().string();
 }

@@ -18,19 +18,21 @@ namespace huddle::settings {
 
 // What a value may be.
 enum class Kind {
-  path,    // a file; in a configuration file a relative one counts from that file's
-           // folder, and ~/ is the home of whoever reads it
-  word,    // one of the words that the placeholder lists
-  toggle,  // on or off; 1 and 0 are taken for them
-  count,   // a whole number, 0 or more
-  size,    // bytes: 64K, 1.5G
-  list,    // some of `names`, separated by commas; ^ before the first: all but these
+  machine,  // a machine file, or the name of one that lies where they are looked for; in a
+            // configuration file a relative path counts from that file's folder, and ~/ is the home
+            // of whoever reads it
+  word,     // one of the words that the placeholder lists
+  toggle,   // on, off and, where the placeholder has it, auto; 1 and 0 are taken for on and off
+  count,    // a whole number, 0 or more
+  size,     // bytes: 64K, 1.5G
+  list,  // some of `names`, separated by commas, in small letters or as MPI spells them; ^ before
+         // the first: all but these
 };
 
 struct Setting {
   std::string_view key;  // in the file: "machine"; the environment name follows from it
   Kind kind = Kind::word;
-  std::string_view placeholder;  // what a value looks like: "FILE", "auto|always|never"
+  std::string_view placeholder;  // what a value looks like: "NAME|FILE", "auto|always|never"
   std::string_view fallback;     // the default, as text
   std::string_view help;         // one line
   // Every command takes it as a flag; otherwise only the commands that declare the flag themselves.
@@ -50,7 +52,8 @@ std::string flag_name(std::string_view key);
 
 // Throws InputError, opening with `where`, when the setting does not take this value.
 void check_value(const Setting& setting, std::string_view value, const std::string& where);
-// The one way of writing a value that may be written in several: "1" is "on" for a toggle.
+// The one way of writing a value that may be written in several: "1" is "on" for a toggle,
+// "MPI_Bcast" is "bcast" in a list.
 // pre: the setting takes it.
 std::string plain_value(const Setting& setting, std::string_view value);
 

@@ -43,10 +43,10 @@ constexpr std::array settings_table = {
             .fallback = "on",
             .help = "off: programs run as without huddle"},
     Setting{.key = "machine",
-            .kind = Kind::path,
-            .placeholder = "FILE",
+            .kind = Kind::machine,
+            .placeholder = "NAME|FILE",
             .fallback = "",
-            .help = "the machine file to decide by"},
+            .help = "the machine file to decide by, or its name ('huddle topo --list-machines')"},
     Setting{.key = "ops",
             .kind = Kind::list,
             .placeholder = "OP,...|^OP,...",
@@ -60,10 +60,11 @@ constexpr std::array settings_table = {
             .help = "say at a program's end what was taken, and how long it took"},
     Setting{.key = "summary",
             .kind = Kind::toggle,
-            .placeholder = "off|on|times",
-            .fallback = "off",
-            .help = "say at a program's end how many collectives were taken (times: and how much "
-                    "of the run all of them took, for which each is timed)"},
+            .placeholder = "auto|off|on|times",
+            .fallback = "auto",
+            .help = "say at a program's end how many collectives were taken (auto: where 'huddle "
+                    "run' writes to a terminal; times: also what share of the run they took, for "
+                    "which each is timed)"},
     Setting{.key = "verify",
             .kind = Kind::toggle,
             .placeholder = "off|on",
@@ -145,20 +146,39 @@ void check_word(const Setting& setting, std::string_view value, const std::strin
                                did_you_mean(value, words)));
 }
 
-void check_list(const Setting& setting, std::string_view value, const std::string& where) {
-  if (value.empty()) return;  // nothing is said
-  if (value.front() == '^') value.remove_prefix(1);
-  const std::vector<std::string> names(setting.names.begin(), setting.names.end());
-  for (std::size_t start = 0; start <= value.size();) {
-    const std::size_t end = std::min(value.find(',', start), value.size());
-    const std::string_view name = value.substr(start, end - start);
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      const std::string guess = did_you_mean(name, names);
-      throw InputError(fmt::format("{} does not know '{}'{}", where, name,
-                                   guess.empty() ? "; it takes " + listed(names) : guess));
-    }
+constexpr char all_but = '^';
+
+// Without what stands before the first.
+std::vector<std::string_view> items_of(std::string_view list) {
+  if (list.starts_with(all_but)) list.remove_prefix(1);
+  std::vector<std::string_view> items;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t end = std::min(list.find(',', start), list.size());
+    items.push_back(list.substr(start, end - start));
     start = end + 1;
   }
+  return items;
+}
+
+void check_list(const Setting& setting, std::string_view value, const std::string& where) {
+  if (value.empty()) return;  // nothing is said
+  const std::vector<std::string> names(setting.names.begin(), setting.names.end());
+  for (const std::string_view item : items_of(value)) {
+    const std::string name = collective_word(item);
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::string guess = did_you_mean(name, names);
+    throw InputError(fmt::format("{}: unknown word '{}'{}", where, item,
+                                 guess.empty() ? "; it takes " + listed(names) : guess));
+  }
+}
+
+std::string plain_list(std::string_view value) {
+  std::string text = value.starts_with(all_but) ? "^" : "";
+  for (const std::string_view item : items_of(value)) {
+    if (text.size() > 1) text += ',';
+    text += collective_word(item);
+  }
+  return text;
 }
 
 void check_count(std::string_view value, const std::string& where) {
@@ -202,12 +222,13 @@ std::string flag_name(std::string_view key) { return "--" + std::string(key); }
 std::string plain_value(const Setting& setting, std::string_view value) {
   if (setting.kind == Kind::toggle && value == "1") return "on";
   if (setting.kind == Kind::toggle && value == "0") return "off";
+  if (setting.kind == Kind::list) return plain_list(value);
   return std::string(value);
 }
 
 void check_value(const Setting& setting, std::string_view value, const std::string& where) {
   switch (setting.kind) {
-    case Kind::path:
+    case Kind::machine:
       return;
     case Kind::count:
       return check_count(value, where);

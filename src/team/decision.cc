@@ -6,27 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string_view>
 
 #include "base/error.h"
-#include "select/prices.h"
+#include "select/choice.h"
 
 namespace huddle::team {
 namespace {
-
-struct Preferred {
-  select::Plan plan;
-  double ns = 0;
-};
-
-std::optional<Preferred> preferred(const select::Request& request, const Outlook& outlook) {
-  const auto candidates =
-      select::candidates(request, outlook.seats(), outlook.model(), outlook.provision());
-  if (candidates.empty()) return std::nullopt;
-  const select::Candidate& best = select::cheapest(candidates);
-  return Preferred{best.plan, best.ns};
-}
 
 // As all ranks do: it must not fail in another way on one that has no memory.
 [[noreturn]] void throw_too_large(const select::Request& request) {
@@ -41,22 +26,15 @@ std::optional<Preferred> preferred(const select::Request& request, const Outlook
 
 }  // namespace
 
-// What runs where buffers are mapped is worth asking for where it is cheaper by more than that
-// takes.
 Decision decide(const select::Request& request, const Outlook& outlook) {
   Decision decision;
-  const auto usual = preferred(request, outlook);
-  if (!usual) return decision;
+  const auto choice =
+      select::choose(request, outlook.seats(), outlook.model(), outlook.provision());
+  if (!choice) return decision;
   decision.is_possible = true;
-  decision.usual = usual->plan;
-  if (!outlook.provision().heap_refusal.empty()) return decision;
-  select::Request where_mapped = request;
-  where_mapped.mapped = true;
-  const auto mapped = preferred(where_mapped, outlook);
-  const double asking_ns = select::Prices(outlook.model(), outlook.seats()).meeting_ns();
-  if (!mapped || !select::is_direct(mapped->plan)) return decision;
-  decision.asks = mapped->ns + asking_ns < usual->ns;
-  decision.where_mapped = mapped->plan;
+  decision.usual = choice->usual.plan;
+  decision.asks = choice->where_mapped.has_value();
+  if (decision.asks) decision.where_mapped = choice->where_mapped->plan;
   return decision;
 }
 

@@ -43,13 +43,16 @@ std::vector<Operation> timed() {
 }
 
 Operation operation_from(const std::string& word) {
+  const auto named = select::operation_named(word);
+  const std::vector<Operation> all = timed();
+  if (named && std::find(all.begin(), all.end(), *named) != all.end()) return *named;
+  if (named) throw UsageError(fmt::format("--ops: {} cannot be timed", name(*named)));
   std::vector<std::string> known;
-  for (const Operation operation : timed()) {
-    if (name(operation) == word) return operation;
-    known.emplace_back(name(operation));
-  }
+  for (const Operation operation : all) known.emplace_back(name(operation));
+  const std::string guess = did_you_mean(collective_word(word), known);
   throw UsageError(
-      fmt::format("--ops: '{}' is none that can be timed{}", word, did_you_mean(word, known)));
+      fmt::format("--ops: unknown word '{}'{}", word,
+                  guess.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : guess));
 }
 
 std::size_t size_of(const std::string& word) {

@@ -24,6 +24,16 @@ TEST(Nearest, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(did_you_mean("topi", commands), "; did you mean 'topo'?");
 }
 
+TEST(CollectiveWord, IsTheSameHoweverMpiIsSpelled) {
+  for (const char* word :
+       {"reduce_scatter_block", "MPI_Reduce_scatter_block", "Reduce_scatter_block",
+        "MPI_REDUCE_SCATTER_BLOCK", "mpi_reduce_scatter_block"}) {
+    EXPECT_EQ(collective_word(word), "reduce_scatter_block");
+  }
+  EXPECT_EQ(collective_word("MPI"), "mpi");
+  EXPECT_EQ(collective_word(""), "");
+}
+
 TEST(Counted, TakesTheSingularForOne) {
   EXPECT_EQ(counted(0, "reader"), "0 readers");
   EXPECT_EQ(counted(1, "reader"), "1 reader");

@@ -38,6 +38,7 @@ TEST(DoubtBook, TellsTheWorstOfAStep) {
   book.record("copy", "4M", steady());
   const auto doubts = book.doubts();
   ASSERT_EQ(doubts.size(), 1U);
+  EXPECT_EQ(book.doubtful(), 3);
   EXPECT_EQ(doubts.front().what, "copy");
   EXPECT_EQ(doubts.front().why,
             "3 of 4 measurements unsteady; the worst, 4K (attempts: 3): it drifted");
@@ -47,6 +48,7 @@ TEST(DoubtBook, CountsWhatHadNoTime) {
   DoubtBook book;
   book.record("copy", "64", steady());
   book.record("copy", "4K", Measured{});
+  EXPECT_EQ(book.doubtful(), 1);
   ASSERT_EQ(book.doubts().size(), 1U);
   EXPECT_EQ(book.doubts().front().why, "1 of 2 measurements had no time left");
 }

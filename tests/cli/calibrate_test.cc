@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -73,10 +75,19 @@ TEST(Calibrate, SaysBeforeMeasuringThatItCannotWrite) {
   const Ran folder = program.run({"calibrate", "--output", program.home().folder().string()});
   EXPECT_EQ(folder.status, 2);
   EXPECT_THAT(folder.err, HasSubstr("is a folder"));
-  const Ran nowhere = program.run({"calibrate", "--output", "/proc/none/file.toml"});
+  const Ran nowhere = program.run({"calibrate", "--output", "/proc/file.toml"});
   EXPECT_EQ(nowhere.status, 1);
-  EXPECT_THAT(nowhere.err, HasSubstr("/proc"));
+  EXPECT_THAT(nowhere.err, HasSubstr("cannot write to /proc"));
   EXPECT_THAT(nowhere.err, Not(HasSubstr("[1/")));
+}
+
+TEST(Calibrate, MakesNoFolderForAFileThatIsNamed) {
+  const Program program;
+  const std::string folder = program.home().path("new/deep");
+  const Ran ran = program.run({"calibrate", "--output", folder + "/machine.toml"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("there is no folder " + folder + "; make it"));
+  EXPECT_FALSE(std::filesystem::exists(program.home().path("new")));
 }
 
 // Not what the C++ library calls it.
@@ -93,7 +104,7 @@ TEST(Calibrate, SaysInPlainWordsWhereItMayNotLook) {
 
 TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   const Program program;
-  const Ran ran = program.run({"calibrate", "--quick", "--json", "--strict"});
+  const Ran ran = program.run({"calibrate", "--quick", "--json", "--strict", "--force"});
   const json result = json::parse(ran.out);
   const std::string file = result["machine_file"];
   EXPECT_THAT(file, testing::StartsWith(program.home().path(".config/huddle/machines/")));
@@ -110,9 +121,54 @@ TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   EXPECT_THAT(program.run({"topo"}).err, Not(HasSubstr("uncalibrated")));
 }
 
+// Keeps every processor that a program started from here may use busy, as other users would.
+class OtherUsers {
+ public:
+  OtherUsers() {
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    for (int pu = 0; pu < CPU_SETSIZE; ++pu) {
+      if (CPU_ISSET(pu, &allowed)) start(pu), start(pu);
+    }
+  }
+  ~OtherUsers() {
+    for (const pid_t child : children_) kill(child, SIGKILL);
+    for (const pid_t child : children_) waitpid(child, nullptr, 0);
+  }
+  OtherUsers(const OtherUsers&) = delete;
+  OtherUsers& operator=(const OtherUsers&) = delete;
+
+ private:
+  void start(int pu) {
+    const pid_t child = fork();
+    if (child != 0) return children_.push_back(child);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(pu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (std::atomic<unsigned> turns{0};;) turns.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  std::vector<pid_t> children_;
+};
+
+TEST(Calibrate, KeepsNothingThatIsMostlyChanceUnlessToldTo) {
+  const Program program;
+  const std::string file = program.home().path("machine.toml");
+  const OtherUsers others;
+  const Ran ran = program.run({"calibrate", "--quick", "--output", file});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("warning: other work runs on "));
+  EXPECT_LT(ran.err.find("warning: other work"), ran.err.find("[1/")) << "said before it begins";
+  EXPECT_THAT(ran.err, HasSubstr(" measurements are unsteady: nothing was written. Stop what"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_EQ(program.run({"calibrate", "--quick", "--output", file, "--force"}).status, 0);
+  EXPECT_FALSE(machine::read_machine_file(file).doubts.empty());
+}
+
 TEST(Calibrate, DoesNotReplaceAFullerFileUnasked) {
   const Program program;
-  const json first = json::parse(program.run({"calibrate", "--quick", "--json"}).out);
+  const json first = json::parse(program.run({"calibrate", "--quick", "--json", "--force"}).out);
   const std::string file = first["machine_file"];
   machine::Machine machine = machine::read_machine_file(file);
   machine.provenance.method = "full calibration: as if";
@@ -126,7 +182,7 @@ TEST(Calibrate, DoesNotReplaceAFullerFileUnasked) {
 
 TEST(Calibrate, PrintsTheFileOnRequestAndNothingElse) {
   const Program program;
-  const Ran ran = program.run({"calibrate", "--quick", "--output", "-"});
+  const Ran ran = program.run({"calibrate", "--quick", "--force", "--output", "-"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_TRUE(calibrated(machine::parse_machine(ran.out, "standard output")));
   EXPECT_FALSE(std::filesystem::exists(program.home().path(".config")));

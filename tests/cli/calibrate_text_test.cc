@@ -19,6 +19,12 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+TEST(OtherWorkText, NamesTheBusiestProcessor) {
+  EXPECT_EQ(other_work_text({{3, 0.2}, {7, 0.97}}, 8),
+            "other work runs on 2 of the 8 processors that are measured (on cpu 7 for 97 % of the "
+            "time): figures will be unsteady. Better stop it first");
+}
+
 // Nothing of it is measured.
 calibrate::Outcome guessed() {
   calibrate::Outcome outcome;

@@ -31,7 +31,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "machine     /shared/node.toml  HUDDLE_MACHINE\n"
             "ops         -                  default\n"
             "stats       off                default\n"
-            "summary     off                default\n"
+            "summary     auto               default\n"
             "verify      off                default\n"
             "join-after  8                  default\n"
             "heap        off                default\n"
@@ -62,7 +62,7 @@ TEST(SettingText, TeachesOneSetting) {
   const auto all = resolved();
   const std::string text = setting_text(find(all, "machine"));
   EXPECT_THAT(text, HasSubstr("value        /shared/node.toml (from HUDDLE_MACHINE)\n"));
-  EXPECT_THAT(text, HasSubstr("environment  HUDDLE_MACHINE=FILE\n"));
+  EXPECT_THAT(text, HasSubstr("environment  HUDDLE_MACHINE=NAME|FILE\n"));
   EXPECT_THAT(text, HasSubstr("default      none\n"));
 }
 

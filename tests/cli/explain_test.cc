@@ -38,6 +38,7 @@ Explained sample(int ranks) {
   explained.subject.machine.name = "two-cores";
   explained.subject.measurable = false;
   explained.processors = {0, 1};
+  explained.error = 0.16;
   return explained;
 }
 
@@ -64,7 +65,48 @@ TEST(ExplainText, AnswersFirstAndThenShowsTheRest) {
             "dissemination: fragments of 8K        8 us     8.00\n"
             "dissemination: fragments of 9K        9 us     9.00\n"
             "dissemination: fragments of 10K      10 us    10.00\n"
-            "2 more, up to 12 us: --all\n");
+            "2 more, up to 12 us: --all\n"
+            "Half of all predictions are off by more than 16 %.\n");
+}
+
+// The cheapest, two that are as near to it as predictions are off by, and one that is not.
+Explained tie() {
+  Explained explained = sample(2);
+  explained.explanation.candidates = {{select::DisseminationPlan{}, "radix 2", 1000},
+                                      {select::DisseminationPlan{}, "radix 4", 1100},
+                                      {select::TreeBarrierPlan{}, "flat", 1160},
+                                      {select::TreeBarrierPlan{}, "chain", 1170}};
+  return explained;
+}
+
+TEST(ExplainText, ShowsNearTiesAsOneGroup) {
+  EXPECT_THAT(explain_text(tie(), false, console_of(80)),
+              HasSubstr("could run                       predicted    ratio\n"
+                        "dissemination, 2 ways: radix 2       1 us   ~ 1.00\n"
+                        "tree: flat                        1.16 us   ~ 1.16\n"
+                        "tree: chain                       1.17 us     1.17\n"
+                        "Half of all predictions are off by more than 16 %: those marked ~ are "
+                        "ties.\n"));
+  EXPECT_THAT(explain_text(tie(), true, console_of(80)),
+              HasSubstr("\ndissemination: radix 4     1.1 us   ~ 1.10\n"));
+}
+
+TEST(ExplainJson, MarksNearTies) {
+  const json document = json::parse(explain_json(tie()));
+  EXPECT_EQ(document["model_error"], 0.16);
+  std::vector<bool> marks;
+  for (const json& candidate : document["candidates"]) marks.push_back(candidate["near_tie"]);
+  EXPECT_THAT(marks, ElementsAre(true, true, true, false));
+}
+
+TEST(ExplainText, SaysWhetherArraysLieInTheHeap) {
+  Explained explained = tie();
+  EXPECT_THAT(explain_text(explained, false, console_of(80)), Not(HasSubstr("heap")));
+  explained.has_heap = true;
+  EXPECT_THAT(explain_text(explained, false, console_of(80)), HasSubstr("saves nothing here"));
+  explained.explanation.request.mapped = true;
+  EXPECT_THAT(explain_text(explained, false, console_of(80)),
+              HasSubstr("arrays lie in the shared heap"));
 }
 
 TEST(ExplainText, ShowsAllWhereAsked) {
@@ -118,6 +160,22 @@ TEST(Explain, WorksForEveryOperationOfThisMachine) {
   }
 }
 
+TEST(Explain, TakesACollectiveAsMpiSpellsIt) {
+  const Ran ran = explain({"MPI_Reduce_scatter_block", "8K", "-n", "2", "--machine", "songshan"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("reduce_scatter_block of 8K on 2 ranks"));
+}
+
+TEST(Explain, BindsAsALauncherDoes) {
+  const auto processors = [](const std::string& word) {
+    const Ran ran =
+        explain({"barrier", "-n", "2", "--machine", "songshan", "--bind", word, "--json"});
+    return json::parse(ran.out)["processors"];
+  };
+  EXPECT_EQ(processors("core"), (std::vector<int>{0, 1}));
+  EXPECT_EQ(processors("numa"), (std::vector<int>{0, 8}));
+}
+
 TEST(Explain, OneRankHasNothingToDo) {
   EXPECT_EQ(explain({"bcast", "8", "-n", "1"}).out,
             "bcast of 8 on 1 rank: nothing to do, a rank is alone\n");
@@ -157,7 +215,9 @@ std::string usage(std::vector<std::string> arguments) {
 TEST(Explain, SaysWhatItTakes) {
   EXPECT_THAT(usage({}), HasSubstr("barrier, bcast, reduce, allreduce"));
   EXPECT_THAT(usage({"alreduce", "8"}),
-              HasSubstr("there is no operation 'alreduce'; did you mean 'allreduce'?"));
+              HasSubstr("unknown collective 'alreduce'; did you mean 'allreduce'?"));
+  EXPECT_THAT(usage({"MPI_Alreduce", "8"}),
+              HasSubstr("unknown collective 'MPI_Alreduce'; did you mean 'allreduce'?"));
   EXPECT_THAT(usage({"gossip"}), HasSubstr("there are barrier, bcast, reduce, allreduce"));
   EXPECT_THAT(usage({"bcast"}), HasSubstr("huddle explain bcast 64K"));
   EXPECT_THAT(usage({"barrier", "8"}), HasSubstr("leave SIZE out"));

@@ -100,6 +100,7 @@ TEST(Help, IsThereForThoseWhoAskInOtherWords) {
   EXPECT_EQ(program.run({"help", "run", "true"}).out, program.run({"run", "--help"}).out);
   EXPECT_EQ(program.run({"version"}).out, program.run({"--version"}).out);
   EXPECT_EQ(program.run({"version"}).status, 0);
+  EXPECT_EQ(program.run({"-V"}).out, program.run({"--version"}).out);
   expect_usage({"help", "tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
   expect_usage({"tpoo", "--help"}, "there is no command 'tpoo'; did you mean 'topo'?");
 }
@@ -241,7 +242,7 @@ TEST(Output, FollowsTheWidthOfTheTerminal) {
 TEST(Doctor, ExitStatusTellsOfFailuresOnly) {
   Program program;
   EXPECT_EQ(program.run({"doctor"}).status == 0,
-            program.run({"doctor", "--json"}).out.find("\"fails\": 0") != std::string::npos);
+            program.run({"doctor", "--json"}).out.find("\"fails\":0") != std::string::npos);
   program.home_file("damaged.toml", "schema = \n");
   const Ran ran = program.run({"doctor", "--machine", program.home().path("damaged.toml")});
   EXPECT_EQ(ran.status, 1);

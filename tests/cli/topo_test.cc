@@ -14,6 +14,7 @@
 #include "../base/scratch.h"
 #include "../picture/foreign_leaks.h"
 #include "cli/command.h"
+#include "cli/machine_list.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
@@ -120,6 +121,40 @@ TEST_F(Topo, ShowsASyntheticMachine) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+TEST_F(Topo, TakesAMachineByItsName) {
+  give_machine("songshan");
+  EXPECT_THAT(run(), HasSubstr("/machines/songshan.toml)"));
+}
+
+TEST_F(Topo, ListsTheMachinesThatHaveAName) {
+  options_.give("--list-machines");
+  context_.console.columns = 60;
+  const std::string text = run();
+  EXPECT_THAT(text, testing::ContainsRegex("(^|\n)songshan +32 cores"));
+  EXPECT_THAT(text, testing::ContainsRegex("\nxeon-e5620-2s +8 cores of .*not"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("amd-epyc-2c-1b1d3050 +2 cores of [^\n]*, *\n? *measured"));
+}
+
+TEST_F(Topo, ListsMachinesForPrograms) {
+  options_.give("--list-machines");
+  options_.give("--json");
+  const json document = json::parse(run());
+  EXPECT_EQ(document["command"], "topo");
+  EXPECT_EQ(document["what"], "machines");
+  for (const json& machine : document["machines"]) {
+    EXPECT_EQ(machine["flaw"], nullptr) << machine;
+    if (machine["name"] != "songshan") continue;
+    EXPECT_EQ(machine["cores"], 32);
+  }
+}
+
+TEST_F(Topo, ListsAMachineWhoseFileIsDamaged) {
+  ListedMachine damaged{"mine", "/x/mine.toml", std::nullopt, "/x/mine.toml:1: not TOML"};
+  EXPECT_EQ(machine_list_text({damaged}, 80), "mine  /x/mine.toml:1: not TOML\n");
+  EXPECT_EQ(json::parse(machine_list_json({damaged}))["machines"][0]["flaw"], damaged.flaw);
+}
+
 TEST_F(Topo, ShowsAMachineFileWithoutClaimingWhatIsAllowed) {
   const auto other = machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:2").topology;
   const std::string path = scratch_.path("other.toml");
@@ -157,7 +192,7 @@ TEST_F(Topo, AFileThatIsNotThereIsBadInput) {
 }
 
 TEST_F(Topo, OnlyOneSourceAndOneStdout) {
-  EXPECT_EQ(options_.exclusions.size(), 3U);
+  EXPECT_EQ(options_.exclusions.size(), 8U);
   options_.give("--svg", "-");
   options_.give("--json");
   EXPECT_THROW(command_->run(context_), UsageError);

@@ -7,6 +7,7 @@ and these papers. No file names a server of packages: the machine knows where th
 import json
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 
@@ -128,11 +129,32 @@ def stale_citation():
         yield f"CITATION.cff cites {cited_titles}, docs/papers.md is about {titles}"
 
 
+TRUSTED = re.compile(r"(\d+) points\), half of all predictions are off by more than (\d+) %,\s+"
+                     r"and (\d+) points by more than a factor of 2")
+
+
+def stale_error():
+    """How far docs/model.md and the code say that predictions can be trusted, and what the results say."""
+    off = []
+    for file in sorted((ROOT / "bench/results").glob("*-peers-*.json")):
+        for point in json.loads(file.read_text(encoding="utf-8"))["points"]:
+            if "choice" in point:
+                ratio = point["choice"]["predicted_ns"] / point["huddle_ns"]
+                off.append(max(ratio, 1 / ratio) - 1)
+    found = (len(off), round(100 * statistics.median(off)), sum(one > 1 for one in off))
+    said = TRUSTED.search((ROOT / "docs/model.md").read_text(encoding="utf-8"))
+    if not said or tuple(map(int, said.groups())) != found:
+        yield f"docs/model.md: points, error in %, points beyond a factor of 2 are {found}"
+    code = (ROOT / "src/select/model_error.cc").read_text(encoding="utf-8")
+    if f"error_of_compared_predictions = {found[1] / 100};" not in code:
+        yield f"src/select/model_error.cc: the median error is {found[1] / 100}"
+
+
 def main():
     known = known_words(sys.argv[1])
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     names = {preset["name"] for preset in presets["configurePresets"]}
-    findings = [*unpictured(), *stale_pictures(), *stale_citation(), *named_servers()]
+    findings = [*unpictured(), *stale_pictures(), *stale_citation(), *stale_error(), *named_servers()]
     for document in documents():
         text = document.read_text(encoding="utf-8")
         wrong = [*dead_links(document, text), *missing_files(text), *unknown_words(text, known)]

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -49,6 +50,52 @@ TEST_F(Locate, TheUsersFileOfThisFingerprintIsFound) {
 TEST_F(Locate, ANamedFileWins) {
   write_machine_file(generic_machine(topology_), folder_ / "named.toml");
   EXPECT_EQ(load_machine(folder_ / "named.toml", topology_).path, folder_ / "named.toml");
+}
+
+std::string path_of(const std::string& name) {
+  for (const NamedMachine& machine : named_machines()) {
+    if (machine.name == name) return machine.path;
+  }
+  return "";
+}
+
+std::string complaint_about(const std::string& named) {
+  try {
+    return machine_file_named(named);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST_F(Locate, AnInstalledMachineIsFoundByItsName) {
+  EXPECT_TRUE(std::filesystem::equivalent(path_of("songshan"),
+                                          HUDDLE_SOURCE_DIR "/machines/songshan.toml"));
+  const LoadedMachine loaded = load_machine("songshan", topology_);
+  EXPECT_EQ(loaded.machine.name, "songshan");
+  EXPECT_EQ(loaded.path, path_of("songshan"));
+}
+
+TEST_F(Locate, TheUsersMachineOfANameWinsOverTheInstalledOne) {
+  const std::string mine = folder_ / "huddle/machines/songshan.toml";
+  write_machine_file(generic_machine(topology_), mine);
+  EXPECT_EQ(load_machine("songshan", topology_).path, mine);
+  const auto all = named_machines();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(),
+                          [](const NamedMachine& one) { return one.name == "songshan"; }),
+            1);
+}
+
+TEST_F(Locate, AnUnknownNameIsAnErrorThatNamesTheNearest) {
+  EXPECT_EQ(complaint_about("sonshan"), "there is no machine 'sonshan'; did you mean 'songshan'?");
+  EXPECT_EQ(complaint_about("nothing-like-it-at-all"),
+            "there is no machine 'nothing-like-it-at-all'; 'huddle topo --list-machines' lists "
+            "those there are, and a file is given by its path: ./nothing-like-it-at-all");
+}
+
+TEST_F(Locate, WhatLooksLikeAPathIsOne) {
+  for (const char* const path : {"./songshan", "songshan.toml", "machines/songshan", "/songshan"}) {
+    EXPECT_EQ(machine_file_named(path), path);
+  }
 }
 
 }  // namespace

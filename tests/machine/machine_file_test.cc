@@ -150,6 +150,31 @@ TEST(MachineFile, TruncationAnywhereIsAnErrorNeverACrash) {
   }
 }
 
+// What stands first in a file may be of another kind altogether.
+TEST(MachineFile, ABrokenBeginningIsNamedWithItsLine) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(parse_machine(mark + format_machine(sample()), "marked"), sample());
+  const std::vector<std::pair<std::string, std::string>> complaints = {
+      {"", "f:1: 'schema' is missing"},
+      {mark, "f:1: 'schema' is missing"},
+      {"# a comment\n", "f:1: 'schema' is missing"},
+      {std::string("\x7f"
+                   "ELF\x02\x01\0\xff",
+                   8),
+       "f:1: not TOML: "},
+      {std::string(3, '\0'), "f:1: not TOML: "},
+      {"schema = = 1\n", "f:1: not TOML: "},
+      {"{\"schema\":1}\n", "f:1: not TOML: "},
+      {mark + "\nschema = \n", "f:2: not TOML: "},
+      {"name = \"x\"\n", "f:1: 'schema' is missing"},
+      {mark + "schema = 1\nname = 3\n", "f:2: 'name' must be a text in quotes"}};
+  for (const auto& [text, complaint] : complaints) {
+    const std::string& file = text;
+    EXPECT_THAT([&file] { parse_machine(file, "f"); },
+                ThrowsMessage<InputError>(StartsWith(complaint)));
+  }
+}
+
 class MachineFolder : public testing::Test {
  protected:
   MachineFolder() {

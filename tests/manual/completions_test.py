@@ -25,6 +25,7 @@ FISH = SHARE / "fish/vendor_completions.d/huddle.fish"
 # that may have its value in the same word, are spelled as if it had not.
 TYPED = [
     ("huddle exp\tallr\t64K --mach\tno\t", "explain allreduce 64K --machine node.toml"),
+    ("huddle explain bcast 8 --machine xeon-e562\t", "explain bcast 8 --machine xeon-e5620-2s"),
     ("huddle --col\tnev\tto\t", "--color never topo"),
     ("huddle topo --color=nev\t", "topo --color never"),
     ("huddle run --ops ^barrier,bca\t ./app", "run --ops ^barrier,bcast ./app"),
@@ -68,6 +69,7 @@ class Typing(unittest.TestCase):
         launcher = self.folder / "bin/mylauncher"
         launcher.write_text("#!/bin/sh\n", encoding="utf-8")
         launcher.chmod(0o755)
+        (self.folder / "bin/huddle").symlink_to(pathlib.Path(HUDDLE).resolve())
 
     def type_in(self, name, setup):
         variables = {"HOME": str(self.folder), "PATH": f"{self.folder}/bin:{os.environ['PATH']}",

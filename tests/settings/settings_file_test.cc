@@ -59,6 +59,21 @@ TEST(SettingsFile, NamesTheDamagedLine) {
   EXPECT_THAT(error_of([&] { read_settings_file(path); }), StartsWith(path + ":2: "));
 }
 
+TEST(SettingsFile, NamesABrokenFirstLine) {
+  const test::Scratch scratch;
+  const std::string mark = "\xEF\xBB\xBF";  // as editors of other systems put it
+  EXPECT_EQ(read_settings_file(scratch.write("a", mark + "color = \"auto\"\n")).size(), 1U);
+  EXPECT_TRUE(read_settings_file(scratch.write("b", mark)).empty());
+  for (const std::string& text :
+       {std::string("\x7f"
+                    "ELF\x02\0\xff",
+                    7),
+        std::string(2, '\0'), std::string("color = = 1\n"), std::string("<html>\n")}) {
+    const std::string path = scratch.write("config.toml", text);
+    EXPECT_THAT(error_of([&] { read_settings_file(path); }), StartsWith(path + ":1: "));
+  }
+}
+
 TEST(SettingsFile, RejectsAKeyGivenTwice) {
   const test::Scratch scratch;
   const std::string path = scratch.write("config.toml", "color = \"auto\"\ncolor = \"never\"\n");

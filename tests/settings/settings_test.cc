@@ -171,6 +171,21 @@ TEST(Switch, OfTheWholeHasTheNameOfTheWhole) {
   EXPECT_EQ(error_of(sources), "HUDDLE takes on or off, not 'never'");
 }
 
+TEST(Machine, IsAPathOrAName) {
+  const auto machine_of = [](std::string_view value) {
+    const test::Scratch scratch;
+    Sources sources;
+    sources.user_file = scratch.write("config.toml", "machine = \"" + std::string(value) + "\"\n");
+    const std::string machine = find(resolve(sources), "machine").value;
+    const std::string folder = scratch.folder().string() + "/";
+    return machine.starts_with(folder) ? "FOLDER/" + machine.substr(folder.size()) : machine;
+  };
+  EXPECT_EQ(machine_of("songshan"), "songshan");
+  EXPECT_EQ(machine_of("node.toml"), "FOLDER/node.toml");
+  EXPECT_EQ(machine_of("nodes/first"), "FOLDER/nodes/first");
+  EXPECT_EQ(machine_of("/shared/node"), "/shared/node");
+}
+
 TEST(List, HoldsKnownNames) {
   Sources sources;
   const auto error_with = [&](const std::string& value) {
@@ -181,9 +196,12 @@ TEST(List, HoldsKnownNames) {
     EXPECT_EQ(error_with(taken), "no error") << taken;
     EXPECT_EQ(find(resolve(sources), "ops").value, taken);
   }
-  EXPECT_EQ(error_with("bcst"), "HUDDLE_OPS does not know 'bcst'; did you mean 'bcast'?");
+  EXPECT_EQ(error_with("^MPI_Bcast,mpi_allreduce,SCAN"), "no error");
+  EXPECT_EQ(find(resolve(sources), "ops").value, "^bcast,allreduce,scan");
+  EXPECT_EQ(error_with("MPI_Bcst"), "HUDDLE_OPS: unknown word 'MPI_Bcst'; did you mean 'bcast'?");
+  EXPECT_EQ(error_with("bcst"), "HUDDLE_OPS: unknown word 'bcst'; did you mean 'bcast'?");
   for (const char* const wrong : {"^", ",", "bcast,", ",bcast", "bcast,^reduce", "bcast reduce"}) {
-    EXPECT_THAT(error_with(wrong), ::testing::StartsWith("HUDDLE_OPS does not know '")) << wrong;
+    EXPECT_THAT(error_with(wrong), ::testing::StartsWith("HUDDLE_OPS: unknown word '")) << wrong;
   }
   EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; it takes barrier, bcast,"));
 }

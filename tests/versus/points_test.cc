@@ -12,14 +12,35 @@ namespace {
 
 using select::Operation;
 using testing::ElementsAre;
+using testing::StartsWith;
 
 TEST(Points, OperationsAreWordsBetweenCommas) {
   EXPECT_THAT(operations_from("bcast,allreduce"),
               ElementsAre(Operation::bcast, Operation::allreduce));
   EXPECT_EQ(operations_from("").front(), Operation::barrier);
   EXPECT_EQ(operations_from("all").size(), select::operations.size() - 1);
-  EXPECT_THROW(operations_from("alltoallw"), UsageError);
-  EXPECT_THROW(operations_from("bcast,gossip"), UsageError);
+}
+
+TEST(Points, OperationsMayBeSpelledAsMpiDoes) {
+  EXPECT_THAT(operations_from("MPI_Bcast,mpi_allreduce"),
+              ElementsAre(Operation::bcast, Operation::allreduce));
+}
+
+std::string complaint_about(const std::string& operations) {
+  try {
+    operations_from(operations);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(Points, NamesTheWordThatIsNoOperation) {
+  EXPECT_EQ(complaint_about("MPI_Alltoallw"), "--ops: alltoallw cannot be timed");
+  EXPECT_EQ(complaint_about("bcast,MPI_Bcst"),
+            "--ops: unknown word 'MPI_Bcst'; did you mean 'bcast'?");
+  EXPECT_THAT(complaint_about("gossip"),
+              StartsWith("--ops: unknown word 'gossip'; there are barrier, "));
 }
 
 TEST(Points, ARangeHasBothItsEnds) {

@@ -103,11 +103,8 @@ static int says(const char* variable, const char* in_words, const char* in_numbe
 
 /* Whether somebody wants a word about this run when it ends. */
 static int is_to_report(void) {
-  static const char* const reports[] = {"HUDDLE_SUMMARY", "HUDDLE_STATS"};
-  for (size_t i = 0; i < sizeof reports / sizeof *reports; ++i) {
-    if (getenv(reports[i]) != NULL && !says(reports[i], "off", "0")) return 1;
-  }
-  return 0;
+  return says("HUDDLE_STATS", "on", "1") || says("HUDDLE_SUMMARY", "on", "1") ||
+         says("HUDDLE_SUMMARY", "times", "times");
 }
 
 static void* entered_back_end(void) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What every --json has in common: one object on one line, which opens with the version of its own
+// schema and the command whose answer it is.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace huddle::cli {
+
+// {"schema": ..., "command": ...}, to be added to; keeps the order in which things are added.
+nlohmann::ordered_json json_document(int schema, std::string_view command);
+
+// One line, as a program expects it. What is not UTF-8 (paths, values of variables) is replaced.
+std::string json_text(const nlohmann::ordered_json& document);
+
+}  // namespace huddle::cli

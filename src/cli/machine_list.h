@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle topo --list-machines`: the machines that --machine takes by name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace huddle::cli {
+
+inline constexpr int machine_list_json_schema = 1;
+
+struct ListedMachine {
+  std::string name;
+  std::string path;
+  std::optional<machine::Machine> machine;
+  std::string flaw;  // why its file cannot be read; else empty
+};
+
+// Every machine that has a name here, readable or not.
+std::vector<ListedMachine> list_machines();
+
+// A machine a line, its name first; lines that go on are indented, which completions of shells go
+// by.
+std::string machine_list_text(const std::vector<ListedMachine>& machines, int columns);
+std::string machine_list_json(const std::vector<ListedMachine>& machines);
+
+}  // namespace huddle::cli

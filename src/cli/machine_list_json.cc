@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <nlohmann/json.hpp>
+
+#include "cli/document_json.h"
+#include "cli/machine_list.h"
+
+namespace huddle::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json entry(const ListedMachine& listed) {
+  Json json = {{"name", listed.name}, {"machine_file", listed.path}};
+  json["flaw"] = listed.machine ? Json(nullptr) : Json(listed.flaw);
+  if (!listed.machine) return json;
+  const machine::Topology& topology = listed.machine->topology;
+  json["cpu_model"] = topology.cpu_model;
+  json["fingerprint"] = fingerprint(topology);
+  json["cores"] = core_count(topology);
+  json["calibrated"] = calibrated(*listed.machine);
+  return json;
+}
+
+}  // namespace
+
+std::string machine_list_json(const std::vector<ListedMachine>& machines) {
+  Json document = json_document(machine_list_json_schema, "topo");
+  document["what"] = "machines";
+  document["machines"] = Json::array();
+  for (const ListedMachine& listed : machines) document["machines"].push_back(entry(listed));
+  return json_text(document);
+}
+
+}  // namespace huddle::cli

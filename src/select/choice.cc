@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "select/choice.h"
+
+#include "select/prices.h"
+
+namespace huddle::select {
+namespace {
+
+std::optional<Candidate> preferred(const Request& request, const node::Seats& seats,
+                                   const machine::CostModel& model, const Provision& provision) {
+  const auto all = candidates(request, seats, model, provision);
+  if (all.empty()) return std::nullopt;
+  return cheapest(all);
+}
+
+}  // namespace
+
+// What runs where buffers are mapped is worth asking for where it is cheaper by more than that
+// takes.
+std::optional<Choice> choose(const Request& request, const node::Seats& seats,
+                             const machine::CostModel& model, const Provision& provision) {
+  const auto usual = preferred(request, seats, model, provision);
+  if (!usual) return std::nullopt;
+  Choice choice{*usual, std::nullopt, 0};
+  if (!provision.heap_refusal.empty()) return choice;
+  Request where_mapped = request;
+  where_mapped.mapped = true;
+  const auto mapped = preferred(where_mapped, seats, model, provision);
+  if (!mapped || !is_direct(mapped->plan)) return choice;
+  choice.asking_ns = Prices(model, seats).meeting_ns();
+  if (mapped->ns + choice.asking_ns < usual->ns) choice.where_mapped = mapped;
+  return choice;
+}
+
+}  // namespace huddle::select

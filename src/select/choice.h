@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is to run for a request: where the ranks' buffers lie anywhere, and where each has mapped
+// what the others hand in.
+#pragma once
+
+#include <optional>
+
+#include "machine/cost.h"
+#include "node/seats.h"
+#include "select/candidate.h"
+#include "select/operation.h"
+#include "select/provision.h"
+
+namespace huddle::select {
+
+struct Choice {
+  Candidate usual;
+  // There where it is worth asking, in each such call, whether all have mapped the others' buffers.
+  std::optional<Candidate> where_mapped;
+  double asking_ns = 0;  // what that takes
+};
+
+// Nothing where nothing can serve the request. pre: two ranks or more; `request.mapped` is false.
+std::optional<Choice> choose(const Request& request, const node::Seats& seats,
+                             const machine::CostModel& model, const Provision& provision);
+
+}  // namespace huddle::select
