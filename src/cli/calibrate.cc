@@ -121,6 +121,7 @@ class CalibrateCommand : public Command {
            "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
            "  huddle calibrate -o x.toml    keep it here, for --machine x.toml\n"
            "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
+           "Only this machine can be measured: --xml and --synthetic need --dry-run.\n"
            "For all users of a node: copy the file to /etc/huddle/machines under the name that "
            "huddle calibrate gave it; under any other it is found by --machine NAME alone.\n\n"
            "Exit status: 0 measured (doubts are in the file), 1 failed, most figures unsteady "
