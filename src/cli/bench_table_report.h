@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Everything that `huddle bench --engine --table` found out, and what it prints.
+// Everything that `huddle bench engine --table` found out, and what it prints.
 #pragma once
 
 #include <string>

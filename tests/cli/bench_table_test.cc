@@ -19,7 +19,7 @@ using testing::Not;
 const std::string epyc = HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml";
 
 std::vector<std::string> table(const std::vector<std::string>& more) {
-  std::vector<std::string> words = {"bench", "--engine", "--table"};
+  std::vector<std::string> words = {"bench", "engine", "--table"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -110,8 +110,8 @@ TEST(BenchTable, KeepsBothInOneRun) {
 TEST(BenchTable, RefusesWhatDoesNotGoTogether) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"bench", "--table"},
-                                             {"bench", "--engine", "--markdown"},
-                                             {"bench", "--engine", "--dry-run"},
+                                             {"bench", "engine", "--markdown"},
+                                             {"bench", "engine", "--dry-run"},
                                              table({"--variants"}),
                                              table({"--ranks", "1"}),
                                              table({"--markdown", "--json"})}) {
