@@ -153,6 +153,7 @@ class Planner {
     const int cell = std::clamp(map_side / cells, 1, largest_cell);
     std::string title = "One way from core to core, ns";
     if (a_cell > 1) title += fmt::format(", {}x{} cores a cell", a_cell, a_cell);
+    if (shows_threads(sheet_.blocks)) title += "; diagonal: between threads of a core";
     heading(margin, y_, title);
     const int title_right = sheet_.texts.back().rect.right();
     y_ += heading_line + 4;
