@@ -24,6 +24,7 @@ ordered_json entry_json(const contest::EntryResult& entry) {
     const calibrate::Summary summary = calibrate::summarize(entry.ns);
     one["median_ns"] = summary.median;
     one["spread"] = summary.spread;
+    if (entry.predicted_ns) one["times_off"] = times_off(*entry.predicted_ns, summary.median);
   }
   one["ns"] = entry.ns;
   return one;
@@ -80,6 +81,7 @@ std::string bench_json(const BenchReport& report) {
                        {"notes", report.notes},
                        {"contests", ordered_json::array()}};
   for (const auto& result : report.results) root["contests"].push_back(result_json(result));
+  add_model_error(root, report.model_error());
   return json_text(root);
 }
 

@@ -135,6 +135,13 @@ versus::Plan plan_of(const MpiBenchOptions& options, const std::string& sizes,
   return plan;
 }
 
+// Of the one MPI, as it was found: another may be the first on the PATH when this is measured
+// again.
+std::string launcher_of(const versus::Plan& plan, const MpiBenchOptions& options) {
+  if (!options.peers.empty()) return "";
+  return fmt::format("{}", fmt::join(plan.mpis.front().launcher, " "));
+}
+
 // Of each result; none where nobody has measured the machine, or where ranks share its cores. Ranks
 // are taken to sit on cores in their order, as launchers place them where nobody says otherwise.
 std::vector<double> floors(const MpiBenchReport& report) {
@@ -186,7 +193,10 @@ ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
                         .effort = plan.effort,
                         .ops = options.ops,
                         .sizes = sizes,
-                        .seconds = options.seconds};
+                        .seconds = options.seconds,
+                        .mpi = launcher_of(plan, options),
+                        .mpi_library = options.mpi_library,
+                        .peers = options.peers};
   report.floor_ns = floors(report);
   watcher.finish();
   print(console, options, report);

@@ -31,7 +31,8 @@ int ranks_of(const EngineBenchOptions& options) {
   return options.ranks > 0 ? options.ranks : usual_ranks;
 }
 
-void print(const Console& console, const EngineBenchOptions& options, const BenchTableReport& report) {
+void print(const Console& console, const EngineBenchOptions& options,
+           const BenchTableReport& report) {
   for (const std::string& note : report.notes) console.note("note: " + note);
   if (!options.json.empty()) put_json(console, bench_table_json(report), options.json);
   if (options.json == json_on_stdout) return;

@@ -21,6 +21,7 @@ ordered_json cell_json(std::size_t bytes, const contest::Cell& cell) {
   if (!cell.ns.empty()) {
     const calibrate::Summary summary = calibrate::summarize(cell.ns);
     one["median_ns"] = summary.median;
+    one["times_off"] = times_off(cell.best.ns, summary.median);
     one["spread"] = summary.spread;
   }
   one["ns"] = cell.ns;
@@ -67,6 +68,7 @@ std::string bench_table_json(const BenchTableReport& report) {
                        {"notes", report.notes},
                        {"operations", ordered_json::array()}};
   for (const auto& table : report.tables) root["operations"].push_back(table_json(table));
+  add_model_error(root, report.model_error());
   return json_text(root);
 }
 

@@ -84,6 +84,7 @@ TEST(Bench, TellsAPersonTheSame) {
   EXPECT_THAT(ran.out, HasSubstr("uncalibrated"));
   EXPECT_THAT(ran.out, HasSubstr("flat, two queues, packed flags"));
   EXPECT_THAT(ran.out, HasSubstr("predicted"));
+  EXPECT_THAT(ran.out, HasSubstr("the model's predictions are off by a factor of"));
   EXPECT_THAT(ran.out, HasSubstr("3 ranks"));
   EXPECT_THAT(ran.out, Not(HasSubstr("[1/"))) << "progress is no result";
   EXPECT_THAT(ran.err, HasSubstr("[1/"));

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/model_error.h"
+
+#include <gtest/gtest.h>
+
+namespace huddle::cli {
+namespace {
+
+TEST(ModelError, APredictionIsAsFarOffWhicheverOfTheTwoIsGreater) {
+  EXPECT_DOUBLE_EQ(times_off(100, 250), 2.5);
+  EXPECT_DOUBLE_EQ(times_off(250, 100), 2.5);
+  EXPECT_DOUBLE_EQ(times_off(7, 7), 1);
+  EXPECT_TRUE(is_mispredicted(100, 201));
+  EXPECT_TRUE(is_mispredicted(201, 100));
+  EXPECT_FALSE(is_mispredicted(100, 200));
+}
+
+TEST(ModelError, IsTheMedianAndHowManyAreFarOff) {
+  const ModelError error = model_error({1.1, 5, 1.3});
+  EXPECT_EQ(error.points, 3U);
+  EXPECT_DOUBLE_EQ(error.median_times_off, 1.3);
+  EXPECT_EQ(error.mispredicted, 1U);
+  EXPECT_EQ(
+      model_error_text(error),
+      "the model's predictions are off by a factor of 1.30 in the median of 3 points; 1 point "
+      "marked ?: by more than 2");
+  EXPECT_EQ(model_error_text(model_error({1.1})),
+            "the model's predictions are off by a factor of 1.10 in the median of 1 point, and "
+            "nowhere by more than 2");
+}
+
+TEST(ModelError, OfNothingIsNotTalkedOf) {
+  EXPECT_EQ(model_error({}).points, 0U);
+  EXPECT_EQ(model_error_text(model_error({})), "");
+}
+
+}  // namespace
+}  // namespace huddle::cli
