@@ -6,6 +6,7 @@
 
 #include "calibrate/statistics.h"
 #include "cli/machine_json.h"
+#include "cli/model_error_json.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/machine_json.h"
+#include "cli/model_error_json.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {

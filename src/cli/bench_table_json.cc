@@ -6,6 +6,7 @@
 #include "cli/bench_json.h"
 #include "cli/bench_table_report.h"
 #include "cli/machine_json.h"
+#include "cli/model_error_json.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +32,5 @@ ModelError model_error(std::vector<double> times_off);
 // "the model's predictions are off by a factor of 1.24 in the median of 34 points; 2 points marked
 // ?: by more than 2"; empty where nothing is known.
 std::string model_error_text(const ModelError& error);
-
-// Adds it to what `huddle bench --json` writes, where anything is known.
-void add_model_error(nlohmann::ordered_json& document, const ModelError& error);
 
 }  // namespace huddle::cli

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include <nlohmann/json.hpp>
+#include "cli/model_error_json.h"
 
-#include "cli/model_error.h"
+#include <nlohmann/json.hpp>
 
 namespace huddle::cli {
 

@@ -153,10 +153,14 @@ class Planner {
     const int cell = std::clamp(map_side / cells, 1, largest_cell);
     std::string title = "One way from core to core, ns";
     if (a_cell > 1) title += fmt::format(", {}x{} cores a cell", a_cell, a_cell);
-    if (shows_threads(sheet_.blocks)) title += "; diagonal: between threads of a core";
     heading(margin, y_, title);
     const int title_right = sheet_.texts.back().rect.right();
     y_ += heading_line + 4;
+    if (shows_threads(sheet_.blocks)) {
+      const std::string words = "on the diagonal between threads of a core";
+      text({margin, y_, text_width(words), line}, words, quiet_look);
+      y_ += line;
+    }
     // Half a line between the columns' labels and the first row's, which may stand half above it.
     sheet_.map = {margin + axis, y_ + line + line / 2, cell * cells, cell * cells};
     place_axes();

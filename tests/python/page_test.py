@@ -95,9 +95,6 @@ def test_the_machine_is_there(page):
 def test_the_headline_says_the_state_of_the_heap(page):
     assert "<h1>huddle (heap on) against the best of two MPIs at each point</h1>" in page
     assert "<title>huddle bench: made-up, heap on</title>" in page
-    off = document()
-    off["settings"]["heap"] = False
-    assert "<h1>huddle (heap off) against" in from_text(text(off)).html()
 
 
 def test_cores_stand_in_rows_of_equal_length():

@@ -2,7 +2,7 @@
 # Copyright the huddle contributors
 import huddle
 from huddle.results import from_text
-from huddle.sentences import command, doubts, model_error_text, setting_rows, summary, why
+from huddle.sentences import command, doubts, heap_text, model_error_text, setting_rows, summary, why
 from sample import MEASURED, document, of_one_mpi, text
 
 
@@ -11,6 +11,14 @@ def test_the_summary_is_one_sentence_with_all_points():
     assert said == ("With 2 ranks on amd-epyc-2c-1b1d3050 and buffers in ordinary memory, huddle is 1.38 times as fast, in the "
                     "geometric mean, as the best of five MPIs at each point: faster at 31 points and slower at "
                     "3 points, with 95 % confidence each.")
+
+
+def test_the_state_of_the_heap_is_said():
+    data = document()
+    assert heap_text(from_text(text(data))) == "heap on"
+    assert "and buffers in the shared heap, huddle is" in summary(from_text(text(data)))
+    data["settings"]["heap"] = False
+    assert heap_text(from_text(text(data))) == "heap off"
 
 
 def test_doubts_are_said():
