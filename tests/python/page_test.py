@@ -100,7 +100,7 @@ def test_the_headline_says_the_state_of_the_heap(page):
 def test_cores_stand_in_rows_of_equal_length():
     def rows_of(cores):
         data = document()
-        data["machine_model"] = machine_model(cores=cores)
+        data["machine_model"] = {**machine_model(cores=cores), "pairs": None}
         view = machine_section(from_text(text(data)))
         return set(re.findall(r'class="cores" style="--columns: (\d+)"', view))
     assert rows_of(32) == {"4"}  # eight in a cache
