@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "calibrate/statistics.h"
@@ -20,6 +21,7 @@ bool is_mispredicted(double predicted_ns, double measured_ns) {
 }
 
 ModelError model_error(std::vector<double> times_off) {
+  std::erase_if(times_off, [](double one) { return !std::isfinite(one); });
   if (times_off.empty()) return {};
   const auto mispredicted = std::count_if(times_off.begin(), times_off.end(),
                                           [](double one) { return one > mispredicted_from; });

@@ -26,7 +26,7 @@ struct ModelError {
   std::size_t mispredicted = 0;  // points that are marked
 };
 
-// Of the times_off of each point.
+// Of the times_off of each point, without those whose price the machine file cannot tell.
 ModelError model_error(std::vector<double> times_off);
 
 // "the model's predictions are off by a factor of 1.24 in the median of 34 points; 2 points marked

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace huddle::cli {
 namespace {
 
@@ -28,6 +30,12 @@ TEST(ModelError, IsTheMedianAndHowManyAreFarOff) {
   EXPECT_EQ(model_error_text(model_error({1.1})),
             "the model's predictions are off by a factor of 1.10 in the median of 1 point, and "
             "nowhere by more than 2");
+}
+
+TEST(ModelError, LeavesOutWhatHasNoPrice) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(model_error({nan, 1.5}).points, 1U);
+  EXPECT_DOUBLE_EQ(model_error({nan, 1.5}).median_times_off, 1.5);
 }
 
 TEST(ModelError, OfNothingIsNotTalkedOf) {
