@@ -3,48 +3,63 @@
 # Copyright the huddle contributors
 #
 # `make demo`: from a clean clone to a picture of this machine, and to what huddle does for its MPI,
-# as a table and as a report. What it measures goes to build/demo; a calibration that the user already
-# has is left alone.
+# as a table and as a report. Pictures and results go to build/demo. The machine file is kept where
+# every huddle command finds it, unless one is found already: that one is left alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/build-huddle.sh huddle
+has_mpi() { command -v mpirun >/dev/null || command -v mpiexec >/dev/null; }
+# What an MPI's processes load, and the programs that measure in them.
+parts_for_mpi() {
+  local abi=mpich
+  has_mpi || return 0
+  case $({ mpirun --version || mpiexec --version; } 2>/dev/null) in *'Open MPI'*) abi=openmpi ;; esac
+  echo "huddle_$abi" "huddle-bench-$abi" huddle_preload huddle_look huddle_heap_preload
+}
+
+# Without an MPI or matplotlib the demo is shorter, and says what to install.
+if ! has_mpi || ! /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+  scripts/install-packages.sh build demo || true
+fi
+# shellcheck disable=SC2046  # words
+scripts/build-huddle.sh huddle $(parts_for_mpi)
 
 huddle=build/release/bin/huddle
 out=build/demo
 mkdir -p "$out"
+rm -f "$out/bench.json" "$out/bench.html"
+# The machine file that commands find by themselves; empty: none.
+found_file() { "$huddle" topo --json | sed -n 's/.*"machine_file":"\([^"]*\)".*/\1/p'; }
+
 echo "== huddle calibrate --quick: what does communication cost on this machine?"
-"$huddle" calibrate --quick --force --output "$out/machine.toml"
+file=$out/machine.toml
+kept=$(found_file)
+if [ -z "$kept" ] && "$huddle" calibrate --quick; then
+  kept=$(found_file)
+  file=$kept
+else
+  "$huddle" calibrate --quick --force --output "$file"
+fi
 echo
 echo "== huddle topo: the machine, and the time of a cache line between any two cores"
-"$huddle" topo --machine "$out/machine.toml"
-"$huddle" topo --machine "$out/machine.toml" --svg "$out/machine.svg"
-"$huddle" topo --machine "$out/machine.toml" --png "$out/machine.png"
+"$huddle" topo --machine "$file"
+"$huddle" topo --machine "$file" --svg "$out/machine.svg"
+"$huddle" topo --machine "$file" --png "$out/machine.png"
 echo
 echo "== huddle bench --quick: the collectives of this machine's MPI, against huddle's"
-# What an MPI's processes load, and the programs that measure in them.
-parts_for_mpi() {
-  local abi=mpich
-  case $({ mpirun --version || mpiexec --version; } 2>/dev/null) in *'Open MPI'*) abi=openmpi ;; esac
-  echo huddle "huddle_$abi" "huddle-bench-$abi" huddle_preload huddle_look huddle_heap_preload
-}
-has_mpi() { command -v mpirun >/dev/null || command -v mpiexec >/dev/null; }
-# Without an MPI or matplotlib the demo is shorter, and says what to install.
-if ! has_mpi || ! /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
-  scripts/install-packages.sh demo || true
-fi
-rm -f "$out/bench.json" "$out/bench.html"
 if has_mpi; then
-  # shellcheck disable=SC2046  # words
-  scripts/build-huddle.sh $(parts_for_mpi)
-  "$huddle" bench --quick --seconds 24 --machine "$out/machine.toml" --json "$out/bench.json"
+  "$huddle" bench --quick --seconds 24 --machine "$file" --json "$out/bench.json"
   "$huddle" report "$out/bench.json" >/dev/null || true
 else
   echo "There is no MPI on the PATH (Debian: apt install openmpi-bin); this times huddle without one:"
-  "$huddle" bench --engine --quick --as-is --machine "$out/machine.toml" || true # a bar may be missed
+  "$huddle" bench engine --quick --as-is --machine "$file" || true # a bar may be missed
 fi
 echo
-echo "The figures:  $PWD/$out/machine.toml"
+if [ "$file" = "$kept" ]; then
+  echo "The figures:  $file; huddle run finds them there"
+else
+  echo "The figures:  $PWD/$file; huddle run goes by ${kept:-none: they are too unsteady to be kept}"
+fi
 echo "The picture:  $PWD/$out/machine.svg (and machine.png)"
 [ ! -f "$out/bench.html" ] || echo "The report:   $PWD/$out/bench.html"
 echo "Next:         $huddle --help"

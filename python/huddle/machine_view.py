@@ -2,14 +2,16 @@
 # Copyright the huddle contributors
 """The machine as boxes, and what a cache line costs in it: a part of the page."""
 import html
+import math
 
 from .plots.canvas import svg_element
-from .plots.lines import lines_figure
+from .plots.lines import lines_figure, with_threads
 from .plots.palette import STAND_INS
 from .sentences import level_title
 from .words import short_number, size_text, time_text
 
 escape = html.escape
+MOST_COLUMNS = 8  # of cores: what is longer is hardly seen as a row
 
 
 def machine_section(results):
@@ -21,8 +23,7 @@ def machine_section(results):
     figure = lines_figure(machine, STAND_INS)
     if figure is not None:
         svg = svg_element(figure, "lines", "Time of a cache line from core to core, in nanoseconds")
-        matrix = (f"<figure>{svg}<figcaption>A cache line one way, ns, by processor: "
-                  f"{_range(machine.pairs)}</figcaption></figure>")
+        matrix = f"<figure>{svg}<figcaption>{escape(_caption(machine))}</figcaption></figure>"
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in machine.doubts)
     return (f"<p>{escape(_title(results))}</p>\n"
             f'<div class="machine"><div>{_boxes(machine)}{_lines(machine)}</div>{matrix}</div>'
@@ -30,9 +31,14 @@ def machine_section(results):
                if doubts else ""))
 
 
-def _range(pairs):
-    known = [time for row in pairs.one_way_ns for time in row if time > 0]
-    return f"{short_number(min(known))} to {short_number(max(known))}"
+def _caption(machine):
+    times = with_threads(machine)
+    known = [time for row in times for time in row if time > 0]
+    caption = (f"A cache line one way, ns, by processor: {short_number(min(known))} to "
+               f"{short_number(max(known))}")
+    if times[0][0] > 0:
+        caption += "; on the diagonal between the hardware threads of a core"
+    return caption
 
 
 def _title(results):
@@ -55,8 +61,7 @@ def _boxes(machine):
 def _inside(levels, cores, place):
     """The boxes of the outermost level in that place; levels that say the same share a box."""
     if not levels:
-        return "".join(f'<span class="core">{"·".join(map(str, core))}</span>'
-                       for core in cores if set(core) <= place)
+        return _cores([core for core in cores if set(core) <= place])
     outermost, inner = levels[0], levels[1:]
     parts = []
     for number, group in enumerate(outermost.groups):
@@ -69,6 +74,19 @@ def _inside(levels, cores, place):
         parts.append(f'<div class="box"><span class="title">{escape(" + ".join(titles))}</span>'
                      f'<div class="inside">{_inside(rest, cores, set(group))}</div></div>')
     return "".join(parts)
+
+
+def _cores(cores):
+    """In rows of equal length: eight as two rows of four."""
+    cells = "".join(f'<span class="core">{"·".join(map(str, core))}</span>' for core in cores)
+    return f'<div class="cores" style="--columns: {_columns(len(cores))}">{cells}</div>'
+
+
+def _columns(count):
+    """Of rows as long as each other, about as many as they are long, the rows the longer ones."""
+    square = math.isqrt(count - 1) + 1  # rounded up
+    exact = next((columns for columns in range(square, count + 1) if count % columns == 0), count)
+    return exact if exact <= MOST_COLUMNS else square
 
 
 def _lines(machine):

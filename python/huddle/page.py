@@ -6,11 +6,12 @@ from importlib import resources
 
 from .machine_view import machine_section
 from .plots.canvas import svg_element
-from .plots.heat_map import heat_map_figure
+from .plots.heat_map import NARROW, WIDE, heat_map_figure
 from .plots.latency import latency_figure
 from .plots.palette import DARK, LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
 from .results import BELOW_BAR, PASSED, UNSTEADY
-from .sentences import (candidate_text, command, doubts, rivals_text, setting_rows, summary, why)
+from .sentences import (candidate_text, command, doubts, heap_text, model_error_text, rivals_text,
+                        setting_rows, summary, why)
 from .words import ratio_text, size_text, time_text
 
 escape = html.escape
@@ -18,7 +19,7 @@ escape = html.escape
 
 def page(results):
     """The whole document."""
-    title = f"huddle bench: {results.machine_name}"
+    title = f"huddle bench: {results.machine_name}, {heap_text(results)}"
     body = "\n".join([_head(results), _ratios(results), _machine(results), _operations(results),
                       _reproduce(results), _foot(results)])
     return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -50,17 +51,22 @@ def _style():
 
 def _head(results):
     items = "".join(f"<li>{escape(doubt)}</li>" for doubt in doubts(results))
-    return (f"<header><h1>huddle against {escape(rivals_text(results))}</h1>\n"
+    error = model_error_text(results)
+    return (f"<header><h1>huddle ({heap_text(results)}) against {escape(rivals_text(results))}</h1>\n"
             f'<p class="summary">{escape(summary(results))}</p>\n'
+            + (f'<p class="note">{escape(error)}</p>\n' if error else "")
             + (f'<ul class="doubts note">{items}</ul>' if items else "") + "</header>")
 
 
 def _ratios(results):
-    svg = svg_element(heat_map_figure(results, STAND_INS), "heat",
-                      "Ratio by operation and size; the tables below have the same figures")
+    # One of the two is shown, by the width of the window.
+    maps = "\n".join(f'<figure class="heat {name}">'
+                     + svg_element(heat_map_figure(results, STAND_INS, shape), f"heat-{name}",
+                                   "Ratio by operation and size; the tables below have the same figures")
+                     + "</figure>" for name, shape in (("wide", WIDE), ("narrow", NARROW)))
     links = "".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in results.operations)
     return ('<section id="ratios"><h2>How many times faster, by operation and size</h2>\n'
-            f'<figure class="heat">{svg}</figure>\n{_legend()}\n'
+            f"{maps}\n{_legend()}\n"
             f"<nav>{links}</nav></section>")
 
 
@@ -112,7 +118,7 @@ def _table(results, points):
     heads += [("huddle", "")] + ([("floor", "aside")] if floors else [])
     heads += [("ratio", ""), ("interval", "")]
     head = "".join(f'<th scope="col"{_class(name)}>{escape(text)}</th>' for text, name in heads)
-    rows = "\n".join(_row(results, point, floors) + _choice(point.choice, len(heads))
+    rows = "\n".join(_row(results, point, floors) + _choice(point, len(heads))
                      for point in points)
     return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
 
@@ -134,12 +140,12 @@ def _row(results, point, floors):
     return f"<tr{kind}>" + "".join(f"<td{_class(name)}>{text}</td>" for name, text in cells) + "</tr>"
 
 
-def _choice(choice, columns):
+def _choice(point, columns):
     """A line of its own below the figures: words are longer than these."""
-    if choice is None:
+    if point.choice is None:
         return ""
     return (f'<tr class="why"><td></td><td colspan="{columns - 1}">'
-            f"{escape(candidate_text(choice.chosen))} <small>{escape(why(choice))}</small></td></tr>")
+            f"{escape(candidate_text(point.choice.chosen))} <small>{escape(why(point))}</small></td></tr>")
 
 
 def _class(name):
@@ -151,7 +157,7 @@ def _reproduce(results):
                      for name, value in setting_rows(results))
     hints = ["Both sides run in the same job, with the same buffers, in turns; data change from call to "
              "call and are checked on every rank. Roots take turns."]
-    if results.has_peers:
+    if results.has_peers and not results.settings.peers:
         hints.append("DIR is where bench/peers DIR has set up the MPIs.")
     hints.append(f"{command(results).rsplit(' ', 1)[-1]} then has every sample; huddle report draws it.")
     return ('<section id="reproduce"><h2>How to measure it again</h2>\n'

@@ -2,15 +2,17 @@
 # Copyright the huddle contributors
 """The results of `huddle bench --json FILE`: read, looked at, and put in order."""
 import json
+import statistics
 from dataclasses import dataclass
 from typing import Dict, List, Optional
 
 from .fields import BadResults, Fields
 from .machine import Machine, machine_from
-from .statistics import Interval, batches_interval, geometric_mean
+from .statistics import Interval, batches_interval, factor_between, geometric_mean
 
 SCHEMA = 1
-UNSTEADY, PASSED, BELOW_BAR = "~", "=", "!"  # the marks of huddle's own tables
+UNSTEADY, PASSED, BELOW_BAR, MISPREDICTED = "~", "=", "!", "?"  # the marks of huddle's own tables
+MISPREDICTED_FROM = 2  # a prediction that is off by more than this factor is marked
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,18 @@ class Point:
                 + BELOW_BAR * self.below_bar)
 
     @property
+    def times_off(self):
+        """By which factor the model's prediction was off; nothing where there was none, or where the
+        MPI took a part of the calls."""
+        if self.choice is None or self.passed_calls > 0:
+            return None
+        return factor_between(self.choice.chosen.predicted_ns, self.huddle_ns.middle)
+
+    @property
+    def is_mispredicted(self):
+        return self.times_off is not None and self.times_off > MISPREDICTED_FROM
+
+    @property
     def is_faster(self):
         return self.ratio.low > 1
 
@@ -76,6 +90,9 @@ class Settings:
     ops: str  # empty: all
     quick: bool
     heap: bool  # the ranks' buffers were in the shared heap
+    mpi: str  # the launcher, where one MPI was measured; empty: not known, or the best of several
+    mpi_library: str  # as it was given; empty: not given
+    peers: str  # the folder of several MPIs, as it was given; empty: none, or not known
     point_seconds: float
     seconds: Optional[int]  # for all points together, where that was asked for
     half_width: float
@@ -126,6 +143,11 @@ class Results:
         points = self.points if operation is None else self.of(operation)
         return geometric_mean([point.ratio.middle for point in points])
 
+    def model_error(self):
+        """The median of the factors by which predictions were off; nothing without predictions."""
+        factors = [point.times_off for point in self.points if point.times_off is not None]
+        return statistics.median(factors) if factors else None
+
     def native_ns(self, point):
         """What the MPI that huddle ran in took by itself: beside the best of several, a rough
         figure from the few samples by which that one was chosen."""
@@ -139,6 +161,7 @@ class Results:
                  "ratio_low": point.ratio.low, "ratio_high": point.ratio.high,
                  "stable": point.stable, "passed_calls": point.passed_calls,
                  "below_bar": point.below_bar, "floor_ns": point.floor_ns,
+                 "predicted_ns": point.choice.chosen.predicted_ns if point.choice else None,
                  "algorithm": point.choice.chosen.algorithm if point.choice else None}
                 for point in self.points]
 
@@ -204,7 +227,7 @@ def _refuse_others(document):
                          "of what 'huddle bench --json FILE' writes")
     if document.text("what") != "mpi":
         raise BadResults("this is a benchmark of the engine; a report is made of what "
-                         "'huddle bench --json FILE' writes without --engine")
+                         "'huddle bench --json FILE' writes, not 'huddle bench engine'")
 
 
 def _results(document):
@@ -239,11 +262,18 @@ def _settings(given):
                     ops=given.text("ops"),
                     quick=given.flag("quick"),
                     heap=given.flag("heap") if given.has("heap") else False,
+                    mpi=_text_or_nothing(given, "mpi"),
+                    mpi_library=_text_or_nothing(given, "mpi_library"),
+                    peers=_text_or_nothing(given, "peers"),
                     point_seconds=given.positive("point_seconds"),
                     seconds=given.whole("seconds") if given.has("seconds") else None,
                     half_width=given.positive("half_width"),
                     confidence=given.positive("confidence"),
                     bar=given.positive("bar"))
+
+
+def _text_or_nothing(given, key):
+    return given.text(key) if given.has(key) else ""
 
 
 def _point(given, mpi_names, confidence):

@@ -3,6 +3,7 @@
 """What results say, in words: the summary, why something was chosen, how to measure it again."""
 import shlex
 
+from .results import MISPREDICTED, MISPREDICTED_FROM
 from .words import counted, joined, number_word, ratio_text, size_text, time_text
 
 
@@ -11,6 +12,15 @@ def rivals_text(results):
     if results.has_peers:
         return f"the best of {number_word(len(results.mpis))} MPIs at each point"
     return f"{results.mpis[0].short_version}'s own collectives"
+
+
+def heap_text(results):
+    """The state of the heap, which decides by what ways data can go."""
+    return "heap on" if results.settings.heap else "heap off"
+
+
+def buffers_text(results):
+    return "buffers in the shared heap" if results.settings.heap else "buffers in ordinary memory"
 
 
 def summary(results):
@@ -22,7 +32,7 @@ def summary(results):
     ranks = f"{counted(results.ranks, 'rank')}{' that share cores' if results.crowded else ''}"
     counts = [f"{verb} at {counted(count, 'point')}" for verb, count in (
         ("faster", faster), ("slower", slower), ("undecided", len(points) - faster - slower)) if count]
-    return (f"With {ranks} on {results.machine_name}, huddle is {ratio_text(mean)} times as fast, in "
+    return (f"With {ranks} on {results.machine_name} and {buffers_text(results)}, huddle is {ratio_text(mean)} times as fast, in "
             f"the geometric mean, as {rivals_text(results)}: {joined(counts)}, with "
             f"{results.settings.confidence * 100:g} % confidence each.")
 
@@ -48,15 +58,33 @@ def doubts(results):
     yield from results.notes
 
 
+def model_error_text(results):
+    """How far the predictions in the report can be trusted; empty where there are none."""
+    middle = results.model_error()
+    if middle is None:
+        return ""
+    predicted = [point for point in results.points if point.times_off is not None]
+    far = sum(point.is_mispredicted for point in predicted)
+    figures = "its calibrated figures" if results.calibrated else "generic figures"
+    text = (f"By {figures}, the model's predictions are off by a factor of {ratio_text(middle)} in the "
+            f"median of {counted(len(predicted), 'point')}")
+    if not far:
+        return f"{text}, and nowhere by more than {MISPREDICTED_FROM}."
+    return f"{text}; {counted(far, 'point')} marked {MISPREDICTED}: by more than {MISPREDICTED_FROM}."
+
+
 def candidate_text(candidate):
     if not candidate.parameters:
         return candidate.algorithm
     return f"{candidate.algorithm}: {candidate.parameters}"
 
 
-def why(choice):
+def why(point):
     """Why this one: what it was predicted to take, and what the next best was."""
+    choice = point.choice
     reason = f"predicted {time_text(choice.chosen.predicted_ns)}"
+    if point.is_mispredicted:
+        reason += f" {MISPREDICTED}"
     if not choice.others:
         return f"{reason}; nothing else could serve"
     following = choice.others[0]
@@ -73,7 +101,8 @@ def level_title(level, number):
 
 
 def command(results):
-    """What measures the same again. Folders and launchers are the reader's own."""
+    """What measures the same again, with the same MPI and the same machine file; early files do not
+    say where the MPIs were."""
     settings = results.settings
     words = ["huddle", "bench", "-n", str(results.ranks)]
     if settings.ops:
@@ -84,9 +113,21 @@ def command(results):
     if settings.seconds:
         words += ["--seconds", str(settings.seconds)]
     words += ["--heap", "on" if settings.heap else "off"]
-    if results.has_peers:
-        words += ["--peers", "DIR", "--under", results.under]
+    if results.machine_file:
+        words += ["--machine", results.machine_file]
+    if results.has_peers or settings.peers:
+        words += ["--peers", settings.peers or "DIR", "--under", results.under]
+    if settings.mpi:
+        words += ["--mpi", settings.mpi]
+    if settings.mpi_library:
+        words += ["--mpi-library", settings.mpi_library]
     return shlex.join([*words, "--json", "results.json"])
+
+
+def machine_file_text(results):
+    if not results.machine_file:
+        return "none: generic figures"
+    return f"{results.machine_file}{'' if results.calibrated else ' (uncalibrated)'}"
 
 
 def setting_rows(results):
@@ -95,7 +136,7 @@ def setting_rows(results):
     under = next(mpi for mpi in results.mpis if mpi.name == results.under)
     model = f" ({results.machine.cpu_model})" if results.machine else ""
     yield "machine", results.machine_name + model
-    yield "machine file", "calibrated" if results.calibrated else "none: generic figures"
+    yield "machine file", machine_file_text(results)
     yield "huddle", results.huddle
     for mpi in results.mpis:
         role = "MPI that huddle ran in" if mpi is under else "MPI"

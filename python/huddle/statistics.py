@@ -40,5 +40,10 @@ def batches_interval(batches, confidence):
     return median_interval([statistics.median(batch) for batch in batches], confidence)
 
 
+def factor_between(one, other):
+    """How many times the greater of the two is the lesser: 1 where they are equal."""
+    return max(one / other, other / one)
+
+
 def geometric_mean(values):
     return math.exp(math.fsum(map(math.log, values)) / len(values))

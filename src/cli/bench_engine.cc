@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench --engine: the collectives inside of a node, against bare code.
+// huddle bench engine: the collectives inside of a node, against bare code.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 class EngineBench {
  public:
-  explicit EngineBench(const BenchOptions& options) : options_(options) {}
+  explicit EngineBench(const EngineBenchOptions& options) : options_(options) {}
   ExitCode run(const Context& context);
 
  private:
@@ -35,7 +35,7 @@ class EngineBench {
                 const Interrupt& interrupt, BenchReport& report) const;
   void print(const Console& console, const BenchReport& report) const;
 
-  const BenchOptions& options_;
+  const EngineBenchOptions& options_;
 };
 
 std::vector<contest::Contest> EngineBench::contests(const machine::Discovery& discovery,
@@ -101,7 +101,7 @@ ExitCode EngineBench::run(const Context& context) {
 
 }  // namespace
 
-ExitCode bench_engine(const Context& context, const BenchOptions& options) {
+ExitCode bench_engine(const Context& context, const EngineBenchOptions& options) {
   return EngineBench(options).run(context);
 }
 

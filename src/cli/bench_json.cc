@@ -6,6 +6,7 @@
 
 #include "calibrate/statistics.h"
 #include "cli/machine_json.h"
+#include "cli/prediction_error_json.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {
@@ -24,6 +25,7 @@ ordered_json entry_json(const contest::EntryResult& entry) {
     const calibrate::Summary summary = calibrate::summarize(entry.ns);
     one["median_ns"] = summary.median;
     one["spread"] = summary.spread;
+    if (entry.predicted_ns) one["times_off"] = times_off(*entry.predicted_ns, summary.median);
   }
   one["ns"] = entry.ns;
   return one;
@@ -80,6 +82,7 @@ std::string bench_json(const BenchReport& report) {
                        {"notes", report.notes},
                        {"contests", ordered_json::array()}};
   for (const auto& result : report.results) root["contests"].push_back(result_json(result));
+  add_prediction_error(root, report.prediction_error());
   return json_text(root);
 }
 

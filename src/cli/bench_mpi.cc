@@ -99,7 +99,7 @@ void refuse_crowded_real_time(int ranks, int processors) {
                   ranks, processors));
 }
 
-versus::Effort effort_of(const BenchOptions& options, std::size_t points) {
+versus::Effort effort_of(const MpiBenchOptions& options, std::size_t points) {
   versus::Effort effort{options.quick ? quick_point_seconds : usual_point_seconds,
                         options.quick ? quick_half_width : usual_half_width};
   if (options.seconds > 0) {
@@ -113,7 +113,7 @@ std::string whole(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
 }
 
-versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
+versus::Plan plan_of(const MpiBenchOptions& options, const std::string& sizes,
                      const std::string& machine_file, bool with_heap) {
   versus::Plan plan;
   if (options.peers.empty()) {
@@ -135,6 +135,13 @@ versus::Plan plan_of(const BenchOptions& options, const std::string& sizes,
   return plan;
 }
 
+// Of the one MPI, as it was found: another may be the first on the PATH when this is measured
+// again.
+std::string launcher_of(const versus::Plan& plan, const MpiBenchOptions& options) {
+  if (!options.peers.empty()) return "";
+  return fmt::format("{}", fmt::join(plan.mpis.front().launcher, " "));
+}
+
 // Of each result; none where nobody has measured the machine, or where ranks share its cores. Ranks
 // are taken to sit on cores in their order, as launchers place them where nobody says otherwise.
 std::vector<double> floors(const MpiBenchReport& report) {
@@ -153,7 +160,7 @@ std::vector<double> floors(const MpiBenchReport& report) {
   return all;
 }
 
-void print(const Console& console, const BenchOptions& options, const MpiBenchReport& report) {
+void print(const Console& console, const MpiBenchOptions& options, const MpiBenchReport& report) {
   for (const std::string& note : report.measured.notes) console.note("note: " + note);
   if (report.measured.results.empty()) return;
   if (!options.json.empty()) put_json(console, bench_mpi_json(report), options.json);
@@ -162,7 +169,7 @@ void print(const Console& console, const BenchOptions& options, const MpiBenchRe
 
 }  // namespace
 
-ExitCode bench_mpi(const Context& context, const BenchOptions& options) {
+ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
   const Console& console = context.console;
   const machine::Discovery discovery = machine::discover_this_machine();
   const MachineInQuestion machine = machine_in_question(context, discovery.topology);
@@ -186,7 +193,10 @@ ExitCode bench_mpi(const Context& context, const BenchOptions& options) {
                         .effort = plan.effort,
                         .ops = options.ops,
                         .sizes = sizes,
-                        .seconds = options.seconds};
+                        .seconds = options.seconds,
+                        .mpi = launcher_of(plan, options),
+                        .mpi_library = options.mpi_library,
+                        .peers = options.peers};
   report.floor_ns = floors(report);
   watcher.finish();
   print(console, options, report);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/machine_json.h"
+#include "cli/prediction_error_json.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {
@@ -56,6 +57,7 @@ ordered_json point_json(const versus::PointResult& one) {
                        {"again", ordered_json::array()}};
   for (const auto& again : one.again) json["again"].push_back(estimate_json(again));
   if (!one.choices.empty()) json["choice"] = choice_json(one.choices);
+  if (const auto off = times_off(one)) json["times_off"] = *off;
   if (!one.selection_ns.empty()) json["selection_ns"] = one.selection_ns;
   json["native_batches_ns"] = one.tally.native_ns;
   json["huddle_batches_ns"] = one.tally.huddle_ns;
@@ -95,7 +97,12 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
     if (i < report.floor_ns.size()) point["floor_ns"] = report.floor_ns[i];
     root["points"].push_back(point);
   }
-  if (report.seconds > 0) root["settings"]["seconds"] = report.seconds;
+  ordered_json& settings = root["settings"];
+  if (report.seconds > 0) settings["seconds"] = report.seconds;
+  if (!report.mpi.empty()) settings["mpi"] = report.mpi;
+  if (!report.mpi_library.empty()) settings["mpi_library"] = report.mpi_library;
+  if (!report.peers.empty()) settings["peers"] = report.peers;
+  add_prediction_error(root, report.prediction_error());
   add_machine(root["machine_model"], report.machine);
   return json_text(root);
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -34,6 +35,7 @@ std::string marks(const PointResult& one) {
   if (!one.stable) text += '~';
   if (one.passed > 0) text += '=';
   if (one.below_bar()) text += '!';
+  if (times_off(one).value_or(1) > mispredicted_from) text += misprediction_mark;
   return text;
 }
 
@@ -92,7 +94,8 @@ std::string heading(const MpiBenchReport& report, int columns) {
                            "roots in turns",
                            report.ranks, measured.crowded ? " that share cores" : "",
                            short_version(measured.versions[measured.under]),
-                           report.in_heap ? "; buffers in the shared heap" : ""),
+                           report.in_heap ? "; heap on: buffers in the shared heap"
+                                          : "; heap off: buffers in ordinary memory"),
                0, columns);
   if (!report.has_peers()) return text;
   for (std::size_t i = 0; i < measured.mpis.size(); ++i) {
@@ -118,6 +121,8 @@ std::string legend(const MpiBenchReport& report, int columns) {
     text += wrap("", fmt::format("! slower than {} of the MPI's speed in every try", versus::bar),
                  2, columns);
   }
+  const std::string error = prediction_error_text(report.prediction_error());
+  if (!error.empty()) text += wrap("", error, 2, columns);
   return text.empty() ? text : '\n' + text;
 }
 
@@ -126,6 +131,19 @@ std::string legend(const MpiBenchReport& report, int columns) {
 bool MpiBenchReport::misses_bar() const {
   return std::any_of(measured.results.begin(), measured.results.end(),
                      [](const PointResult& one) { return one.below_bar(); });
+}
+
+std::optional<double> times_off(const PointResult& one) {
+  if (one.choices.empty() || one.passed > 0) return std::nullopt;
+  return times_off(one.choices.front().predicted_ns, one.huddle_ns);
+}
+
+PredictionError MpiBenchReport::prediction_error() const {
+  std::vector<double> all;
+  for (const PointResult& one : measured.results) {
+    if (const auto off = times_off(one)) all.push_back(*off);
+  }
+  return cli::prediction_error(std::move(all));
 }
 
 std::string bench_mpi_text(const MpiBenchReport& report, int columns) {

@@ -4,9 +4,11 @@
 // The tables of `huddle bench` with an MPI, as people know them from OSU's programs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/prediction_error.h"
 #include "machine/machine.h"
 #include "versus/bench.h"
 
@@ -24,11 +26,20 @@ struct MpiBenchReport {
   std::string ops;
   std::string sizes;
   int seconds = 0;  // for all points together; 0: that was not asked for
+  // What has to be said again to measure the same; empty: not given.
+  std::string mpi;  // the launcher, where there is one MPI
+  std::string mpi_library;
+  std::string peers;
 
   bool has_peers() const { return measured.mpis.size() > 1; }
   // A point below the bar, in each of its tries.
   bool misses_bar() const;
+  PredictionError prediction_error() const;
 };
+
+// How far the prediction for a point is off; nothing where there was none, or where huddle left
+// calls to the MPI.
+std::optional<double> times_off(const versus::PointResult& one);
 
 std::string bench_mpi_text(const MpiBenchReport& report, int columns);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle bench` was asked for, and the things that it can do.
+// What `huddle bench` and `huddle bench engine` were asked for, and the things that they can do.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/command.h"
 
@@ -14,19 +13,13 @@ namespace huddle::cli {
 // Where --json has no file.
 inline constexpr const char* json_on_stdout = "-";
 
-struct BenchOptions {
+inline constexpr int most_bench_ranks = 1024;
+
+// An MPI against huddle.
+struct MpiBenchOptions {
   bool quick = false;
   std::string json;  // a file, or json_on_stdout; empty: not asked for
   int ranks = 0;     // 0: not given
-  // --engine
-  bool engine = false;
-  bool as_is = false;
-  bool variants = false;
-  bool table = false;
-  bool markdown = false;
-  bool dry_run = false;
-  int rounds = 0;  // 0: not given
-  // with an MPI
   std::string ops;
   std::string sizes;
   std::string mpi;
@@ -34,13 +27,24 @@ struct BenchOptions {
   std::string peers;
   std::string under;
   int seconds = 0;  // 0: not given
-  // in place of a run: two files of such
-  std::vector<std::string> compare;
 };
 
-ExitCode bench_engine(const Context& context, const BenchOptions& options);
-ExitCode bench_table(const Context& context, const BenchOptions& options);
-ExitCode bench_mpi(const Context& context, const BenchOptions& options);
+// The collectives inside a node against bare code.
+struct EngineBenchOptions {
+  bool quick = false;
+  std::string json;  // as above
+  int ranks = 0;
+  bool as_is = false;
+  bool variants = false;
+  bool table = false;
+  bool markdown = false;
+  bool dry_run = false;
+  int rounds = 0;  // 0: not given
+};
+
+ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options);
+ExitCode bench_engine(const Context& context, const EngineBenchOptions& options);
+ExitCode bench_table(const Context& context, const EngineBenchOptions& options);
 
 // To the file that --json names, or to stdout.
 void put_json(const Console& console, const std::string& text, const std::string& where);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/prediction_error.h"
 #include "contest/contest.h"
 #include "machine/machine.h"
 
@@ -32,6 +33,8 @@ struct BenchReport {
     }
     return true;
   }
+  // Of whatever was predicted.
+  PredictionError prediction_error() const;
 };
 
 }  // namespace huddle::cli

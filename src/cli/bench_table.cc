@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench --engine --table: every algorithm of every operation, what it needs, and what it
+// huddle bench engine --table: every algorithm of every operation, what it needs, and what it
 // takes by size, as predicted and as measured.
 #include <fmt/format.h>
 
@@ -27,11 +27,12 @@ namespace {
 
 constexpr int usual_ranks = 2;
 
-int ranks_of(const BenchOptions& options) {
+int ranks_of(const EngineBenchOptions& options) {
   return options.ranks > 0 ? options.ranks : usual_ranks;
 }
 
-void print(const Console& console, const BenchOptions& options, const BenchTableReport& report) {
+void print(const Console& console, const EngineBenchOptions& options,
+           const BenchTableReport& report) {
   for (const std::string& note : report.notes) console.note("note: " + note);
   if (!options.json.empty()) put_json(console, bench_table_json(report), options.json);
   if (options.json == json_on_stdout) return;
@@ -40,7 +41,7 @@ void print(const Console& console, const BenchOptions& options, const BenchTable
 }
 
 BenchTableReport report_of(machine::LoadedMachine loaded, contest::Seating seating,
-                           const BenchOptions& options) {
+                           const EngineBenchOptions& options) {
   return {.machine = std::move(loaded.machine),
           .machine_file = loaded.path,
           .seating = std::move(seating),
@@ -52,7 +53,7 @@ BenchTableReport report_of(machine::LoadedMachine loaded, contest::Seating seati
 }
 
 // Needs nobody to run, and so answers for machines that are not here.
-ExitCode predict(const Context& context, const BenchOptions& options) {
+ExitCode predict(const Context& context, const EngineBenchOptions& options) {
   MachineInQuestion machine =
       machine_in_question(context, machine::discover_this_machine().topology);
   const contest::Seating seating{ranks_of(options),
@@ -97,7 +98,7 @@ void measure(const Context& context, const Interrupt& interrupt, BenchTableRepor
 
 }  // namespace
 
-ExitCode bench_table(const Context& context, const BenchOptions& options) {
+ExitCode bench_table(const Context& context, const EngineBenchOptions& options) {
   if (options.dry_run) return predict(context, options);
   const machine::Discovery discovery = machine::discover_this_machine();
   const Interrupt interrupt;

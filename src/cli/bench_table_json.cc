@@ -6,6 +6,7 @@
 #include "cli/bench_json.h"
 #include "cli/bench_table_report.h"
 #include "cli/machine_json.h"
+#include "cli/prediction_error_json.h"
 #include "huddle/huddle.h"
 
 namespace huddle::cli {
@@ -21,6 +22,7 @@ ordered_json cell_json(std::size_t bytes, const contest::Cell& cell) {
   if (!cell.ns.empty()) {
     const calibrate::Summary summary = calibrate::summarize(cell.ns);
     one["median_ns"] = summary.median;
+    one["times_off"] = times_off(cell.best.ns, summary.median);
     one["spread"] = summary.spread;
   }
   one["ns"] = cell.ns;
@@ -67,6 +69,7 @@ std::string bench_table_json(const BenchTableReport& report) {
                        {"notes", report.notes},
                        {"operations", ordered_json::array()}};
   for (const auto& table : report.tables) root["operations"].push_back(table_json(table));
+  add_prediction_error(root, report.prediction_error());
   return json_text(root);
 }
 

@@ -25,16 +25,34 @@ std::string microseconds_text(double ns) {
 
 std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice) {
   const contest::Seating& seating = report.seating;
-  return fmt::format("{}; {}; microseconds, {}; {} is what huddle chooses",
+  const std::string error = prediction_error_text(report.prediction_error());
+  return fmt::format("{}; {}; microseconds, {}; {} is what huddle chooses{}{}",
                      machine_text(report.machine, report.machine_file),
                      report.dry_run ? counted(seating.ranks, "rank") : text(seating),
-                     report.dry_run ? "predicted" : "predicted/measured", mark_of_choice);
+                     report.dry_run ? "predicted" : "predicted/measured", mark_of_choice,
+                     error.empty() ? "" : "; ", error);
+}
+
+PredictionError BenchTableReport::prediction_error() const {
+  std::vector<double> all;
+  for (const contest::OperationTable& table : tables) {
+    for (const contest::AlgorithmRow& row : table.rows) {
+      for (const auto& cell : row.cells) {
+        if (!cell || cell->ns.empty()) continue;
+        all.push_back(times_off(cell->best.ns, calibrate::median_of(cell->ns)));
+      }
+    }
+  }
+  return cli::prediction_error(std::move(all));
 }
 
 std::string figures_text(const contest::Cell& cell) {
   std::string predicted = microseconds_text(cell.best.ns);
   if (cell.ns.empty()) return predicted;
-  return predicted + "/" + microseconds_text(calibrate::median_of(cell.ns));
+  const double measured_ns = calibrate::median_of(cell.ns);
+  const bool is_far = is_mispredicted(cell.best.ns, measured_ns);
+  return fmt::format("{}/{}{}", predicted, microseconds_text(measured_ns),
+                     is_far ? misprediction_mark : "");
 }
 
 std::string needs_text(const contest::AlgorithmRow& row) {

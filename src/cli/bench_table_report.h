@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Everything that `huddle bench --engine --table` found out, and what it prints.
+// Everything that `huddle bench engine --table` found out, and what it prints.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/prediction_error.h"
 #include "contest/algorithm_table.h"
 #include "contest/seating.h"
 #include "machine/machine.h"
@@ -24,6 +25,9 @@ struct BenchTableReport {
   bool interrupted = false;
   std::vector<std::string> notes;
   std::vector<contest::OperationTable> tables;
+
+  // Of all cells that were measured.
+  PredictionError prediction_error() const;
 };
 
 std::string bench_table_text(const BenchTableReport& report, int columns);
@@ -35,7 +39,7 @@ std::string bench_table_json(const BenchTableReport& report);
 
 // The machine, the ranks, and what the figures are.
 std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice);
-// "0.143/0.151": predicted and, where it was, measured.
+// "0.143/0.151": predicted and, where it was, measured; marked where they are far apart.
 std::string figures_text(const contest::Cell& cell);
 // "nothing" where there is nothing.
 std::string needs_text(const contest::AlgorithmRow& row);

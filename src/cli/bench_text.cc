@@ -70,6 +70,12 @@ std::string circumstances(const Result& result) {
   return where + fmt::format("; others took their cores {} times", result.switched_away);
 }
 
+std::string prediction_text(const EntryResult& entry) {
+  if (!entry.predicted_ns) return "-";
+  const bool is_far = is_mispredicted(*entry.predicted_ns, median_ns(entry));
+  return fmt::format("{}{}", time_text(*entry.predicted_ns), is_far ? misprediction_mark : "");
+}
+
 std::string entry_table(const Result& result, int columns) {
   if (result.rounds == 0) return "";
   const bool predicted =
@@ -82,7 +88,7 @@ std::string entry_table(const Result& result, int columns) {
     const std::string how = entry.how.empty() ? "" : fmt::format(" ({})", entry.how);
     Table::Row row = {entry.name + how, time_text(median_ns(entry)),
                       spread_text(calibrate::summarize(entry.ns).spread)};
-    if (predicted) row.push_back(entry.predicted_ns ? time_text(*entry.predicted_ns) : "-");
+    if (predicted) row.push_back(prediction_text(entry));
     table.add(std::move(row));
   }
   return fmt::format("\n{}{}", table.text(columns), wrap("", circumstances(result), 0, columns));
@@ -98,11 +104,24 @@ std::string machine_text(const machine::Machine& machine, const std::string& mac
                      machine_file == measured_now ? measured_now : "calibrated");
 }
 
+PredictionError BenchReport::prediction_error() const {
+  std::vector<double> all;
+  for (const Result& result : results) {
+    for (const EntryResult& entry : result.entries) {
+      if (entry.predicted_ns && !entry.ns.empty()) {
+        all.push_back(times_off(*entry.predicted_ns, median_ns(entry)));
+      }
+    }
+  }
+  return cli::prediction_error(std::move(all));
+}
+
 std::string bench_text(const BenchReport& report, int columns) {
   std::string all = wrap("", machine_text(report.machine, report.machine_file), 0, columns);
   all += verdict_table(report, columns);
   for (const Result& result : report.results) all += entry_table(result, columns);
-  return all;
+  const std::string error = prediction_error_text(report.prediction_error());
+  return error.empty() ? all : all + "\n" + wrap("", error, 2, columns);
 }
 
 }  // namespace huddle::cli

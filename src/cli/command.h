@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -31,9 +32,6 @@ class Options {
   virtual void optional_text(const std::string& names, std::string& target,
                              const std::string& fallback, const std::string& placeholder,
                              const std::string& help) = 0;
-  // Two values, both of them needed.
-  virtual void pair(const std::string& names, std::vector<std::string>& target,
-                    const std::string& placeholder, const std::string& help) = 0;
   virtual void number(const std::string& names, int& target, int least, int most,
                       const std::string& placeholder, const std::string& help) = 0;
   // The flag of a setting, such as --machine for "machine": given, it wins over environment and
@@ -63,13 +61,28 @@ struct Context {
 
 class Command {
  public:
+  Command() = default;
   virtual ~Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;  // one line, lower case, for the list of commands
   virtual std::string description() const { return summary(); }  // what help opens with
   virtual std::string examples() const = 0;  // shown below the options: "  huddle topo\n..."
   virtual void declare(Options& options) = 0;
   virtual ExitCode run(const Context& context) = 0;
+  // Commands below this one: `engine` of `bench` is `huddle bench engine`. Each has options and a
+  // help of its own.
+  const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
+
+ protected:
+  void add_subcommand(std::unique_ptr<Command> command) {
+    subcommands_.push_back(std::move(command));
+  }
+
+ private:
+  std::vector<std::unique_ptr<Command>> subcommands_;
 };
 
 std::unique_ptr<Command> make_run_command();
@@ -79,6 +92,8 @@ std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_command();
 std::unique_ptr<Command> make_bench_command();
+std::unique_ptr<Command> make_bench_engine_command();
+std::unique_ptr<Command> make_bench_compare_command();
 std::unique_ptr<Command> make_report_command();
 
 // Every command, in the order in which help lists them.

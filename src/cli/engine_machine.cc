@@ -30,7 +30,7 @@ machine::LoadedMachine file_of_here(const Context& context, const machine::Topol
 
 // Choices and floors should speak of the same minutes: a virtual machine may be another one today
 // than when its file was written. A file that was named is what its namer wants to try.
-machine::LoadedMachine engine_machine(const Context& context, const BenchOptions& options,
+machine::LoadedMachine engine_machine(const Context& context, const EngineBenchOptions& options,
                                       const machine::Discovery& discovery,
                                       const Interrupt& interrupt) {
   const bool is_named = !settings::find(context.settings, "machine").value.empty();
@@ -50,7 +50,7 @@ machine::LoadedMachine engine_machine(const Context& context, const BenchOptions
   interrupt.die();
 }
 
-int engine_rounds(const BenchOptions& options) {
+int engine_rounds(const EngineBenchOptions& options) {
   if (options.rounds > 0) return options.rounds;
   return options.quick ? quick_rounds : usual_rounds;
 }

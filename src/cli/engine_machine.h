@@ -15,11 +15,11 @@ namespace huddle::cli {
 // What was named, or with --as-is what is found; otherwise this machine is measured quickly, which
 // an interrupt ends together with the program. Throws UsageError where a file is of another
 // machine.
-machine::LoadedMachine engine_machine(const Context& context, const BenchOptions& options,
+machine::LoadedMachine engine_machine(const Context& context, const EngineBenchOptions& options,
                                       const machine::Discovery& discovery,
                                       const Interrupt& interrupt);
 
 // The rounds that were asked for.
-int engine_rounds(const BenchOptions& options);
+int engine_rounds(const EngineBenchOptions& options);
 
 }  // namespace huddle::cli

@@ -102,10 +102,6 @@ class Recorder : public Options {
     argument.values = 1;
     argument.value_optional = true;
   }
-  void pair(const std::string& names, std::vector<std::string>& /*target*/,
-            const std::string& placeholder, const std::string& help) override {
-    option(names, placeholder, help).values = 2;
-  }
   void number(const std::string& names, int& /*target*/, int least, int most,
               const std::string& placeholder, const std::string& help) override {
     option(names, placeholder, help_of_number(help, least, most)).values = 1;
@@ -161,6 +157,29 @@ std::vector<Argument> everywhere() {
   return arguments;
 }
 
+// `name` as it is typed, with those of the commands above it.
+Interface interface_of(Command& command, const std::string& name) {
+  Interface result{.name = name,
+                   .summary = command.summary(),
+                   .description = command.description(),
+                   .footer = command.examples(),
+                   .options = {flag_named(help_flag, help_text)},
+                   .appearance = everywhere()};
+  for (const auto& below : command.subcommands()) {
+    result.subcommands.push_back({below->name(), below->summary()});
+  }
+  Recorder recorder(result);
+  command.declare(recorder);
+  return result;
+}
+
+void add_with_subcommands(std::vector<Interface>& all, Command& command, const std::string& name) {
+  all.push_back(interface_of(command, name));
+  for (const auto& below : command.subcommands()) {
+    add_with_subcommands(all, *below, name + " " + below->name());
+  }
+}
+
 }  // namespace
 
 bool Argument::goes_by(std::string_view name) const {
@@ -173,18 +192,6 @@ std::vector<Argument> all_options(const Interface& interface) {
   return all;
 }
 
-Interface interface_of(Command& command) {
-  Interface result{.name = command.name(),
-                   .summary = command.summary(),
-                   .description = command.description(),
-                   .footer = command.examples(),
-                   .options = {flag_named(help_flag, help_text)},
-                   .appearance = everywhere()};
-  Recorder recorder(result);
-  command.declare(recorder);
-  return result;
-}
-
 ProgramInterface program_interface() {
   ProgramInterface all;
   all.program = {
@@ -194,7 +201,10 @@ ProgramInterface program_interface() {
       .footer = std::string(program_footer),
       .options = {flag_named(help_flag, help_text), flag_named(version_flag, version_text)},
       .appearance = everywhere()};
-  for (const auto& command : all_commands()) all.commands.push_back(interface_of(*command));
+  for (const auto& command : all_commands()) {
+    all.program.subcommands.push_back({command->name(), command->summary()});
+    add_with_subcommands(all.commands, *command, command->name());
+  }
   return all;
 }
 

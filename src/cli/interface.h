@@ -46,8 +46,15 @@ struct Argument {
   bool goes_by(std::string_view name) const;
 };
 
+// A command as the one above it lists it.
+struct Listed {
+  std::string name;
+  std::string summary;
+};
+
 struct Interface {
-  std::string name;  // of the command; of the program "huddle"
+  std::string
+      name;  // of the command, as it is typed: "topo", "bench engine"; of the program "huddle"
   std::string summary;
   std::string description;
   std::string footer;
@@ -55,14 +62,15 @@ struct Interface {
   std::vector<Argument> options;
   std::vector<Argument> appearance = {};  // the settings that every command takes
   std::optional<Argument> rest = {};      // another command, and all its words
+  std::vector<Listed> subcommands = {};
   std::vector<std::pair<std::string, std::string>> exclusions = {};
 };
 
-Interface interface_of(Command& command);
 // Its own, and those of what output looks like.
 std::vector<Argument> all_options(const Interface& interface);
 
-// The program itself, and its commands in the order in which help lists them.
+// The program itself, and its commands in the order in which help lists them, those below a command
+// behind it.
 struct ProgramInterface {
   Interface program;
   std::vector<Interface> commands;

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/former_spellings.h"
 #include "cli/interface.h"
 #include "cli/terminal.h"
 #include "cli/wrap.h"
@@ -67,6 +68,9 @@ void declare_everywhere(CLI::App& app, FlagValues& values) {
 // Where commands want words that are not huddle's, by their names.
 using Rests = std::map<std::string, std::vector<std::string>*>;
 
+// What CLI11 knows of a command, and the command.
+using CommandOfApp = std::map<const CLI::App*, Command*>;
+
 class ParserOptions : public Options {
  public:
   ParserOptions(CLI::App& app, FlagValues& values, Rests& rests)
@@ -88,13 +92,6 @@ class ParserOptions : public Options {
             },
             help)
         ->expected(0, 1)
-        ->type_name(placeholder);
-  }
-  void pair(const std::string& names, std::vector<std::string>& target,
-            const std::string& placeholder, const std::string& help) override {
-    app_.add_option(names, target, help)
-        ->expected(2)
-        ->check(refuse_nothing)
         ->type_name(placeholder);
   }
   void number(const std::string& names, int& target, int least, int most,
@@ -134,6 +131,25 @@ std::vector<std::string> spelled_out(std::vector<std::string> words) {
   return words;
 }
 
+// As it is typed, without the program: "bench engine".
+std::string full_name(const CLI::App& app) {
+  const CLI::App* const above = app.get_parent();
+  if (above == nullptr) return "";
+  const std::string before = full_name(*above);
+  return before.empty() ? app.get_name() : before + " " + app.get_name();
+}
+
+// All that there are; get_subcommands() are those that were given.
+std::vector<const CLI::App*> commands_below(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& apps) {
+  std::vector<std::string> names;
+  for (const CLI::App* app : apps) names.push_back(app->get_name());
+  return names;
+}
+
 // The place of the first word that is neither an option of this one nor the value of one.
 std::size_t end_of_options(const CLI::App& app, const std::vector<std::string>& words,
                            std::size_t at) {
@@ -148,18 +164,20 @@ std::size_t end_of_options(const CLI::App& app, const std::vector<std::string>& 
 // Lists commands by their one-line summaries, opens a command's own help with its description.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter(const std::vector<std::unique_ptr<Command>>& commands, int columns)
-      : columns_(std::min(columns, widest)),
+  HelpFormatter(const CommandOfApp& commands, int columns)
+      : commands_(commands),
+        columns_(std::min(columns, widest)),
         name_columns_(columns_ - wide_names < least_text_columns ? narrow_names : wide_names),
         text_columns_(std::max(columns_ - name_columns_, least_text_columns)) {
     column_width(static_cast<std::size_t>(name_columns_));
     label("Positionals", "Arguments");
     label("SUBCOMMAND", "COMMAND");
-    for (const auto& command : commands) descriptions_[command->name()] = command->description();
   }
   std::string make_description(const CLI::App* app) const override {
-    const auto found = descriptions_.find(app->get_name());
-    return fitted(found == descriptions_.end() ? app->get_description() : found->second) + "\n";
+    const auto found = commands_.find(app);
+    return fitted(found == commands_.end() ? app->get_description()
+                                           : found->second->description()) +
+           "\n";
   }
   std::string make_footer(const CLI::App* app) const override {
     return fitted(Formatter::make_footer(app));
@@ -212,10 +230,10 @@ class HelpFormatter : public CLI::Formatter {
     return result;
   }
 
+  const CommandOfApp& commands_;
   int columns_;
   int name_columns_;
   int text_columns_;
-  std::map<std::string, std::string> descriptions_;
 };
 
 // CLI11's errors open with the name of the option: "--color: 1 required TEXT missing".
@@ -241,29 +259,39 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-std::string no_option_text(const std::string& caller, const std::string& word,
-                           const CLI::App& app) {
+// A command below that has the option is what was meant.
+std::string no_option_text(const CLI::App& command, const std::string& word) {
   const std::string name = option_part(word);
-  return fmt::format("'{}' has no option '{}'{}", caller, name,
-                     did_you_mean(name, option_names(app)));
+  if (command.get_parent() == nullptr) {
+    return fmt::format("'huddle' has no option '{}'{}", name,
+                       did_you_mean(name, option_names(command)));
+  }
+  const std::string text = fmt::format("'huddle {}' has no option '{}'", full_name(command), name);
+  for (const CLI::App* below : commands_below(command)) {
+    if (below->get_option_no_throw(name) != nullptr) {
+      return fmt::format("{}; 'huddle {}' has", text, full_name(*below));
+    }
+  }
+  return text + did_you_mean(name, option_names(command));
 }
 
 // The whole command line as CLI11 sees it.
 class Parser {
  public:
   explicit Parser(const std::vector<std::unique_ptr<Command>>& commands) {
-    app_.formatter(std::make_shared<HelpFormatter>(commands, plain_console().columns));
+    app_.formatter(std::make_shared<HelpFormatter>(commands_, plain_console().columns));
     app_.footer(std::string(program_footer));
     app_.set_help_flag(help_flag, help_text);
     app_.set_version_flag(version_flag, fmt::format("huddle {}", huddle_version()), version_text);
     app_.require_subcommand(0, 1);
     declare_everywhere(app_, values_);
-    for (const auto& command : commands) add(*command);
+    for (const auto& command : commands) add(app_, *command);
   }
 
   // The command to run; nothing where help or the version was the answer, which is printed then.
   Command* parse(int argc, char** argv) {
-    std::vector<std::string> words = own_words(spelled_out({argv + 1, argv + argc}));
+    std::vector<std::string> words = spelled_out({argv + 1, argv + argc});
+    words = own_words(spelled_today(words, end_of_options(app_, words, 0), plain_console()));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
       app_.parse(std::move(words));
@@ -271,7 +299,7 @@ class Parser {
       Console{}.print(fmt::format("{}\n", version.what()));
       return nullptr;
     } catch (const CLI::CallForHelp&) {
-      if (parsed_command() == nullptr && !app_.remaining().empty()) {
+      if (!commands_below(parsed()).empty() && !parsed().remaining().empty()) {
         throw UsageError(extras_text() + hint());
       }
       Console{}.print(app_.help());
@@ -279,14 +307,17 @@ class Parser {
     } catch (const CLI::ExtrasError&) {
       throw UsageError(extras_text() + hint());
     } catch (const CLI::ArgumentMismatch& error) {
-      throw UsageError(first_word(error) + needs_text(first_word(error)) + hint());
+      throw UsageError(first_word(error) + " needs one value" + hint());
     } catch (const CLI::ExcludesError& error) {
       throw UsageError(exclusion_text(error) + hint());
     } catch (const CLI::ParseError& error) {
       throw UsageError(error.what() + hint());
     }
-    if (chosen_ == nullptr) Console{}.print(app_.help());
-    return chosen_;
+    refuse_lost_options();
+    const auto command = commands_.find(&parsed());
+    if (command != commands_.end()) return command->second;
+    Console{}.print(app_.help());
+    return nullptr;
   }
 
   const FlagValues& values() const { return values_; }
@@ -307,71 +338,78 @@ class Parser {
     return words;
   }
 
-  void add(Command& command) {
-    CLI::App* const sub = app_.add_subcommand(command.name(), command.summary());
-    sub->group("Commands");
-    sub->set_help_flag(help_flag, help_text);
-    ParserOptions options(*sub, values_, rests_);
+  void add(CLI::App& above, Command& command) {
+    CLI::App* const app = above.add_subcommand(command.name(), command.summary());
+    commands_[app] = &command;
+    app->group("Commands");
+    app->set_help_flag(help_flag, help_text);
+    app->require_subcommand(0, 1);
+    ParserOptions options(*app, values_, rests_);
     command.declare(options);
-    declare_everywhere(*sub, values_);
-    sub->footer("Examples:\n" + command.examples());
-    sub->callback([this, &command] { chosen_ = &command; });
-    names_.push_back(command.name());
+    declare_everywhere(*app, values_);
+    app->footer("Examples:\n" + command.examples());
+    for (const auto& below : command.subcommands()) add(*app, *below);
   }
 
-  const CLI::App* parsed_command() const {
-    const auto parsed = app_.get_subcommands();
-    return parsed.empty() ? nullptr : parsed.front();
-  }
-
-  std::string needs_text(const std::string& name) const {
-    const CLI::App* const command = parsed_command();
-    const CLI::Option* const option =
-        command == nullptr ? nullptr : command->get_option_no_throw(name);
-    return option != nullptr && option->get_items_expected_min() == 2 ? " needs two values"
-                                                                      : " needs one value";
+  // The command that was named, the lowest of several; without one the program itself.
+  const CLI::App& parsed() const {
+    const CLI::App* app = &app_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return *app;
   }
 
   std::string hint() const {
-    const CLI::App* const command = parsed_command();
-    return fmt::format("\nTry 'huddle {}--help'.",
-                       command == nullptr ? "" : command->get_name() + " ");
+    const std::string name = full_name(parsed());
+    return fmt::format("\nTry 'huddle {}--help'.", name.empty() ? "" : name + " ");
+  }
+
+  // `huddle bench --quick engine`: bench itself would have it, and does not run.
+  void refuse_lost_options() const {
+    for (const CLI::App* app = parsed().get_parent(); app != nullptr; app = app->get_parent()) {
+      for (const CLI::Option* option : app->parse_order()) {
+        if (option->get_group() == appearance_heading) continue;
+        throw UsageError(misplaced_text(option->get_name(), *app) + hint());
+      }
+    }
   }
 
   // Which word was not understood, and what may have been meant.
   std::string extras_text() const {
-    const CLI::App* const command = parsed_command();
-    const std::vector<std::string> before = app_.remaining(false);
-    if (command == nullptr || (!before.empty() && before.front().starts_with('-'))) {
-      return misplaced_text(before.front(), command);
+    const CLI::App& command = parsed();
+    for (const CLI::App* app = command.get_parent(); app != nullptr; app = app->get_parent()) {
+      const std::vector<std::string> before = app->remaining(false);
+      if (!before.empty() && before.front().starts_with('-')) {
+        return misplaced_text(before.front(), *app);
+      }
     }
     const std::string extra = app_.remaining(true).front();
-    const std::string caller = "huddle " + command->get_name();
     if (extra.starts_with('-')) {
-      const bool has_rest = rests_.find(command->get_name()) != rests_.end();
-      return no_option_text(caller, extra, *command) +
+      const bool has_rest = rests_.find(command.get_name()) != rests_.end();
+      return no_option_text(command, extra) +
              (has_rest ? "; those of COMMAND stand behind it" : "");
     }
-    return fmt::format("'{}' does not know what to do with '{}'", caller, extra);
+    const std::vector<std::string> below = names_of(commands_below(command));
+    const std::string name = full_name(command);
+    if (below.empty()) {
+      return fmt::format("'huddle {}' does not know what to do with '{}'", name, extra);
+    }
+    return fmt::format("there is no command '{}{}'{}", name.empty() ? "" : name + " ", extra,
+                       did_you_mean(extra, below));
   }
 
-  // The same for a word that stands before any command.
-  std::string misplaced_text(const std::string& word, const CLI::App* command) const {
-    if (!word.starts_with('-')) {
-      return fmt::format("there is no command '{}'{}", word, did_you_mean(word, names_));
+  // The same for an option that stands before the command, behind one above it.
+  std::string misplaced_text(const std::string& word, const CLI::App& above) const {
+    const CLI::App& command = parsed();
+    if (command.get_option_no_throw(option_part(word)) == nullptr) {
+      return no_option_text(above.get_option_no_throw(option_part(word)) ? command : above, word);
     }
-    if (command != nullptr && command->get_option_no_throw(option_part(word)) != nullptr) {
-      return fmt::format("{0} belongs behind the command: huddle {1} {0}", word,
-                         command->get_name());
-    }
-    return no_option_text("huddle", word, app_);
+    return fmt::format("{0} belongs behind the command: huddle {1} {0}", word, full_name(command));
   }
 
+  CommandOfApp commands_;
   CLI::App app_{std::string(program_description), "huddle"};
   FlagValues values_;
   Rests rests_;
-  std::vector<std::string> names_;
-  Command* chosen_ = nullptr;
 };
 
 int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {

@@ -29,7 +29,7 @@ _huddle_machines() { command huddle topo --list-machines 2>/dev/null | sed 's/ .
 _huddle_propose() {
   local before
   case $1 in
-    word) mapfile -t COMPREPLY < <(compgen -W "$2" -- "$3") ;;
+    word | command) mapfile -t COMPREPLY < <(compgen -W "$2" -- "$3") ;;
     list) # some of the words, by commas; ^ in front: all but these
       before=${3%"${3##*[,^]}"}
       compopt -o nospace
@@ -54,6 +54,13 @@ _huddle_other_command() {
   fi
 }
 
+# Whether this word is the name of a command below this one, whose next place is this.
+_huddle_is_command() {
+  local kind words
+  _huddle_positional "$1" "$2"
+  [[ $kind = command && " $words " = *" $3 "* ]]
+}
+
 _huddle() {
   local current=$2 command='' kind='' words='' word
   local -i count=0 position=0 i
@@ -67,8 +74,8 @@ _huddle() {
       count+=-1
     elif [[ $word = -* ]]; then
       _huddle_option "$command" "$word"
-    elif [ -z "$command" ]; then
-      command=$word
+    elif _huddle_is_command "$command" "$position" "$word"; then
+      command=${command:+$command }$word
     else
       _huddle_positional "$command" "$position"
       [ "$kind" != rest ] || { _huddle_other_command "$i" "$current"; return; }
@@ -118,13 +125,17 @@ std::string answer(const Argument& argument) {
   return fmt::format("kind={} words='{}'", kind_of(argument.value), fmt::join(argument.words, " "));
 }
 
-std::string option_rules(const std::string& command, const std::vector<Argument>& options) {
+constexpr std::string_view any = "*";  // command
+
+std::string option_rules(std::string_view command, const std::vector<Argument>& options) {
   std::string text;
   for (const Argument& option : options) {
     if (option.values == 0) continue;
     std::vector<std::string> patterns;
-    for (const std::string& name : option.names)
-      patterns.push_back(fmt::format("{}' {}'", command, name));
+    for (const std::string& name : option.names) {
+      patterns.push_back(command == any ? fmt::format("*' {}'", name)
+                                        : fmt::format("'{} {}'", command, name));
+    }
     text += fmt::format("    {}) {} count={} ;;\n", fmt::join(patterns, " | "), answer(option),
                         option.values);
   }
@@ -137,7 +148,7 @@ std::string option_table(const cli::ProgramInterface& all) {
       "# The option $2 of command $1.\n_huddle_option() {\n  count=0 kind=''\n  case \"$1 $2\" "
       "in\n";
   for (const Interface& command : all.commands) text += option_rules(command.name, command.options);
-  return text + option_rules("*", all.program.appearance) + "  esac\n}\n";
+  return text + option_rules(any, all.program.appearance) + "  esac\n}\n";
 }
 
 std::string names_of_options(const Interface& command) {
@@ -152,19 +163,26 @@ std::string options_table(const cli::ProgramInterface& all) {
   std::string text = "# All options of command $1.\n_huddle_options() {\n  case $1 in\n";
   text += fmt::format("    '') words='{}' ;;\n", names_of_options(all.program));
   for (const Interface& command : all.commands) {
-    text += fmt::format("    {}) words='{}' ;;\n", command.name, names_of_options(command));
+    text += fmt::format("    '{}') words='{}' ;;\n", command.name, names_of_options(command));
   }
   return text + "    *) words='' ;;\n  esac\n}\n";
 }
 
-std::string positional_table(const cli::ProgramInterface& all) {
+// The commands below this one, if there are any.
+std::string commands_rule(std::string_view name, const Interface& interface) {
+  if (interface.subcommands.empty()) return "";
   std::vector<std::string> names;
-  for (const Interface& command : all.commands) names.push_back(command.name);
+  for (const cli::Listed& below : interface.subcommands) names.push_back(below.name);
+  return fmt::format("    '{} 0') kind=command words='{}' ;;\n", name, fmt::join(names, " "));
+}
+
+std::string positional_table(const cli::ProgramInterface& all) {
   std::string text =
       "# What stands at place $2 behind command $1 (without one: the command).\n"
       "_huddle_positional() {\n  kind='' words=''\n  case \"$1 $2\" in\n";
-  text += fmt::format("    ' 0') kind=word words='{}' ;;\n", fmt::join(names, " "));
+  text += commands_rule("", all.program);
   for (const Interface& command : all.commands) {
+    text += commands_rule(command.name, command);
     for (std::size_t i = 0; i < command.positionals.size(); ++i) {
       text += fmt::format("    '{} {}') {} ;;\n", command.name, i, answer(command.positionals[i]));
     }

@@ -21,39 +21,30 @@ constexpr std::string_view opening = R"(# SPDX-License-Identifier: BSD-3-Clause
 )";
 
 constexpr std::string_view reader = R"(
-# The command on the line, how many words of its own stand behind it, and the last option with how
-# many values it still wants.
+# The command on the line, and how many words of its own stand behind it.
 function __huddle_place
     set -l command
     set -l behind 0
-    set -l option
     set -l values 0
     for word in (commandline -opc)[2..]
         if test $values -gt 0
             set values (math $values - 1)
         else if string match -q -- '-*' $word
-            set -- option $word
             set values (__huddle_values "$command" $word)
-        else if test -z "$command"
-            set command $word
+        else if test $behind = 0; and contains -- $word (__huddle_commands "$command")
+            set command (string trim "$command $word")
         else
             set behind (math $behind + 1)
         end
     end
-    echo "$command $behind $option $values"
+    printf '%s\n' "$command" $behind
 end
 
 # Whether this is the command, and one of these numbers (any: none given) the words behind it.
 function __huddle_at --argument-names command
-    set -l place (string split ' ' -- (__huddle_place))
+    set -l place (__huddle_place)
     test "$place[1]" = "$command"; or return 1
     test (count $argv) = 1; or contains -- $place[2] $argv[2..]
-end
-
-# Whether it is this command's option that has one value and wants a second.
-function __huddle_owes --argument-names command option
-    set -l place (string split ' ' -- (__huddle_place))
-    test "$place[1] $place[3] $place[4]" = "$command $option 1"
 end
 
 # Some of these words, by commas; ^ in front: all but these.
@@ -109,6 +100,9 @@ std::string names_of(const Argument& option) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+// Where the line stands at this command.
+std::string at(std::string_view command) { return fmt::format("__huddle_at \"{}\"", command); }
+
 std::string option_lines(const std::string& place, const Interface& interface) {
   std::string text;
   for (const Argument& option : all_options(interface)) {
@@ -129,21 +123,26 @@ std::vector<std::string> names_with_values(const Interface& command) {
 // Another command: its own completion from its first word on.
 std::string rest_lines(const Interface& command) {
   return fmt::format(
-      "complete -c huddle -n '__huddle_at {}' -x -a '(__fish_complete_subcommand --fcs-skip=2 "
-      "{})'\n",
-      command.name, fmt::join(names_with_values(command), " "));
+      "complete -c huddle -n '{}' -x -a '(__fish_complete_subcommand --fcs-skip=2 {})'\n",
+      at(command.name), fmt::join(names_with_values(command), " "));
+}
+
+// The commands below this one.
+std::string commands_lines(std::string_view name, const Interface& interface) {
+  std::string text;
+  for (const cli::Listed& below : interface.subcommands) {
+    text += fmt::format("complete -c huddle -n '{} 0' -a {} -d {}\n", at(name), below.name,
+                        quoted(below.summary));
+  }
+  return text;
 }
 
 std::string command_lines(const Interface& command) {
-  const std::string here = "__huddle_at " + command.name;
+  const std::string here = at(command.name);
   // Behind the first word of another command, options are that command's.
   const std::string options_here = here + (command.rest ? " 0" : "");
   std::string text = option_lines(options_here, command);
-  for (const Argument& option : command.options) {
-    if (option.values < 2) continue;
-    text += fmt::format("complete -c huddle -n '__huddle_owes {} {}' {}\n", command.name,
-                        option.names.front(), action(option));
-  }
+  text += commands_lines(command.name, command);
   for (std::size_t i = 0; i < command.positionals.size(); ++i) {
     if (command.positionals[i].value == cli::Value::text) continue;
     text +=
@@ -171,15 +170,28 @@ std::string values_table(const cli::ProgramInterface& all) {
   return text + "        case '*'\n            echo 0\n    end\nend\n";
 }
 
+// The names of the commands below one.
+std::string commands_table(const cli::ProgramInterface& all) {
+  std::string text =
+      "\n# The commands below this one.\n"
+      "function __huddle_commands\n    switch \"$argv[1]\"\n";
+  const auto rule = [&text](std::string_view name, const Interface& interface) {
+    if (interface.subcommands.empty()) return;
+    text += fmt::format("        case '{}'\n            printf '%s\\n'", name);
+    for (const cli::Listed& below : interface.subcommands) text += " " + below.name;
+    text += "\n";
+  };
+  rule("", all.program);
+  for (const Interface& command : all.commands) rule(command.name, command);
+  return text + "    end\nend\n";
+}
+
 }  // namespace
 
 std::string fish_completion(const cli::ProgramInterface& all) {
-  std::string text = std::string(opening) + values_table(all) + std::string(reader);
-  text += option_lines("__huddle_at \"\"", all.program);
-  for (const Interface& command : all.commands) {
-    text += fmt::format("complete -c huddle -n '__huddle_at \"\"' -a {} -d {}\n", command.name,
-                        quoted(command.summary));
-  }
+  std::string text =
+      std::string(opening) + values_table(all) + commands_table(all) + std::string(reader);
+  text += option_lines(at(""), all.program) + commands_lines("", all.program);
   for (const Interface& command : all.commands) text += command_lines(command);
   return text;
 }

@@ -15,6 +15,7 @@ namespace {
 
 using cli::Argument;
 using cli::Interface;
+using cli::Listed;
 using cli::ProgramInterface;
 
 constexpr int commands_section = 1;
@@ -22,7 +23,12 @@ constexpr int interface_section = 3;
 constexpr int overview_section = 7;
 constexpr const char* settings_name = "huddle-settings";
 
-std::string page_name(const Interface& command) { return "huddle-" + command.name; }
+// "bench engine" is told by huddle-bench-engine(1).
+std::string page_name(const std::string& command) {
+  std::string name = "huddle-" + command;
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
 
 // "-n, --ranks N".
 std::string term(const Argument& argument) {
@@ -60,11 +66,15 @@ std::string arguments_section(const Interface& interface) {
 }
 
 std::string synopsis(const Interface& interface) {
-  std::string text = bold("huddle " + interface.name) + " [" + italic("OPTION") + "...]";
+  const std::string name = bold("huddle " + interface.name);
+  std::string text = name + " [" + italic("OPTION") + "...]";
   for (const Argument& argument : interface.positionals) {
     text += " [" + italic(argument.placeholder) + "]";
   }
   if (interface.rest) text += " [" + italic(interface.rest->placeholder) + "...]";
+  for (const Listed& below : interface.subcommands) {
+    text += "\n.br\n" + bold("huddle " + interface.name + " " + below.name) + " ...";
+  }
   return section("SYNOPSIS", text + "\n");
 }
 
@@ -84,32 +94,38 @@ std::string see_also(const ProgramInterface& all, const std::string& own_name) {
     if (name != own_name) references.push_back(reference(name, section));
   };
   add("huddle", commands_section);
-  for (const Interface& command : all.commands) add(page_name(command), commands_section);
+  for (const Interface& command : all.commands) add(page_name(command.name), commands_section);
   add(settings_name, overview_section);
   references.push_back(reference("huddle", interface_section));
   return section("SEE ALSO", fmt::format("{}\n", fmt::join(references, ",\n")));
 }
 
+// Those below this one, each with a page of its own. `before` is what is typed before their names.
+std::string commands_list(const std::string& before, const std::vector<Listed>& commands) {
+  std::string text;
+  for (const Listed& command : commands) {
+    text += item(reference(page_name(before + command.name), commands_section), command.summary);
+  }
+  return text.empty() ? text : section("COMMANDS", text);
+}
+
 Page program_page(const ProgramInterface& all, const std::string& version) {
   Page page{.name = "huddle", .section = commands_section, .text = {}};
-  std::string commands;
-  for (const Interface& command : all.commands) {
-    commands += item(reference(page_name(command), commands_section), command.summary);
-  }
   page.text = opening(page, version, all.program.summary) +
               section("SYNOPSIS", bold("huddle") + " [" + italic("OPTION") + "...] [" +
                                       italic("COMMAND") + "]\n") +
               section("DESCRIPTION", paragraphs(all.program.description)) +
-              section("COMMANDS", commands) + options_section(all.program) +
+              commands_list("", all.program.subcommands) + options_section(all.program) +
               footer_sections("EXAMPLES", all.program.footer) + see_also(all, page.name);
   return page;
 }
 
 Page command_page(const ProgramInterface& all, const Interface& command,
                   const std::string& version) {
-  Page page{.name = page_name(command), .section = commands_section, .text = {}};
+  Page page{.name = page_name(command.name), .section = commands_section, .text = {}};
   page.text = opening(page, version, command.summary) + synopsis(command) +
-              section("DESCRIPTION", paragraphs(command.description)) + arguments_section(command) +
+              section("DESCRIPTION", paragraphs(command.description)) +
+              commands_list(command.name + " ", command.subcommands) + arguments_section(command) +
               options_section(command) + footer_sections("EXAMPLES", command.footer) +
               see_also(all, page.name);
   return page;

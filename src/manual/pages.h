@@ -25,7 +25,7 @@ std::string opening(const Page& page, const std::string& version, std::string_vi
 // "huddle-topo(1)"
 std::string reference(const std::string& name, int section);
 
-// huddle(1), a page for each command, and huddle-settings(7).
+// huddle(1), a page for each command and each below it, and huddle-settings(7).
 std::vector<Page> pages(const cli::ProgramInterface& all, const std::string& version);
 
 }  // namespace huddle::manual

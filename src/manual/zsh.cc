@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "manual/completions.h"
 
 namespace huddle::manual {
@@ -12,6 +14,8 @@ namespace {
 
 using cli::Argument;
 using cli::Interface;
+
+constexpr std::string_view program_name = "huddle";
 
 constexpr std::string_view opening = R"zsh(#compdef huddle
 # SPDX-License-Identifier: BSD-3-Clause
@@ -114,40 +118,46 @@ std::string positional_lines(const Interface& command) {
   return text;
 }
 
-// Behind the first word of another command, options are that command's.
-std::string command_function(const Interface& command) {
-  return fmt::format("_huddle_{}() {{\n  _arguments -S{}{}{}\n}}\n\n", command.name,
-                     command.rest ? " -A '-*'" : "", option_lines(command),
-                     positional_lines(command));
+// "_huddle_bench_engine"; of the program "_huddle".
+std::string function_of(const Interface& interface) {
+  std::string name = interface.name == program_name ? "_huddle" : "_huddle_" + interface.name;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
 }
 
-std::string command_list(const cli::ProgramInterface& all) {
-  std::string text = "_huddle_commands() {\n  local -a commands=(\n";
-  for (const Interface& command : all.commands) {
-    text += fmt::format("    '{}:{}'\n", command.name, escaped(command.summary));
+// Proposes the commands below, and has the one that was chosen propose what is its own.
+std::string function_with_commands(const Interface& interface) {
+  const std::string name = function_of(interface);
+  std::string text = fmt::format("{}_commands() {{\n  local -a commands=(\n", name);
+  for (const cli::Listed& below : interface.subcommands) {
+    text += fmt::format("    '{}:{}'\n", below.name, escaped(below.summary));
   }
-  return text + "  )\n  _describe command commands\n}\n\n";
-}
-
-std::string program_function(const cli::ProgramInterface& all) {
   return fmt::format(
-      "_huddle() {{\n"
+      "{0}  )\n  _describe command commands\n}}\n\n"
+      "{1}() {{\n"
       "  local curcontext=$curcontext context state line\n"
       "  local -A opt_args\n"
-      "  _arguments -C -S -A '-*'{} \\\n"
-      "    '1:command:_huddle_commands' '*::arguments:->command'\n"
-      "  [[ $state != command ]] || _call_function - _huddle_$line[1]\n"
-      "}}\n\n"
-      "_huddle \"$@\"\n",
-      option_lines(all.program));
+      "  _arguments -C -S -A '-*'{2} \\\n"
+      "    '1:command:{1}_commands' '*::arguments:->command'\n"
+      "  [[ $state != command ]] || _call_function - {1}_$line[1]\n"
+      "}}\n\n",
+      text, name, option_lines(interface));
+}
+
+std::string function_text(const Interface& interface) {
+  if (!interface.subcommands.empty()) return function_with_commands(interface);
+  // Behind the first word of another command, options are that command's.
+  return fmt::format("{}() {{\n  _arguments -S{}{}{}\n}}\n\n", function_of(interface),
+                     interface.rest ? " -A '-*'" : "", option_lines(interface),
+                     positional_lines(interface));
 }
 
 }  // namespace
 
 std::string zsh_completion(const cli::ProgramInterface& all) {
   std::string text(opening);
-  for (const Interface& command : all.commands) text += command_function(command);
-  return text + command_list(all) + program_function(all);
+  for (const Interface& command : all.commands) text += function_text(command);
+  return text + function_text(all.program) + "_huddle \"$@\"\n";
 }
 
 }  // namespace huddle::manual

@@ -77,6 +77,14 @@ double left_edge(const Rect& rect, double width, Align align) {
   return rect.x;
 }
 
+// Shown smaller, and whole, in a window that is narrower than the picture.
+std::string in_any_window(std::string svg) {
+  constexpr std::string_view root = "<svg ";
+  const std::size_t at = svg.find(root);
+  if (at == std::string::npos) return svg;
+  return svg.insert(at + root.size(), "style=\"max-width:100%;height:auto\" ");
+}
+
 }  // namespace
 
 struct Canvas::Surface {
@@ -199,7 +207,7 @@ std::string Canvas::finish() {
                        cairo_status_to_string(status));
   }
   if (own.format == ImageFormat::png) return std::move(own.bytes);
-  return renumbered(renumbered(own.bytes, "image"), "surface");
+  return in_any_window(renumbered(renumbered(own.bytes, "image"), "surface"));
 }
 
 }  // namespace huddle::picture

@@ -108,6 +108,7 @@ class Flow {
     const int top = static_cast<int>(piece.self.lines.size()) * metrics_.title_line;
     const int share = share_of(room, across);
     for (const Node& child : node.children) piece.inner.push_back(arranged(child, share));
+    make_cores_as_wide(piece.inner);
     const auto [width, height] = set_in_rows(piece.inner, room - 2 * metrics_.side);
     for (Piece& child : piece.inner) {
       child.self.x += metrics_.side;
@@ -117,6 +118,18 @@ class Flow {
     piece.self.width = std::max(width + 2 * metrics_.side, title_width);
     piece.self.height = top + height + metrics_.bottom;
     return piece;
+  }
+
+  // Boxes of cores are all as wide as the widest: "core 9" as "core 10". They stand in columns
+  // then, in rows of equal length.
+  static void make_cores_as_wide(std::vector<Piece>& pieces) {
+    const bool are_cores = std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
+      return piece.self.node->kind == NodeKind::box && piece.self.node->level == "core";
+    });
+    if (!are_cores) return;
+    int most = 0;
+    for (const Piece& piece : pieces) most = std::max(most, piece.self.width);
+    for (Piece& piece : pieces) piece.self.width = most;
   }
 
   // Gives each its place in rows; returns how wide and how high all of them are.

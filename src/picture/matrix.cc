@@ -11,8 +11,8 @@
 namespace huddle::picture {
 namespace {
 
-void collect_cores(const Node& node, std::vector<int>& cores) {
-  if (node.kind == NodeKind::core) cores.push_back(node.cpus.first());
+void collect_cores(const Node& node, std::vector<machine::CpuSet>& cores) {
+  if (node.kind == NodeKind::core) cores.push_back(node.cpus);
   for (const Node& child : node.children) collect_cores(child, cores);
 }
 
@@ -37,7 +37,7 @@ double block_average(const LatencyMatrix& matrix, int top, int left, int size) {
   int count = 0;
   for (int row = top; row < std::min(top + size, matrix.size()); ++row) {
     for (int column = left; column < std::min(left + size, matrix.size()); ++column) {
-      if (row == column) continue;
+      if (row == column && size > 1) continue;
       sum += matrix.at(row, column);
       ++count;
     }
@@ -64,13 +64,17 @@ int edge_keeping(const std::vector<Edge>& edges, int least) {
 }  // namespace
 
 LatencyMatrix latency_matrix(const machine::Machine& machine) {
+  std::vector<machine::CpuSet> cores;
+  collect_cores(make_tree(machine.topology, {}), cores);
   LatencyMatrix matrix;
-  collect_cores(make_tree(machine.topology, {}), matrix.cores);
+  for (const machine::CpuSet& core : cores) matrix.cores.push_back(core.first());
   const machine::CostModel model(machine);
-  matrix.one_way_ns.reserve(matrix.cores.size() * matrix.cores.size());
-  for (const int from : matrix.cores) {
-    for (const int to : matrix.cores) {
-      matrix.one_way_ns.push_back(from == to ? 0 : model.line_ns(from, to));
+  matrix.one_way_ns.reserve(cores.size() * cores.size());
+  for (const machine::CpuSet& from : cores) {
+    for (const machine::CpuSet& to : cores) {
+      // The core itself: its first thread to its last, the same where there is one.
+      const int target = &from == &to ? to.cpus().back() : to.first();
+      matrix.one_way_ns.push_back(model.line_ns(from.first(), target));
     }
   }
   matrix.edges = edges_of(matrix, machine.topology);
@@ -92,6 +96,14 @@ Blocks in_blocks(const LatencyMatrix& matrix, int cores_a_cell) {
     }
   }
   return blocks;
+}
+
+bool shows_threads(const Blocks& blocks) {
+  if (blocks.cores_a_cell > 1) return false;
+  for (int i = 0; i < blocks.size(); ++i) {
+    if (blocks.at(i, i) > 0) return true;
+  }
+  return false;
 }
 
 int fitting_block(const LatencyMatrix& matrix, int most_cells) {

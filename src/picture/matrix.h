@@ -22,7 +22,8 @@ struct Edge {
 
 struct LatencyMatrix {
   std::vector<int> cores;  // the first processor of each, in the order in which the tree shows them
-  std::vector<double> one_way_ns;  // row by row; the diagonal is 0
+  // Row by row. On the diagonal: between two hardware threads of that core; 0 where it has one.
+  std::vector<double> one_way_ns;
   std::vector<Edge> edges;
 
   int size() const { return static_cast<int>(cores.size()); }
@@ -36,11 +37,12 @@ struct LatencyMatrix {
 // passed.
 LatencyMatrix latency_matrix(const machine::Machine& machine);
 
-// The same in squares of `cores_a_cell` by as many cores, averaged without the diagonal.
+// The same in squares of `cores_a_cell` by as many cores, averaged without the diagonal; of one
+// core by one the diagonal stays.
 struct Blocks {
   int cores_a_cell = 1;
   std::vector<int> first;   // the first processor of each row and column of cells
-  std::vector<double> ns;   // row by row; 0 where a cell holds nothing but one core and itself
+  std::vector<double> ns;   // row by row; 0 where a cell holds nothing but one core of one thread
   std::vector<Edge> edges;  // those that lie between two rows of cells
 
   int size() const { return static_cast<int>(first.size()); }
@@ -49,6 +51,8 @@ struct Blocks {
   }
 };
 Blocks in_blocks(const LatencyMatrix& matrix, int cores_a_cell);
+// Whether a cell holds the latency between hardware threads of a core.
+bool shows_threads(const Blocks& blocks);
 
 // The smallest number of cores a cell with which at most `most_cells` cells are needed a side; up
 // to twice that where it keeps the edges of caches and sockets better.

@@ -123,9 +123,10 @@ std::string matrix_text(const machine::Machine& machine, const Style& style) {
   const LatencyMatrix matrix = latency_matrix(machine);
   if (matrix.size() < 2) return "One core: no latency between cores.\n";
   const Setting setting = setting_for(matrix, style);
-  std::string title = "One way from core to core, in ns";
+  std::string title = "Core-to-core latency, one way, in ns";
   const int side = setting.blocks.cores_a_cell;
   if (side > 1) title += fmt::format(" (each cell: {}x{} cores, averaged)", side, side);
+  if (shows_threads(setting.blocks)) title += "; on the diagonal between threads of a core";
   return paragraph("", title, style.columns) + map_text(setting, style) +
          scale_text(setting, style);
 }

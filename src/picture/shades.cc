@@ -11,7 +11,7 @@
 namespace huddle::picture {
 namespace {
 
-// Light is near. A blank is kept for a core and itself.
+// Light is near. A blank is kept for a core of one thread and itself.
 constexpr std::array<std::string_view, 4> unicode_ramp = {"░", "▒", "▓", "█"};
 constexpr std::array<std::string_view, 6> ascii_ramp = {".", ":", "+", "*", "#", "@"};
 

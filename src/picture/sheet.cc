@@ -151,11 +151,16 @@ class Planner {
     sheet_.numbers = matrix.size() <= most_cores_with_numbers;
     const int cells = sheet_.blocks.size();
     const int cell = std::clamp(map_side / cells, 1, largest_cell);
-    std::string title = "One way from core to core, ns";
+    std::string title = "Core-to-core latency, one way, ns";
     if (a_cell > 1) title += fmt::format(", {}x{} cores a cell", a_cell, a_cell);
     heading(margin, y_, title);
     const int title_right = sheet_.texts.back().rect.right();
     y_ += heading_line + 4;
+    if (shows_threads(sheet_.blocks)) {
+      const std::string words = "on the diagonal between threads of a core";
+      text({margin, y_, text_width(words), line}, words, quiet_look);
+      y_ += line;
+    }
     // Half a line between the columns' labels and the first row's, which may stand half above it.
     sheet_.map = {margin + axis, y_ + line + line / 2, cell * cells, cell * cells};
     place_axes();

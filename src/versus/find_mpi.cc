@@ -80,7 +80,7 @@ std::string first_launcher(const std::string& search_path) {
   }
   throw UsageError(
       "no MPI was found: there is no mpirun on the PATH. Load or install one, name its launcher "
-      "with --mpi, or time huddle without an MPI: huddle bench --engine");
+      "with --mpi, or time huddle without an MPI: huddle bench engine");
 }
 
 Mpi mpi_behind(std::vector<std::string> command, const std::string& library,

@@ -118,8 +118,54 @@ TEST(BenchMpi, TheJsonDescribesTheMachineAndEachChoice) {
   EXPECT_FALSE(all["points"][1].contains("choice"));
 }
 
+TEST(BenchMpi, SaysHowFarThePredictionsWere) {
+  MpiBenchReport predicted = report();
+  EXPECT_THAT(bench_mpi_text(predicted, 80), Not(HasSubstr("predictions")));
+  auto& results = predicted.measured.results;
+  results[0].choices = {{150, "inline", "flat"}};       // measured: 100
+  results[1].choices = {{4800, "pipelined", "chain"}};  // measured: 1600
+  const std::string text = bench_mpi_text(predicted, 200);
+  EXPECT_THAT(line_of(text, "8 "), Not(HasSubstr("?")));
+  EXPECT_THAT(line_of(text, "64K "), HasSubstr("?"));
+  EXPECT_THAT(text,
+              HasSubstr("off by a factor of 2.25 in the median of 2 points; 1 point marked ?"));
+  const json all = json::parse(bench_mpi_json(predicted));
+  EXPECT_EQ(all["model_error"], json::parse(R"({"points":2,"median_times_off":2.25,
+                                                "mispredicted":1,"mispredicted_from":2.0})"));
+  EXPECT_EQ(all["points"][1]["times_off"], 3);
+}
+
+TEST(BenchMpi, TakesNoPredictionForCallsThatTheMpiServed) {
+  MpiBenchReport passed = report();
+  passed.measured.results[0].choices = {{1500, "inline", "flat"}};
+  passed.measured.results[0].passed = 1;
+  EXPECT_EQ(passed.prediction_error().points, 0U);
+  EXPECT_FALSE(json::parse(bench_mpi_json(passed)).contains("model_error"));
+}
+
+TEST(BenchMpi, SaysWhereTheBuffersLie) {
+  MpiBenchReport heap = report();
+  EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("heap off: buffers in ordinary memory"));
+  heap.in_heap = true;
+  EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("heap on: buffers in the shared heap"));
+}
+
+TEST(BenchMpi, TheJsonHasWhatMeasuresTheSameAgain) {
+  MpiBenchReport again = report();
+  again.machine_file = "node.toml";
+  again.mpi = "/opt/mpi/bin/mpiexec --bind-to core";
+  again.mpi_library = "/opt/mpi/lib/libmpi.so.12";
+  const json all = json::parse(bench_mpi_json(again));
+  EXPECT_EQ(all["machine_file"], "node.toml");
+  EXPECT_EQ(all["settings"]["mpi"], "/opt/mpi/bin/mpiexec --bind-to core");
+  EXPECT_EQ(all["settings"]["mpi_library"], "/opt/mpi/lib/libmpi.so.12");
+  EXPECT_FALSE(all["settings"].contains("peers"));
+}
+
 TEST(BenchMpi, TheJsonSaysNothingOfWhatIsNotKnown) {
   const json all = json::parse(bench_mpi_json(report()));
+  EXPECT_FALSE(all["settings"].contains("mpi"));
+  EXPECT_FALSE(all["points"][0].contains("times_off"));
   EXPECT_FALSE(all["points"][0].contains("floor_ns"));
   EXPECT_FALSE(all["settings"].contains("seconds"));
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+#include "cli/bench_table_report.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +21,7 @@ using testing::Not;
 const std::string epyc = HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml";
 
 std::vector<std::string> table(const std::vector<std::string>& more) {
-  std::vector<std::string> words = {"bench", "--engine", "--table"};
+  std::vector<std::string> words = {"bench", "engine", "--table"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -85,16 +87,37 @@ TEST(BenchTable, TellsEveryFigureAsJson) {
   EXPECT_EQ(bench["dry_run"], false);
   EXPECT_EQ(bench["rounds"], 1);
   EXPECT_EQ(bench["operations"].size(), 14U);
+  std::size_t far = 0;
   for (const auto& operation : bench["operations"]) {
     for (const auto& algorithm : operation["algorithms"]) {
       for (const auto& point : algorithm["points"]) {
         EXPECT_EQ(point["ns"].size(), 1U) << operation["operation"] << algorithm["algorithm"];
         EXPECT_GT(point["median_ns"], 0);
         EXPECT_GT(point["predicted_ns"], 0);
+        EXPECT_GE(point["times_off"], 1);
+        far += point["times_off"] > 2 ? 1U : 0U;
       }
     }
   }
+  EXPECT_EQ(bench["model_error"]["mispredicted"], far);
   EXPECT_THAT(ran.err, HasSubstr("[1/66] barrier"));
+}
+
+TEST(BenchTable, MarksWhatWasPredictedBadly) {
+  contest::Cell near;
+  near.best.ns = 100;
+  near.ns = {150};
+  contest::Cell far = near;
+  far.ns = {300};
+  BenchTableReport report;
+  contest::OperationTable& table = report.tables.emplace_back();
+  table.operation = select::Operation::bcast;
+  table.bytes = {8, 64};
+  table.rows = {{"inline", "", {near, far}}};
+  const std::string text = bench_table_text(report, 100);
+  EXPECT_THAT(text, ContainsRegex("0.100/0.150 +0.100/0.300\\?"));
+  EXPECT_THAT(text, HasSubstr("off by a factor of 2.25"));
+  EXPECT_THAT(bench_table_markdown(report), HasSubstr("| 0.100/0.150 | 0.100/0.300? |"));
 }
 
 TEST(BenchTable, KeepsBothInOneRun) {
@@ -110,8 +133,8 @@ TEST(BenchTable, KeepsBothInOneRun) {
 TEST(BenchTable, RefusesWhatDoesNotGoTogether) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"bench", "--table"},
-                                             {"bench", "--engine", "--markdown"},
-                                             {"bench", "--engine", "--dry-run"},
+                                             {"bench", "engine", "--markdown"},
+                                             {"bench", "engine", "--dry-run"},
                                              table({"--variants"}),
                                              table({"--ranks", "1"}),
                                              table({"--markdown", "--json"})}) {

@@ -8,10 +8,12 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <iterator>
 #include <sstream>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/interface.h"
 
 namespace huddle::cli {
 namespace {
@@ -26,6 +28,18 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+// Each word on a line of its own, however help has broken its lines.
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string joined(const std::string& text) {
+  std::string result;
+  for (const std::string& word : words_of(text)) result += word + " ";
+  return result;
 }
 
 // A wrong call: nothing on stdout, this on stderr, status 2.
@@ -51,12 +65,18 @@ TEST(Help, TeachesWhatToStartWith) {
 }
 
 TEST(Help, OfEachCommandHasExamplesAndFits) {
-  for (const auto& command : all_commands()) {
-    const Ran ran = Program().run({command->name(), "--help"});
+  for (const Interface& command : program_interface().commands) {
+    std::vector<std::string> words = words_of(command.name);
+    words.emplace_back("--help");
+    const Ran ran = Program().run(words);
     EXPECT_EQ(ran.status, 0);
     EXPECT_EQ(ran.err, "");
-    EXPECT_THAT(ran.out, HasSubstr("Usage: huddle " + command->name()));
-    EXPECT_THAT(ran.out, HasSubstr("Examples:\n  huddle " + command->name()));
+    EXPECT_THAT(ran.out, HasSubstr("Usage: huddle " + command.name + " "));
+    EXPECT_THAT(ran.out, HasSubstr("Examples:\n  huddle " + command.name));
+    EXPECT_THAT(joined(ran.out), StartsWith(joined(command.description)));
+    for (const Listed& below : command.subcommands) {
+      EXPECT_THAT(ran.out, HasSubstr("\n  " + below.name + " "));
+    }
     EXPECT_THAT(ran.out, HasSubstr("--color auto|always|never"));
     for (const std::string& line : lines_of(ran.out)) EXPECT_LE(display_width(line), 80U) << line;
   }
@@ -103,6 +123,61 @@ TEST(Help, IsThereForThoseWhoAskInOtherWords) {
   EXPECT_EQ(program.run({"-V"}).out, program.run({"--version"}).out);
   expect_usage({"help", "tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
   expect_usage({"tpoo", "--help"}, "there is no command 'tpoo'; did you mean 'topo'?");
+}
+
+TEST(Subcommands, HaveAHelpOfTheirOwn) {
+  Program program;
+  const Ran ran = program.run({"bench", "engine", "--help"});
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("--variants"), Not(HasSubstr("--peers"))));
+  EXPECT_THAT(program.run({"bench", "--help"}).out,
+              AllOf(HasSubstr("--peers"), Not(HasSubstr("--variants"))));
+  EXPECT_EQ(program.run({"help", "bench", "engine"}).out, ran.out);
+}
+
+TEST(Subcommands, AreNamedWhereAWordWasNotUnderstood) {
+  expect_usage({"bench", "engin"}, "there is no command 'bench engin'; did you mean 'engine'?");
+  expect_usage({"bench", "engin", "--help"},
+               "there is no command 'bench engin'; did you mean 'engine'?");
+  expect_usage({"bench", "--variants"},
+               "'huddle bench' has no option '--variants'; 'huddle bench engine' has");
+  expect_usage({"bench", "engine", "compare"},
+               "'huddle bench engine' does not know what to do with 'compare'");
+  EXPECT_THAT(Program().run({"bench", "engine", "-x"}).err,
+              HasSubstr("Try 'huddle bench engine --help'."));
+}
+
+TEST(Subcommands, LoseNoOptionThatStandsBeforeThem) {
+  expect_usage({"bench", "--quick", "engine"},
+               "--quick belongs behind the command: huddle bench engine --quick");
+  expect_usage({"bench", "--table", "engine"},
+               "--table belongs behind the command: huddle bench engine --table");
+  expect_usage({"bench", "--sizes", "8", "engine"},
+               "'huddle bench engine' has no option '--sizes'");
+  EXPECT_EQ(Program().run({"bench", "--color", "never", "engine", "--help"}).status, 0);
+}
+
+TEST(FormerSpellings, WorkAndSaySoOnce) {
+  Program program;
+  const std::vector<std::string> table = {"--table", "--dry-run", "--machine",
+                                          HUDDLE_SOURCE_DIR "/machines/songshan.toml"};
+  std::vector<std::string> now = {"bench", "engine"};
+  std::vector<std::string> then = {"--color", "never", "bench"};
+  now.insert(now.end(), table.begin(), table.end());
+  then.insert(then.end(), table.begin(), table.end());
+  then.emplace_back("--engine");
+  const Ran ran = program.run(then);
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.out, program.run(now).out);
+  EXPECT_EQ(ran.err,
+            "note: 'huddle bench --engine' is 'huddle bench engine' now; the next release will not "
+            "know --engine\n");
+  EXPECT_EQ(program.run(now).err, "");
+  EXPECT_THAT(program.run({"bench", "--compare", "none.json", "none.json"}).err,
+              AllOf(StartsWith("note: 'huddle bench --compare' is"), HasSubstr("none.json")));
+}
+
+TEST(FormerSpellings, AreThoseOfTheirCommandOnly) {
+  expect_usage({"topo", "--engine"}, "'huddle topo' has no option '--engine'");
 }
 
 TEST(Version, IsOneLine) {

@@ -38,8 +38,6 @@ class GivenOptions : public Options {
   }
   void optional_text(const std::string&, std::string&, const std::string&, const std::string&,
                      const std::string&) override {}
-  void pair(const std::string&, std::vector<std::string>&, const std::string&,
-            const std::string&) override {}
   void number(const std::string&, int&, int, int, const std::string&, const std::string&) override {
   }
   void setting(const std::string& key) override { settings.push_back(key); }

@@ -33,6 +33,8 @@ try() { # try COMMAND MOST_SECONDS: runs it in the clone and holds its time agai
 fresh_debian "$lab" git make ca-certificates
 git clone -q "file://$PWD" "$lab/debian/root/huddle"
 try "make demo" "$(promised_seconds "make demo")" first
+inside "$lab" "cd /root/huddle && build/release/bin/huddle topo --json" | grep -q '"machine_file":"/root/' ||
+  { status=1; echo "huddle run does not find what make demo has measured" >&2; }
 try "make demo" 60 second
 try "make test" "$(promised_seconds "make test")" first
 try "make test" "$(promised_seconds "make test")" second

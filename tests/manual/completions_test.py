@@ -34,7 +34,9 @@ TYPED = [
     ("huddle run mylauncher --ver\t", "run mylauncher --ver"),  # its options are not huddle's
     ("huddle config heap-c\t", "config heap-cap"),
     ("huddle bench --peers fol\t", "bench --peers folder"),
-    ("huddle bench --compare no\tbe\t", "bench --compare node.toml bench.json"),
+    ("huddle bench eng\t--var\t", "bench engine --variants"),
+    ("huddle --color never bench --color never comp\tno\tbe\t",
+     "--color never bench --color never compare node.toml bench.json"),
     ("huddle report be\t", "report bench.json"),
     ("huddle explain bcast be\t", "explain bcast be"),  # a size is no file
 ]
@@ -48,8 +50,12 @@ def help_of(*words):
     return subprocess.run([HUDDLE, *words, "--help"], text=True, capture_output=True, check=True).stdout
 
 
-def commands():
-    return re.findall(r"^  (\w+) ", help_of().split("Commands:")[1].split("\n\n")[0], re.MULTILINE)
+def commands(*above):
+    """As they are typed, those below a command among them: "bench engine"."""
+    _, _, listed = help_of(*above).partition("Commands:")
+    for name in re.findall(r"^  (\w+) ", listed.split("\n\n")[0], re.MULTILINE):
+        yield " ".join([*above, name])
+        yield from commands(*above, name)
 
 
 def options_in(help_text):
@@ -97,9 +103,11 @@ class Typing(unittest.TestCase):
 
 class Tables(unittest.TestCase):
     def setUp(self):
-        self.wanted = {"": options_in(help_of()), **{name: options_in(help_of(name)) for name in commands()}}
+        self.wanted = {"": options_in(help_of()),
+                       **{name: options_in(help_of(*name.split())) for name in commands()}}
         self.assertIn("--version", self.wanted[""])
         self.assertIn("-n", self.wanted["bench"])
+        self.assertIn("--variants", self.wanted["bench engine"])
 
     def test_bash_knows_every_option(self):
         for command, wanted in self.wanted.items():
@@ -110,7 +118,7 @@ class Tables(unittest.TestCase):
     def test_zsh_knows_every_option(self):
         text = ZSH.read_text(encoding="utf-8")
         for command, wanted in self.wanted.items():
-            name = f"_huddle_{command}" if command else "_huddle"
+            name = "_".join(["_huddle", *command.split()])
             body = re.search(rf"^{name}\(\) \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL).group(1)
             self.assertEqual(set(re.findall(r"'\([^)]*\)(-[\w-]+)[=+]?\[", body)), wanted, command)
 

@@ -68,6 +68,24 @@ TEST(Layout, RowsAreBalanced) {
   EXPECT_EQ(cells_in_row.begin()->second, 4);
 }
 
+TEST(Layout, EightCoresAreTwoRowsOfFour) {
+  // Of the second package, "core 8" to "core 15" have names of two lengths.
+  const Subject subject = synthetic("pack:2 core:8 pu:2");
+  const Node tree = make_tree(subject.machine.topology, {{}, {}, true});
+  const Layout layout = lay_out(tree, Metrics{}, 110);
+  std::map<int, int> cores_in_row;
+  std::map<int, int> cores_in_column;
+  for (const Placed& placed : layout.placed) {
+    if (placed.node->kind != NodeKind::box || placed.node->level != "core") continue;
+    ++cores_in_row[placed.y];
+    ++cores_in_column[placed.x];
+  }
+  ASSERT_EQ(cores_in_row.size(), 2U);
+  EXPECT_EQ(cores_in_row.begin()->second, 8);  // of both packages, side by side
+  ASSERT_EQ(cores_in_column.size(), 8U);
+  EXPECT_EQ(cores_in_column.begin()->second, 2);
+}
+
 TEST(Layout, SmallBoxesStandSideBySide) {
   const Subject subject = synthetic("pack:2 core:2 pu:1");
   const Node tree = make_tree(subject.machine.topology, {});

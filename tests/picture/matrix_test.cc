@@ -29,6 +29,16 @@ TEST(LatencyMatrix, TakesMeasuredPairsFirst) {
   EXPECT_EQ(latency_matrix(machine).at(0, 1), 47);
 }
 
+TEST(LatencyMatrix, HasTheLatencyBetweenThreadsOfACoreOnItsDiagonal) {
+  const LatencyMatrix matrix = latency_matrix(synthetic("core:2 pu:2").machine);
+  EXPECT_THAT(matrix.cores, ElementsAre(0, 2));
+  EXPECT_THAT(matrix.one_way_ns, ElementsAre(10, 20, 20, 10));
+  EXPECT_TRUE(shows_threads(in_blocks(matrix, 1)));
+  EXPECT_FALSE(shows_threads(in_blocks(matrix, 2)));
+  EXPECT_EQ(scale_of(in_blocks(matrix, 1)).least_ns, 10);
+  EXPECT_FALSE(shows_threads(in_blocks(latency_matrix(synthetic("core:2 pu:1").machine), 1)));
+}
+
 TEST(LatencyMatrix, KeepsNeighboursTogetherWhereNumbersAreInterleaved) {
   machine::Topology topology;
   topology.pus = cpus(0, 4);

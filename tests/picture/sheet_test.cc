@@ -70,6 +70,13 @@ TEST(Sheet, IsWhatItsNameSays) {
   EXPECT_TRUE(as_png(subject).starts_with("\x89PNG\r\n"));
 }
 
+TEST(Sheet, IsShownWholeInANarrowWindow) {
+  const std::string svg = as_svg(hybrid());
+  const std::string root = svg.substr(svg.find("<svg "), svg.find('>', svg.find("<svg ")));
+  EXPECT_THAT(root, testing::HasSubstr("style=\"max-width:100%;height:auto\""));
+  EXPECT_THAT(root, testing::HasSubstr("viewBox="));
+}
+
 TEST(Sheet, TheMapIsOneImageHoweverLargeTheMachine) {
   const std::string svg = as_svg(synthetic("pack:2 numa:4 l3:2 core:8 pu:1"));
   const std::string image = "<image ";

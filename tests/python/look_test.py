@@ -10,13 +10,17 @@ import pytest
 from browser import Browser
 from huddle.plots.palette import DARK, LIGHT
 from huddle.results import from_text
-from sample import MEASURED, OPERATIONS, document, of_one_mpi, text
+from sample import MEASURED, OPERATIONS, document, machine_model, of_one_mpi, text
 
-WIDE, NARROW = 1400, 400
+WIDE, NARROW = 1400, 420
 SHOTS = pathlib.Path(os.environ["TEST_SHOTS"])
 PAPERS = {"light": LIGHT.paper, "dark": DARK.paper}
 
+# As many cores as one meets in a node, each with two threads.
+MANY_THREADS = {**document(), "machine_model": machine_model(cores=32, threads=2)}
+
 REPORTS = {"peers": lambda: from_text(text(document())),
+           "threads": lambda: from_text(text(MANY_THREADS)),
            "one": lambda: from_text(text(of_one_mpi())),
            "measured": lambda: huddle.load(MEASURED)}
 
@@ -26,6 +30,10 @@ TOO_WIDE = """(() => {
   return [...document.body.querySelectorAll('*')].filter((e) => !e.closest('svg') && !scrolls(e)
     && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML.slice(0, 80));
 })()"""
+# What one has to scroll sideways to see.
+CUT_OFF = """[...document.body.querySelectorAll('*')].filter((e) => e.clientWidth > 0
+  && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible').map(
+    (e) => e.outerHTML.slice(0, 80))"""
 # Texts of a plot that lie over each other.
 OVERLAPS = """(() => {
   const found = [];
@@ -74,6 +82,7 @@ def test_looks_as_it_should(browser, pages, name, width, scheme):
 
     assert browser.ask(TOO_WIDE) == []
     assert browser.ask("document.documentElement.scrollWidth") <= width
+    assert browser.ask(CUT_OFF) == []
     assert browser.ask(OVERLAPS) == []
     assert browser.ask("getComputedStyle(document.body).backgroundColor") == rgb(PAPERS[scheme])
     for event in events_of(browser, "Network.requestWillBeSent"):
@@ -86,10 +95,17 @@ def test_looks_as_it_should(browser, pages, name, width, scheme):
 
 def test_all_plots_are_seen(browser, pages):
     browser.open(pages / "peers.html", WIDE, "light")
-    sizes = browser.ask("[...document.querySelectorAll('svg.plot')].map("
-                        "(e) => [e.getBoundingClientRect().width, e.getBoundingClientRect().height])")
-    assert len(sizes) == 2 + len(OPERATIONS)  # the heat map, the lines of the machine
+    sizes = browser.ask("[...document.querySelectorAll('svg.plot')].map((e) => e.getBoundingClientRect())"
+                        ".filter((r) => r.width > 0).map((r) => [r.width, r.height])")
+    assert len(sizes) == 2 + len(OPERATIONS)  # the heat map for that width, the lines of the machine
     assert all(width > 100 and height > 100 for width, height in sizes)
+
+
+@pytest.mark.parametrize("width, seen, hidden", [(WIDE, "wide", "narrow"), (NARROW, "narrow", "wide")])
+def test_one_heat_map_is_shown(browser, pages, width, seen, hidden):
+    browser.open(pages / "peers.html", width, "light")
+    assert browser.ask(f"document.querySelector('.heat.{seen}').getBoundingClientRect().width") > 300
+    assert browser.ask(f"document.querySelector('.heat.{hidden}').getBoundingClientRect().width") == 0
 
 
 def test_ratios_are_in_sight_on_a_narrow_screen(browser, pages):
@@ -101,7 +117,7 @@ def test_ratios_are_in_sight_on_a_narrow_screen(browser, pages):
 def test_letters_stay_legible_on_a_narrow_screen(browser, pages):
     browser.open(pages / "peers.html", NARROW, "light")
     least = browser.ask("Math.min(...[...document.querySelectorAll('svg.plot text')].map("
-                        "(e) => e.getBoundingClientRect().height))")
+                        "(e) => e.getBoundingClientRect().height).filter((height) => height > 0))")
     assert least > 8
 
 
@@ -110,10 +126,13 @@ def test_the_browser_sees_what_is_wrong(browser, tmp_path):
     page = tmp_path / "wrong.html"
     page.write_text('<body style="margin: 0"><div style="width: 900px">wide</div>'
                     '<img src="http://127.0.0.1:9/x.png"><script>console.error("no")</script>'
+                    '<pre style="overflow-x: auto; width: 300px">a line that is longer than its box and breaks '
+                    'nowhere, however narrow that is</pre>'
                     '<svg class="plot"><text x="5" y="20">a word</text><text x="9" y="22">over it</text></svg>',
                     encoding="utf-8")
     browser.open(page, NARROW, "light")
     assert len(browser.ask(TOO_WIDE)) == 1
+    assert len(browser.ask(CUT_OFF)) == 1
     assert len(browser.ask(OVERLAPS)) == 1
     assert events_of(browser, "Runtime.consoleAPICalled")
     assert any(event["params"]["request"]["url"].startswith("http:")

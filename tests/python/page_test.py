@@ -5,8 +5,9 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from huddle.machine_view import machine_section
 from huddle.results import from_text
-from sample import OPERATIONS, document, of_one_mpi, text
+from sample import OPERATIONS, document, machine_model, of_one_mpi, text
 
 
 
@@ -89,6 +90,27 @@ def test_the_machine_is_there(page):
     assert page.count('class="core"') == 16
     assert "package 1" in page and "L3 32M" in page
     assert "copy on l3: spread 13 %" in page
+
+
+def test_the_headline_says_the_state_of_the_heap(page):
+    assert "<h1>huddle (heap on) against the best of two MPIs at each point</h1>" in page
+    assert "<title>huddle bench: made-up, heap on</title>" in page
+
+
+def test_cores_stand_in_rows_of_equal_length():
+    def rows_of(cores):
+        data = document()
+        data["machine_model"] = {**machine_model(cores=cores), "pairs": None}
+        view = machine_section(from_text(text(data)))
+        return set(re.findall(r'class="cores" style="--columns: (\d+)"', view))
+    assert rows_of(32) == {"4"}  # eight in a cache
+    assert rows_of(16) == {"2"}
+    assert rows_of(12) == {"3"}
+    assert rows_of(4 * 13) == {"4"}
+
+
+def test_how_far_the_model_is_to_be_trusted_is_said(page):
+    assert "the model&#x27;s predictions are off by a factor of 1." in page
 
 
 def test_a_notebook_sees_the_summary_and_the_heat_map():

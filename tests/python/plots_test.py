@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 import matplotlib
 import pytest
+from huddle.machine_view import machine_section
 from huddle.plots.canvas import svg_element
 from huddle.plots.palette import DARK, LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
 from huddle.results import from_text
@@ -75,6 +76,23 @@ def test_of_one_mpi_there_are_two_curves():
 
 def test_an_operation_of_one_size_has_a_figure(results):
     assert results.latency("barrier").axes[0].get_ylim()[0] == 0
+
+
+def test_a_barriers_axis_names_no_size(results):
+    axis = results.latency("barrier").axes[1].xaxis
+    assert [label.get_text() for label in axis.get_ticklabels()] == []
+    sizes = results.latency("bcast").axes[1].xaxis
+    assert [label.get_text() for label in sizes.get_ticklabels()] == ["8", "64", "512", "4K", "32K",
+                                                                       "256K", "2M"]
+
+
+def test_lines_have_the_latency_between_threads_on_the_diagonal():
+    data = document()
+    data["machine_model"] = machine_model(threads=2)
+    lines = from_text(text(data)).lines()
+    assert texts_of(lines) == {"12", "30", "60", "140"}
+    assert [one.get_text() for one in lines.axes[0].texts].count("12") == 16
+    assert "on the diagonal between the hardware threads" in machine_section(from_text(text(data)))
 
 
 def test_lines_are_the_pairs_that_were_measured(results):

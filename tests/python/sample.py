@@ -14,18 +14,23 @@ SIZES = [8, 64, 512, 4096, 32768, 262144, 2097152]
 OPERATIONS = ["barrier", "bcast", "reduce", "allreduce", "alltoall", "reduce_scatter_block"]
 
 
-def machine_model(cores=16):
-    """Two packages of two caches; every pair of cores was measured."""
+def machine_model(cores=16, threads=1):
+    """Two packages of two caches; every pair of cores was measured. The second threads of cores have
+    the numbers behind those of all first ones."""
     half, quarter = cores // 2, cores // 4
     numbers = list(range(cores))
     one_way = [[0.0 if a == b else 30.0 if a // quarter == b // quarter
                 else 60.0 if a // half == b // half else 140.0 for b in numbers] for a in numbers]
-    caches = [numbers[first:first + quarter] for first in range(0, cores, quarter)]
-    packages = [numbers[:half], numbers[half:]]
+
+    def all_threads(first, count):
+        return [thread * cores + core for thread in range(threads) for core in range(first, first + count)]
+    caches = [all_threads(first, quarter) for first in range(0, cores, quarter)]
+    packages = [all_threads(first, half) for first in (0, half)]
+    within = ([("core", 12)] if threads > 1 else []) + [("l3", 30), ("package", 60), ("machine", 140)]
     return {"name": "made-up", "cpu_model": "Made-up Processor", "fingerprint": "made-up",
             "calibrated": True,
-            "topology": {"pus": numbers, "offline": [], "cores": cores, "levels": [
-                {"name": "core", "groups": [[one] for one in numbers]},
+            "topology": {"pus": all_threads(0, cores), "offline": [], "cores": cores, "levels": [
+                {"name": "core", "groups": [all_threads(one, 1) for one in numbers]},
                 {"name": "l3", "groups": caches, "bytes": [1 << 25] * 4},
                 {"name": "package", "groups": packages}],
                 "numa": [{"number": number, "cpus": group, "bytes": 1 << 36, "memory_only": False,
@@ -34,7 +39,7 @@ def machine_model(cores=16):
             "line": [{"level": level, "origin": "measured", "steps_origin": "estimated",
                       "one_way_ns": ns, "shared_ns": ns * 0.7, "reader_step_ns": 1,
                       "writer_step_ns": 1, "spread": 0.02}
-                     for level, ns in (("l3", 30), ("package", 60), ("machine", 140))],
+                     for level, ns in within],
             "pairs": {"pus": numbers, "one_way_ns": one_way, "sampling": "every pair"},
             "doubts": [{"what": "copy on l3", "why": "spread 13 %"}]}
 
@@ -70,6 +75,7 @@ def document(seed=SEED):
                      {"name": "intel", "version": "Intel(R) MPI Library 2021.18"}],
             "under": "openmpi-5", "ranks": 16, "crowded": False,
             "settings": {"heap": True, "ops": "", "sizes": "8:4M", "quick": False, "seconds": 90,
+                         "peers": "../my peers",
                          "point_seconds": 2.5, "half_width": 0.02, "confidence": 0.95, "bar": 0.9},
             "interrupted": False, "notes": ["mpich-5 did not come up: <script>alert(1)</script>"],
             "points": points, "machine_model": machine_model()}
@@ -80,6 +86,7 @@ def of_one_mpi():
     plain = copy.deepcopy(document())
     plain["mpis"] = plain["mpis"][:1]
     plain.update(calibrated=False, machine_file="", notes=[])
+    plain["settings"].update(peers=None, mpi="/opt/mpi/bin/mpiexec --bind-to core")
     for key in ("machine_model",):
         del plain[key]
     for point in plain["points"]:

@@ -2,15 +2,23 @@
 # Copyright the huddle contributors
 import huddle
 from huddle.results import from_text
-from huddle.sentences import command, doubts, setting_rows, summary, why
+from huddle.sentences import command, doubts, heap_text, model_error_text, setting_rows, summary, why
 from sample import MEASURED, document, of_one_mpi, text
 
 
 def test_the_summary_is_one_sentence_with_all_points():
     said = summary(huddle.load(MEASURED))
-    assert said == ("With 2 ranks on amd-epyc-2c-1b1d3050, huddle is 1.38 times as fast, in the "
+    assert said == ("With 2 ranks on amd-epyc-2c-1b1d3050 and buffers in ordinary memory, huddle is 1.38 times as fast, in the "
                     "geometric mean, as the best of five MPIs at each point: faster at 31 points and slower at "
                     "3 points, with 95 % confidence each.")
+
+
+def test_the_state_of_the_heap_is_said():
+    data = document()
+    assert heap_text(from_text(text(data))) == "heap on"
+    assert "and buffers in the shared heap, huddle is" in summary(from_text(text(data)))
+    data["settings"]["heap"] = False
+    assert heap_text(from_text(text(data))) == "heap off"
 
 
 def test_doubts_are_said():
@@ -33,18 +41,59 @@ def test_a_run_without_doubts_has_none():
 
 def test_the_command_measures_the_same_again():
     assert command(from_text(text(document()))) == (
-        "huddle bench -n 16 --sizes 8:4M --seconds 90 --heap on --peers DIR --under openmpi-5 "
-        "--json results.json")
+        "huddle bench -n 16 --sizes 8:4M --seconds 90 --heap on --machine node.toml "
+        "--peers '../my peers' --under openmpi-5 --json results.json")
     plain = of_one_mpi()
     plain["settings"].update(ops="bcast,reduce", quick=True, heap=False)
     del plain["settings"]["seconds"]
     assert command(from_text(text(plain))) == (
-        "huddle bench -n 16 --ops bcast,reduce --sizes 8:4M --quick --heap off --json results.json")
+        "huddle bench -n 16 --ops bcast,reduce --sizes 8:4M --quick --heap off "
+        "--mpi '/opt/mpi/bin/mpiexec --bind-to core' --json results.json")
+
+
+def test_the_command_of_an_early_file_leaves_open_what_that_does_not_say():
+    assert command(huddle.load(MEASURED)) == (
+        "huddle bench -n 2 --sizes 8:4M --heap off --peers DIR --under openmpi-4 --json results.json")
 
 
 def test_why_names_the_next_best():
-    choice = from_text(text(document())).points[0].choice
-    assert why(choice) == "predicted 180 ns; next exchange, 280 ns (1.56 ×)"
+    point = from_text(text(document())).points[0]
+    assert why(point) == "predicted 180 ns; next exchange, 280 ns (1.56 ×)"
+
+
+def document_mispredicted_by(factors):
+    """At its first points; and no prediction elsewhere."""
+    data = document()
+    for point in data["points"]:
+        del point["choice"]
+    for point, factor in zip(data["points"], factors):
+        point["huddle_batches_ns"] = [[100.0]]
+        point["choice"] = {"algorithm": "slots", "parameters": "", "predicted_ns": 100.0 * factor,
+                           "others": []}
+    return data
+
+
+def test_the_error_of_the_model_is_the_median_of_its_factors():
+    results = from_text(text(document_mispredicted_by([0.5, 1.5, 3])))
+    assert results.model_error() == 2
+    assert model_error_text(results) == (
+        "By its calibrated figures, the model's predictions are off by a factor of 2.00 in the median "
+        "of 3 points; 1 point marked ?: by more than 2.")
+    assert [point.is_mispredicted for point in results.points[:3]] == [False, False, True]
+    assert why(results.points[2]) == "predicted 300 ns ?; nothing else could serve"
+
+
+def test_the_error_of_the_model_leaves_out_what_the_mpi_did():
+    data = document_mispredicted_by([1.25, 3])
+    data["points"][1]["passed_calls"] = 1
+    data["calibrated"] = False
+    assert model_error_text(from_text(text(data))) == (
+        "By generic figures, the model's predictions are off by a factor of 1.25 in the median of "
+        "1 point, and nowhere by more than 2.")
+
+
+def test_without_predictions_nothing_is_said_of_them():
+    assert model_error_text(huddle.load(MEASURED)) == ""
 
 
 def test_settings_have_every_mpi():

@@ -46,7 +46,7 @@ TEST(FindMpi, TheUserMaySayTheLibrary) {
 TEST(FindMpi, SaysWhatToDoWhereThereIsNone) {
   const StandIn files;
   EXPECT_THAT([&] { find_mpi("", "", files.folder()); },
-              ThrowsMessage<UsageError>(HasSubstr("huddle bench --engine")));
+              ThrowsMessage<UsageError>(HasSubstr("huddle bench engine")));
   EXPECT_THAT([&] { find_mpi(files.script("hello", "echo hello\n"), "", ""); },
               ThrowsMessage<UsageError>(HasSubstr("does not say that it is")));
   EXPECT_THROW(find_mpi(files.folder() + "/nothing", "", ""), UsageError);

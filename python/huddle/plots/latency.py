@@ -96,6 +96,14 @@ def _mark_unsteady(axes, places, points, palette):
                       color=palette.huddle, markerfacecolor=palette.paper, markeredgewidth=1.2)
 
 
+def _name_sizes(axis, places, points):
+    """What moves nothing has no size to be named."""
+    named = [place for place in places if points[place].size_bytes > 0]
+    every = -(-len(named) // (2 * MOST_TICKS)) if named else 1
+    axis.set_major_locator(FixedLocator(named[::every]))
+    axis.set_major_formatter(FuncFormatter(lambda place, _: size_text(points[round(place)].size_bytes)))
+
+
 def _dress(times, ratios, places, points, palette):
     for axes in (times, ratios):
         plain_axes(axes, palette)
@@ -109,9 +117,5 @@ def _dress(times, ratios, places, points, palette):
     ratios.set_ylabel("ratio", color=palette.ink)
     ratios.yaxis.set_major_locator(MaxNLocator(4))
     ratios.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
-    every = -(-len(places) // (2 * MOST_TICKS))
-    ratios.xaxis.set_major_locator(FixedLocator(places[::every]))
-    ratios.xaxis.set_major_formatter(FuncFormatter(
-        lambda place, _: size_text(points[round(place)].size_bytes) if points[round(place)].size_bytes
-        else "no data"))
+    _name_sizes(ratios.xaxis, places, points)
     ratios.set_xlim(-0.4, len(places) - 0.6)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The time of a cache line from core to core."""
+"""The time of a cache line from core to core, and between the hardware threads of a core."""
 import bisect
 import itertools
 
@@ -19,10 +19,11 @@ SMALLEST_INCHES, LARGEST_INCHES = 1.5, 5.2
 
 @in_our_style
 def lines_figure(machine, palette=LIGHT):
-    """A matrix, numbers in its cells as long as they can be read. Nothing where nobody measured."""
+    """A matrix, numbers in its cells as long as they can be read. On its diagonal, where cores have
+    several hardware threads: between those. Nothing where nobody measured."""
     if machine is None or machine.pairs is None or len(machine.pairs.processors) < 2:
         return None
-    processors, times = machine.pairs.processors, machine.pairs.one_way_ns
+    processors, times = machine.pairs.processors, with_threads(machine)
     count = len(processors)
     side = min(max(NUMBERED_CELL_INCHES * count + 0.5, SMALLEST_INCHES), LARGEST_INCHES)
     figure = new_figure(side, side)
@@ -37,6 +38,18 @@ def lines_figure(machine, palette=LIGHT):
             _draw_runs(axes, row, of_row, known, palette)
     _name(axes, processors, palette)
     return figure
+
+
+def with_threads(machine):
+    """The latencies of the pairs, with that between threads on the diagonal: 0 where cores have one."""
+    times = [list(row) for row in machine.pairs.one_way_ns]
+    between_threads = next((line.one_way_ns for line in machine.lines if line.level == "core"), 0)
+    cores = next((level.groups for level in machine.levels if level.name == "core"), [])
+    threads = {processor: len(core) for core in cores for processor in core}
+    for place, processor in enumerate(machine.pairs.processors):
+        if threads.get(processor, 1) > 1 and times[place][place] == 0:
+            times[place][place] = between_threads
+    return times
 
 
 def _step(time, known, palette):
