@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "select/algorithm.h"
 #include "select/barrier.h"
@@ -73,6 +75,21 @@ std::vector<Algorithm> algorithms(Operation operation, const Provision& provisio
   return list;
 }
 
+namespace {
+
+// Where the machine file lacks a figure, what needs it has no price that can be compared.
+double comparable_ns(const Candidate& candidate) {
+  return std::isfinite(candidate.ns) ? candidate.ns : std::numeric_limits<double>::infinity();
+}
+
+// It is there only where nothing else could serve.
+void drop_unpriced(std::vector<Candidate>& list) {
+  const auto has_none = [](const Candidate& one) { return !std::isfinite(one.ns); };
+  if (!std::all_of(list.begin(), list.end(), has_none)) std::erase_if(list, has_none);
+}
+
+}  // namespace
+
 std::vector<Candidate> candidates(const Request& request, const node::Seats& seats,
                                   const machine::CostModel& model, const Provision& provision) {
   const Prices prices(model, seats);
@@ -80,12 +97,14 @@ std::vector<Candidate> candidates(const Request& request, const node::Seats& sea
   for (const Algorithm& one : algorithms(request.operation, provision)) {
     one.add(list, prices, provision, request);
   }
+  drop_unpriced(list);
   return list;
 }
 
 const Candidate& cheapest(const std::vector<Candidate>& candidates) {
-  return *std::min_element(candidates.begin(), candidates.end(),
-                           [](const Candidate& a, const Candidate& b) { return a.ns < b.ns; });
+  return *std::min_element(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return comparable_ns(a) < comparable_ns(b); });
 }
 
 }  // namespace huddle::select

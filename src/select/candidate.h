@@ -70,8 +70,9 @@ struct Candidate {
   double ns = 0;           // predicted, from the first rank's call until the last one returns
 };
 
-// Everything that can serve the request, in a fixed order. Empty only for elements larger than any
-// slot. pre: two ranks or more.
+// Everything that can serve the request, in a fixed order, without what the machine file has too
+// few figures to price, unless nothing has a price. Empty only for elements larger than any slot.
+// pre: two ranks or more.
 std::vector<Candidate> candidates(const Request& request, const node::Seats& seats,
                                   const machine::CostModel& model, const Provision& provision);
 // The cheapest; the first of several.

@@ -89,6 +89,30 @@ TEST(Choice, ThereIsOneForEveryRequest) {
   });
 }
 
+// A calibration that was cut short leaves hand-offs out, any of them.
+TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
+  const machine::Machine whole =
+      machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/amd-epyc-2c-a606becc.toml");
+  ASSERT_GT(whole.handoff.size(), 2U);
+  for (std::size_t kept = 0; kept <= whole.handoff.size(); ++kept) {
+    machine::Machine machine = whole;
+    machine.handoff.resize(kept);
+    const machine::CostModel model(machine);
+    const node::Seats seats = seats_on(machine, 2);
+    const Provision given = provision(seats, model, queue_bytes);
+    for (const Operation operation : operations) {
+      for (const std::size_t bytes : {8, 65536, 4194304}) {
+        const auto list = candidates({operation, bytes, 8}, seats, model, given);
+        ASSERT_FALSE(list.empty()) << name(operation);
+        const auto priced = [](const Candidate& one) { return std::isfinite(one.ns); };
+        EXPECT_EQ(std::any_of(list.begin(), list.end(), priced), priced(cheapest(list)));
+        EXPECT_TRUE(list.size() == 1 || priced(list.back()) == priced(list.front()))
+            << name(operation) << " of " << bytes << " with " << kept << " hand-offs";
+      }
+    }
+  }
+}
+
 // More data is never predicted to take less time.
 TEST(Choice, CostsRiseWithTheSize) {
   everywhere([](const auto& seats, const auto& model, const auto& provision) {

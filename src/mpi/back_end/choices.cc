@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "mpi/back_end/exports/export.h"
@@ -19,8 +18,6 @@ using select::Candidate;
 std::vector<Candidate> best_of_each(const select::Explanation& explanation) {
   std::vector<Candidate> best;
   for (const Candidate& candidate : by_cost(explanation.candidates)) {
-    // A machine file that lacks a hand-off cannot tell the price of whoever needs it.
-    if (!std::isfinite(candidate.ns)) continue;
     const auto same = [&candidate](const Candidate& one) {
       return algorithm_name(one.plan) == algorithm_name(candidate.plan);
     };
