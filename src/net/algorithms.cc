@@ -15,21 +15,26 @@
 namespace huddle::net {
 namespace {
 
+constexpr Uses nothing = {};
+constexpr Uses a_radix = {.radix = true};
+constexpr Uses bounded_messages = {.message_blocks = true};
+
+constexpr Algorithm allgather(std::string_view name, std::string_view summary, const Uses& uses,
+                              MakeSchedule* make) {
+  return {Operation::allgather, name, summary, Order::none, uses, true, make};
+}
+
 constexpr std::array table = {
-    Algorithm{Operation::allgather,
-              "ring",
-              "send on what came, p-1 times",
-              Order::none,
-              {},
-              true,
-              allgather_ring},
-    Algorithm{Operation::allgather,
-              "neighbor",
-              "exchange with one neighbour, then the other",
-              Order::none,
-              {},
-              true,
-              allgather_neighbor},
+    allgather("ring", "to the next what came from the one before", nothing, allgather_ring),
+    allgather("neighbor", "exchange with one neighbour, then the other, two blocks at a time",
+              nothing, allgather_neighbor),
+    allgather("doubling", "exchange everything at distance 1, 2, 4, ...", nothing,
+              allgather_doubling),
+    allgather("bruck", "get as much again from distance 1, 2, 4, ...", a_radix, allgather_bruck),
+    allgather("sparbit", "a binomial tree for each block, the longest edges first", nothing,
+              allgather_sparbit),
+    allgather("far-first", "the same with bounded messages, depth first", bounded_messages,
+              allgather_far_first),
 };
 
 UsageError unknown(std::string_view kind, std::string_view word,
@@ -78,11 +83,12 @@ std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& 
     throw UsageError(fmt::format("there is no root {} among {}; the last is {}", call.root,
                                  counted(call.ranks, "rank"), call.ranks - 1));
   }
-  if (call.radix < 2 || call.segments < 1 || call.message_blocks < 0) {
-    throw UsageError(fmt::format(
-        "{} with radix {}, {} segments and {} blocks a message? A radix is 2 or more, there is "
-        "one segment at least, and 0 blocks mean any number",
-        name, call.radix, call.segments, call.message_blocks));
+  if (call.radix < 2 || call.segments < 1 || call.message_blocks < 1) {
+    throw UsageError(
+        fmt::format("{} with radix {}, {} segments and {} blocks a message? A radix is 2 or more, "
+                    "of the others "
+                    "there is one at least",
+                    name, call.radix, call.segments, call.message_blocks));
   }
   return algorithm.make(call);
 }

@@ -28,6 +28,8 @@ struct Uses {
   bool message_blocks = false;
 };
 
+using MakeSchedule = std::unique_ptr<Schedule>(const Call& call);
+
 struct Algorithm {
   Operation operation;
   std::string_view name;     // "neighbor"
@@ -35,12 +37,12 @@ struct Algorithm {
   Order order;
   Uses uses;
   bool in_place;  // input and output may be one buffer
-  std::unique_ptr<Schedule> (*make)(const Call& call);
+  MakeSchedule* make;
 
   std::string full_name() const;  // "allgather:neighbor"
 };
 
-// Of any number of ranks all of them. In the order of operations, the simplest first.
+// In the order of operations, the simplest first. All of them are for any number of ranks.
 std::span<const Algorithm> algorithms();
 
 // Throws UsageError that names the nearest.

@@ -13,5 +13,9 @@ namespace huddle::net {
 
 std::unique_ptr<Schedule> allgather_ring(const Call& call);
 std::unique_ptr<Schedule> allgather_neighbor(const Call& call);
+std::unique_ptr<Schedule> allgather_doubling(const Call& call);
+std::unique_ptr<Schedule> allgather_bruck(const Call& call);
+std::unique_ptr<Schedule> allgather_sparbit(const Call& call);
+std::unique_ptr<Schedule> allgather_far_first(const Call& call);
 
 }  // namespace huddle::net

@@ -155,7 +155,7 @@ struct Call {
   // Each is of meaning to some algorithms only (algorithms.h says to which).
   int radix = 2;                    // peers of a rank in a round, and one
   std::int64_t segments = 1;        // of data that go through a pipeline
-  std::int64_t message_blocks = 0;  // the most blocks that a message may hold; 0: any number
+  std::int64_t message_blocks = 1;  // the most blocks that a message may hold
 };
 
 class Schedule {
