@@ -6,7 +6,8 @@
 // any round can be asked for at any time, and no answer takes more than O(log p) memory. So whoever
 // runs it, proves it, draws it or simulates it reads the same rounds.
 //
-//   Blocks   The data of a call are cut into blocks, numbered from 0. In input and output each has a
+//   Blocks   The data of a call are cut into blocks, numbered from 0. In input and output each has
+//   a
 //            place of its own. Who knows the blocks' sizes (sizes.h) knows bytes.
 //   Round    A rank posts all receives and sends of its round at once, waits for all of them, then
 //            does the local work in the order in which it stands. Places that are received into are
