@@ -17,6 +17,7 @@
 #include "net/bcast.h"
 #include "net/gather.h"
 #include "net/reduce.h"
+#include "net/scan.h"
 
 namespace huddle::net {
 namespace {
@@ -85,6 +86,10 @@ constexpr std::array table = {
               gather_knomial},
     Algorithm{Operation::scatter, "knomial", "down a k-nomial tree", Order::none, a_radix, true,
               scatter_knomial},
+    Algorithm{Operation::scan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+              Order::association, nothing, true, scan_doubling},
+    Algorithm{Operation::exscan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+              Order::association, nothing, true, exscan_doubling},
 };
 
 UsageError unknown(std::string_view kind, std::string_view word,
