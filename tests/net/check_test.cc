@@ -9,7 +9,7 @@
 namespace huddle::net {
 namespace {
 
-class EveryAlgorithm : public ::testing::TestWithParam<Algorithm> {};
+class Checked : public ::testing::TestWithParam<Algorithm> {};
 
 // All, where that is not too much work; otherwise the first, the last and some between.
 std::vector<int> roots_of(const Algorithm& algorithm, int ranks, std::minstd_rand& random) {
@@ -51,12 +51,12 @@ void prove(const Algorithm& algorithm, int ranks, std::minstd_rand& random) {
   }
 }
 
-TEST_P(EveryAlgorithm, IsProven) {
+TEST_P(Checked, IsProven) {
   std::minstd_rand random(20261124);
   for (const int ranks : rank_counts(random)) prove(GetParam(), ranks, random);
 }
 
-TEST_P(EveryAlgorithm, KeepsItsHints) {
+TEST_P(Checked, KeepsItsHints) {
   for (const int ranks : {1, 2, 3, 7, 8, 13, 16, 33, 64}) {
     for (const Call& call : calls_of(GetParam(), {.ranks = ranks})) {
       EXPECT_EQ(flaw_in_hints(*make_schedule(GetParam(), call)), std::nullopt)
@@ -65,15 +65,8 @@ TEST_P(EveryAlgorithm, KeepsItsHints) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Algorithm>& info) {
-  std::string name = info.param.full_name();
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == ':' || c == '-'; }, '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Net, EveryAlgorithm,
-                         ::testing::ValuesIn(algorithms().begin(), algorithms().end()), name_of);
+INSTANTIATE_TEST_SUITE_P(Net, Checked,
+                         ::testing::ValuesIn(algorithms().begin(), algorithms().end()), test_name);
 
 }  // namespace
 }  // namespace huddle::net

@@ -4,6 +4,8 @@
 // Which calls an algorithm is tried with.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -53,6 +55,13 @@ inline std::string flaw_of(const Algorithm& algorithm, const Call& call) {
     }
   }
   return {};
+}
+
+inline std::string test_name(const ::testing::TestParamInfo<Algorithm>& info) {
+  std::string name = info.param.full_name();
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ':' || c == '-'; }, '_');
+  return name;
 }
 
 }  // namespace huddle::net
