@@ -30,8 +30,7 @@ class DistanceCommand : public Command {
   }
   std::string examples() const override {
     return "  huddle distance allgather --ranks 8,10,16\n"
-           "  huddle distance allgather --ranks 2..64 --json | jq '.points[] | [.ranks, "
-           ".algorithm, .distance]'\n"
+           "  huddle distance allgather --ranks 2..64 --json | jq '.points[]'\n"
            "  huddle distance allgather:bruck --radix 4 --ranks 64";
   }
 

@@ -129,7 +129,7 @@ void Execution::unpack(const Arrival& arrival) {
   const std::byte* next = arrival.bytes.data();
   for_each_block(arrival.part.blocks, [&](std::int64_t block) {
     const std::size_t bytes = bytes_of(arrival.part.buffer, block);
-    std::memcpy(writable(arrival.part.buffer, block), next, bytes);
+    if (bytes > 0) std::memcpy(writable(arrival.part.buffer, block), next, bytes);
     next += bytes;
   });
 }
@@ -138,13 +138,15 @@ void Execution::copy(const Copy& copy) {
   for_each_block(copy.blocks, [&](std::int64_t block) {
     const std::byte* const source = readable(copy.from, block);
     std::byte* const target = writable(copy.to, block);
-    if (source != target) std::memcpy(target, source, bytes_of(copy.from, block));
+    const std::size_t bytes = bytes_of(copy.from, block);
+    if (source != target && bytes > 0) std::memcpy(target, source, bytes);
   });
 }
 
 void Execution::join(const Join& join) {
   for_each_block(join.blocks, [&](std::int64_t block) {
     const std::size_t count = bytes_of(join.result, block) / reduction_.element_bytes;
+    if (count == 0) return;
     reduction_(writable(join.result, block), readable(join.left, block),
                readable(join.right, block), count);
   });
