@@ -95,6 +95,8 @@ std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_bench_engine_command();
 std::unique_ptr<Command> make_bench_compare_command();
 std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_distance_command();
+std::unique_ptr<Command> make_schedule_command();
 
 // Every command, in the order in which help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();
