@@ -19,6 +19,7 @@ MAY_SEE = {
     "memory": {"base"},
     "heap": {"base", "settings", "memory"},
     "machine": {"base"},
+    "fabric": {"base", "machine"},
     "picture": {"base", "machine"},
     "doctor": {"base", "machine"},
     "calibrate": {"base", "memory", "machine"},
