@@ -20,6 +20,8 @@ MAY_SEE = {
     "heap": {"base", "settings", "memory"},
     "machine": {"base"},
     "fabric": {"base", "machine"},
+    "net": {"base", "memory"},
+    "sim": {"base", "machine", "fabric", "net"},
     "picture": {"base", "machine"},
     "doctor": {"base", "machine"},
     "calibrate": {"base", "memory", "machine"},
@@ -33,8 +35,8 @@ MAY_SEE = {
     "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
-    "cli": {"base", "settings", "machine", "memory", "heap", "picture", "doctor", "calibrate", "world", "node",
-            "select", "contest", "launch", "versus"},
+    "cli": {"base", "settings", "machine", "memory", "heap", "net", "picture", "doctor", "calibrate", "world",
+            "node", "select", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }
 

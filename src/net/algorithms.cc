@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "net/algorithms.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "net/allgather.h"
+
+namespace huddle::net {
+namespace {
+
+constexpr Uses nothing = {};
+constexpr Uses a_radix = {.radix = true};
+constexpr Uses bounded_messages = {.message_blocks = true};
+
+constexpr Algorithm allgather(std::string_view name, std::string_view summary, const Uses& uses,
+                              MakeSchedule* make) {
+  return {Operation::allgather, name, summary, Order::none, uses, true, make};
+}
+
+constexpr std::array table = {
+    allgather("ring", "to the next what came from the one before", nothing, allgather_ring),
+    allgather("neighbor", "exchange with one neighbour, then the other, two blocks at a time",
+              nothing, allgather_neighbor),
+    allgather("doubling", "exchange everything at distance 1, 2, 4, ...", nothing,
+              allgather_doubling),
+    allgather("bruck", "get as much again from distance 1, 2, 4, ...", a_radix, allgather_bruck),
+    allgather("sparbit", "a binomial tree for each block, the longest edges first", nothing,
+              allgather_sparbit),
+    allgather("far-first", "the same with bounded messages, depth first", bounded_messages,
+              allgather_far_first),
+};
+
+UsageError unknown(std::string_view kind, std::string_view word,
+                   const std::vector<std::string>& names) {
+  const std::string guess = did_you_mean(word, names);
+  return UsageError(
+      fmt::format("there is no {} '{}'{}", kind, word,
+                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+}
+
+}  // namespace
+
+std::string Algorithm::full_name() const {
+  return fmt::format("{}:{}", net::name(operation), name);
+}
+
+std::span<const Algorithm> algorithms() { return table; }
+
+Operation operation_named(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Operation operation : operations) {
+    if (name(operation) == word) return operation;
+    names.emplace_back(name(operation));
+  }
+  throw unknown("operation", word, names);
+}
+
+const Algorithm& algorithm_named(std::string_view full_name) {
+  const Operation operation = operation_named(full_name.substr(0, full_name.find(':')));
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : table) {
+    if (algorithm.operation != operation) continue;
+    names.push_back(algorithm.full_name());
+    if (names.back() == full_name) return algorithm;
+  }
+  throw unknown("algorithm", full_name, names);
+}
+
+std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& call) {
+  const std::string name = algorithm.full_name();
+  if (call.ranks < 1) {
+    throw UsageError(
+        fmt::format("{} among {} ranks? There has to be one at least", name, call.ranks));
+  }
+  if (has_root(algorithm.operation) && (call.root < 0 || call.root >= call.ranks)) {
+    throw UsageError(fmt::format("there is no root {} among {}; the last is {}", call.root,
+                                 counted(call.ranks, "rank"), call.ranks - 1));
+  }
+  if (call.radix < 2 || call.segments < 1 || call.message_blocks < 1) {
+    throw UsageError(
+        fmt::format("{} with radix {}, {} segments and {} blocks a message? A radix is 2 or more, "
+                    "of the others "
+                    "there is one at least",
+                    name, call.radix, call.segments, call.message_blocks));
+  }
+  return algorithm.make(call);
+}
+
+}  // namespace huddle::net

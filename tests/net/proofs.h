@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Which calls an algorithm is tried with.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "net/algorithms.h"
+#include "net/check.h"
+
+namespace huddle::net {
+
+// Of each number that the algorithm looks at some values.
+inline std::vector<Call> calls_of(const Algorithm& algorithm, const Call& plain) {
+  std::vector<Call> calls = {plain};
+  const auto vary = [&calls](bool uses, const auto& values, auto member) {
+    if (!uses) return;
+    std::vector<Call> varied;
+    for (const Call& call : calls) {
+      for (const auto value : values) {
+        varied.push_back(call);
+        varied.back().*member = value;
+      }
+    }
+    calls = varied;
+  };
+  vary(algorithm.uses.radix, std::vector<int>{2, 3, 5}, &Call::radix);
+  vary(algorithm.uses.segments, std::vector<std::int64_t>{1, 2, 7}, &Call::segments);
+  vary(algorithm.uses.message_blocks, std::vector<std::int64_t>{1, 4}, &Call::message_blocks);
+  return calls;
+}
+
+inline std::string told(const Algorithm& algorithm, const Call& call) {
+  return algorithm.full_name() + " ranks " + std::to_string(call.ranks) + " root " +
+         std::to_string(call.root) + " radix " + std::to_string(call.radix) + " segments " +
+         std::to_string(call.segments) + " message_blocks " + std::to_string(call.message_blocks);
+}
+
+// What is wrong with a call's schedule; empty where it is proven, in place too.
+inline std::string flaw_of(const Algorithm& algorithm, const Call& call) {
+  const auto schedule = make_schedule(algorithm, call);
+  for (const bool in_place : {false, true}) {
+    if (in_place && !algorithm.in_place) continue;
+    if (const auto flaw = flaw_in({*schedule, algorithm.operation, algorithm.order, in_place})) {
+      return told(algorithm, call) + (in_place ? " in place: " : ": ") + *flaw;
+    }
+  }
+  return {};
+}
+
+}  // namespace huddle::net
