@@ -236,8 +236,11 @@ Cluster load_cluster(const std::string& path, const std::string& machine_path) {
   }
   const std::string file = machine_path.empty() ? beside(path, fabric.machine_file) : machine_path;
   cluster.machine = machine::read_machine_file(file);
-  // A network's name is one of the fabric's own machine; another has what it has.
-  cluster.network = network_of(cluster.machine, machine_path.empty() ? fabric.network : "", file);
+  // Another machine than the fabric's own may have its only network under another name.
+  const auto& networks = cluster.machine.networks;
+  const bool other_name =
+      !machine_path.empty() && networks.size() == 1 && networks.front().name != fabric.network;
+  cluster.network = network_of(cluster.machine, other_name ? "" : fabric.network, file);
   return cluster;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Data that flow through links at the same time, and how they share them: max-min. Nobody's rate can
-// grow without taking from someone who has no more, as many transports do over time. A rate is
+// Data that flow through links at the same time, and how they share them: max-min. Nobody's rate
+// can grow without taking from someone who has no more, as many transports do over time. A rate is
 // bytes a nanosecond (GB/s).
 #pragma once
 

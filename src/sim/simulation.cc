@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "machine/curve.h"
+#include "sim/flows.h"
+
+namespace huddle::sim {
+namespace {
+
+// A message alone, without what it takes with no bytes at all.
+double curve_ns(const machine::Network& network, double bytes) {
+  return time_at(network.curve, bytes) - time_at(network.curve, 0);
+}
+
+std::vector<double> capacities(const fabric::Routes& routes) {
+  std::vector<double> all;
+  for (int link = 0; link < routes.links(); ++link) all.push_back(routes.gb_per_s(link));
+  return all;
+}
+
+void add_link_bytes(const Flows& flows, std::size_t links, SharedRound& round) {
+  std::vector<double> bytes(links, 0);
+  for (std::size_t flow = 0; flow < flows.count(); ++flow) {
+    for (const int link : flows.links(flow)) {
+      bytes[static_cast<std::size_t>(link)] += flows.bytes(flow);
+    }
+  }
+  for (std::size_t link = 0; link < links; ++link) {
+    if (bytes[link] > 0) round.links.push_back({static_cast<int>(link), bytes[link]});
+  }
+}
+
+void list_ranks(SharedRound& round) {
+  for (const SharedRound::Flight& flight : round.flights) {
+    round.ranks.push_back(flight.from);
+    round.ranks.push_back(flight.to);
+  }
+  for (const Worked& work : round.work) round.ranks.push_back(work.rank);
+  std::sort(round.ranks.begin(), round.ranks.end());
+  round.ranks.erase(std::unique(round.ranks.begin(), round.ranks.end()), round.ranks.end());
+}
+
+}  // namespace
+
+Simulation::Simulation(const fabric::Cluster& cluster, std::vector<int> node_of_rank)
+    : cluster_(cluster),
+      routes_(cluster.fabric, cluster.network),
+      cost_(cluster.machine),
+      capacity_(capacities(routes_)),
+      latency_ns_(time_at(cluster.network.curve, 0) - 2 * cluster.network.cpu_ns),
+      node_of_rank_(std::move(node_of_rank)),
+      clocks_(node_of_rank_.size()),
+      card_free_(clocks_.size()),
+      posted_(clocks_.size()),
+      sent_(clocks_.size()),
+      link_bytes_(capacity_.size(), 0),
+      by_height_(static_cast<std::size_t>(levels(cluster.fabric))) {}
+
+SharedRound Simulation::share_out(const Traffic& traffic) const {
+  const machine::Network& network = cluster_.network;
+  SharedRound round;
+  round.by_height.resize(by_height_.size());
+  Flows flows;
+  std::vector<std::size_t> flow_of;  // flights with bytes
+  std::vector<int> links;
+  for (const Sent& sent : traffic.messages) {
+    links.clear();
+    const fabric::Path path = routes_.path(node_of_rank_[static_cast<std::size_t>(sent.from)],
+                                           node_of_rank_[static_cast<std::size_t>(sent.to)], links);
+    const bool meets = network.rendezvous_bytes && sent.bytes >= *network.rendezvous_bytes;
+    SharedRound::Flight flight{sent.from, sent.to, latency_ns_ + path.latency_ns, 0, 0, meets};
+    LevelTraffic& level = round.by_height[static_cast<std::size_t>(path.height)];
+    ++level.messages;
+    level.bytes += sent.bytes;
+    if (sent.bytes > 0) {
+      // With 0 ns by the curve only links set a limit.
+      const double own_ns = curve_ns(network, sent.bytes);
+      const double own_limit_gb_per_s =
+          own_ns > 0 ? sent.bytes / own_ns : std::numeric_limits<double>::max();
+      flight.wire_ns = own_ns;
+      for (const int link : links) {
+        flight.wire_ns = std::max(flight.wire_ns, sent.bytes / routes_.gb_per_s(link));
+      }
+      flows.add(sent.bytes, own_limit_gb_per_s, links);
+      flow_of.push_back(round.flights.size());
+    }
+    round.flights.push_back(flight);
+  }
+  const std::vector<double> through = through_ns(flows, capacity_);
+  for (std::size_t flow = 0; flow < through.size(); ++flow) {
+    SharedRound::Flight& flight = round.flights[flow_of[flow]];
+    flight.sharing_ns = std::max(0.0, through[flow] - flight.wire_ns);
+  }
+  add_link_bytes(flows, capacity_.size(), round);
+  round.by_receiver.resize(round.flights.size());
+  std::iota(round.by_receiver.begin(), round.by_receiver.end(), 0);
+  std::stable_sort(
+      round.by_receiver.begin(), round.by_receiver.end(),
+      [&round](std::size_t a, std::size_t b) { return round.flights[a].to < round.flights[b].to; });
+  for (const Worked& work : traffic.work) {
+    const int pu = cluster_.machine.topology.pus.first();
+    const double ns = cost_.copy_ns({work.bytes, pu, pu});
+    round.work.push_back({work.rank, ns});
+  }
+  list_ranks(round);
+  return round;
+}
+
+void Simulation::run(const SharedRound& round) {
+  for (const int rank : round.ranks) at(posted_, rank) = at(sent_, rank) = at(clocks_, rank);
+  send(round);
+  receive(round);
+  for (const Worked& work : round.work) at(sent_, work.rank).pass(Cause::work, work.bytes);
+  for (const int rank : round.ranks) at(clocks_, rank) = at(sent_, rank);
+  ++rounds_;
+  for (const SharedRound::LinkBytes& link : round.links) {
+    link_bytes_[static_cast<std::size_t>(link.link)] += link.bytes;
+  }
+  for (std::size_t height = 0; height < by_height_.size(); ++height) {
+    by_height_[height].messages += round.by_height[height].messages;
+    by_height_[height].bytes += round.by_height[height].bytes;
+  }
+}
+
+void Simulation::send(const SharedRound& round) {
+  const machine::Network& network = cluster_.network;
+  const auto rails = static_cast<std::size_t>(network.rails);
+  started_.resize(round.flights.size());
+  arrived_.resize(round.flights.size());
+  std::size_t first = 0;  // flight of this sender
+  for (std::size_t i = 0; i < round.flights.size(); ++i) {
+    const SharedRound::Flight& flight = round.flights[i];
+    if (flight.from != round.flights[first].from) first = i;
+    Clock& posted = at(posted_, flight.from);
+    posted.pass(Cause::processor, network.cpu_ns);
+    Clock start = posted;
+    if (first == i) start.wait_for(at(card_free_, flight.from));
+    if (i >= first + rails) {  // cards take turns
+      Clock gap_over = started_[i - rails];
+      gap_over.pass(Cause::card, network.gap_ns);
+      start.wait_for(gap_over);
+    }
+    if (flight.meets) start.wait_for(at(clocks_, flight.to));
+    started_[i] = start;
+    start.pass(Cause::wire, flight.wire_ns);
+    start.pass(Cause::sharing, flight.sharing_ns);
+    Clock gap_over = started_[i];
+    gap_over.pass(Cause::card, network.gap_ns);
+    at(card_free_, flight.from).wait_for(rails == 1 && gap_over.ns > start.ns ? gap_over : start);
+    start.pass(Cause::latency, flight.latency_ns);
+    arrived_[i] = start;
+  }
+  for (const int rank : round.ranks) at(sent_, rank) = at(posted_, rank);
+  for (std::size_t i = 0; i < round.flights.size(); ++i) {
+    if (round.flights[i].meets) at(sent_, round.flights[i].from).wait_for(arrived_[i]);
+  }
+}
+
+// What has come waits until the processor has posted its own sends, and then for its turn.
+void Simulation::receive(const SharedRound& round) {
+  std::vector<std::size_t> in_turn;
+  for (std::size_t i = 0; i < round.by_receiver.size();) {
+    const int to = round.flights[round.by_receiver[i]].to;
+    in_turn.clear();
+    for (; i < round.by_receiver.size() && round.flights[round.by_receiver[i]].to == to; ++i) {
+      in_turn.push_back(round.by_receiver[i]);
+    }
+    std::sort(in_turn.begin(), in_turn.end(), [this](std::size_t a, std::size_t b) {
+      return arrived_[a].ns < arrived_[b].ns || (arrived_[a].ns == arrived_[b].ns && a < b);
+    });
+    Clock& processor = at(posted_, to);
+    for (const std::size_t flight : in_turn) {
+      processor.wait_for(arrived_[flight]);
+      processor.pass(Cause::processor, cluster_.network.cpu_ns);
+    }
+    at(sent_, to).wait_for(processor);
+  }
+}
+
+Outcome Simulation::outcome() const {
+  Outcome outcome;
+  for (const Clock& clock : clocks_) outcome.end.wait_for(clock);
+  outcome.rounds = rounds_;
+  outcome.by_height = by_height_;
+  for (const LevelTraffic& level : by_height_) {
+    outcome.messages += level.messages;
+    outcome.bytes += level.bytes;
+  }
+  const auto fullest = std::max_element(link_bytes_.begin(), link_bytes_.end());
+  if (outcome.bytes > 0) {
+    outcome.fullest_link_bytes = *fullest;
+    outcome.fullest_link = routes_.name(static_cast<int>(fullest - link_bytes_.begin()));
+  }
+  return outcome;
+}
+
+}  // namespace huddle::sim

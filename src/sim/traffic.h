@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What all ranks send and do in one round of a schedule.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "net/schedule.h"
+
+namespace huddle::sim {
+
+struct Sent {
+  int from = 0;
+  int to = 0;
+  double bytes = 0;
+
+  bool operator==(const Sent&) const = default;
+};
+
+// Copies and joins after the messages.
+struct Worked {
+  int rank = 0;
+  double bytes = 0;
+
+  bool operator==(const Worked&) const = default;
+};
+
+struct Traffic {
+  std::vector<Sent> messages;  // by sender, and of one sender in the order in which it posts them
+  std::vector<Worked> work;    // by rank, one entry a rank
+
+  bool operator==(const Traffic&) const = default;
+};
+
+// Round `number` where every block has so many bytes.
+Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double block_bytes);
+
+}  // namespace huddle::sim
