@@ -12,6 +12,12 @@ std::int64_t blocks_of(const net::Work& work) {
 
 }  // namespace
 
+double work_bytes(const net::Round& round, double block_bytes) {
+  std::int64_t blocks = 0;
+  for (const net::Work& work : round.work) blocks += blocks_of(work);
+  return static_cast<double>(blocks) * block_bytes;
+}
+
 Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double block_bytes) {
   Traffic traffic;
   net::Round round;
@@ -23,9 +29,8 @@ Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double bl
       const auto blocks = static_cast<double>(message.part.blocks.count());
       traffic.messages.push_back({rank, message.peer, blocks * block_bytes});
     }
-    std::int64_t blocks = 0;
-    for (const net::Work& work : round.work) blocks += blocks_of(work);
-    if (blocks > 0) traffic.work.push_back({rank, static_cast<double>(blocks) * block_bytes});
+    const double bytes = work_bytes(round, block_bytes);
+    if (bytes > 0) traffic.work.push_back({rank, bytes});
   }
   return traffic;
 }

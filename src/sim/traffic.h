@@ -34,6 +34,9 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
+// The bytes that one rank copies and joins in its round.
+double work_bytes(const net::Round& round, double block_bytes);
+
 // Round `number` where every block has so many bytes.
 Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double block_bytes);
 
