@@ -80,6 +80,7 @@ std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_command();
 std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_distance_command();
 
 // Every command, in the order in which help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();

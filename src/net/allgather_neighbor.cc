@@ -19,9 +19,13 @@ class NeighborExchange : public Schedule {
 
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : pairs() + (is_odd() ? 2 : 0); }
+  // A third block makes a difference wherever it is.
   std::int64_t like(std::int64_t number) const override {
-    // A third block makes a difference wherever it is.
-    return is_odd() || number <= 2 ? number : 2 - number % 2;
+    return is_odd() ? number : peers_like(number);
+  }
+  std::int64_t peers_like(std::int64_t number) const override {
+    if (!is_odd()) return number <= 2 ? number : 2 - number % 2;
+    return number <= 2 || number > pairs() ? number : 2 - number % 2;
   }
 
   Claim claim(int rank) const override {

@@ -314,19 +314,34 @@ class Check {
   Term of_all_ = no_term;
 };
 
-// Peers and numbers of blocks, in the order of messages.
+// Peers, and with them the numbers of blocks or not, in the order of messages.
 std::vector<std::int64_t> traffic(const Schedule& schedule, int rank, std::int64_t number,
-                                  Round& round) {
+                                  bool with_blocks) {
+  Round round;
   schedule.make(rank, number, round);
   std::vector<std::int64_t> traffic;
   for (const auto* messages : {&round.receives, &round.sends}) {
     traffic.push_back(static_cast<std::int64_t>(messages->size()));
     for (const Message& message : *messages) {
       traffic.push_back(message.peer);
-      traffic.push_back(message.part.blocks.count());
+      traffic.push_back(with_blocks ? message.part.blocks.count() : 0);
     }
   }
   return traffic;
+}
+
+std::optional<std::string> unlike(const Schedule& schedule, std::int64_t number, std::int64_t like,
+                                  bool with_blocks) {
+  if (like == number) return std::nullopt;
+  if (like < 0 || like > number) return fmt::format("round {} is like a later one", number);
+  for (int rank = 0; rank < schedule.ranks(); ++rank) {
+    if (traffic(schedule, rank, number, with_blocks) ==
+        traffic(schedule, rank, like, with_blocks)) {
+      continue;
+    }
+    return fmt::format("rounds {} and {} are not alike on rank {}", like, number, rank);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -341,17 +356,9 @@ std::optional<std::string> flaw_in(const Proof& proof) {
 }
 
 std::optional<std::string> unlike_rounds(const Schedule& schedule) {
-  Round round;
   for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
-    const std::int64_t like = schedule.like(number);
-    if (like == number) continue;
-    if (like < 0 || like > number || schedule.like(like) != like) {
-      return fmt::format("round {} is like {}, which is no earliest round", number, like);
-    }
-    for (int rank = 0; rank < schedule.ranks(); ++rank) {
-      if (traffic(schedule, rank, number, round) == traffic(schedule, rank, like, round)) continue;
-      return fmt::format("rounds {} and {} differ on rank {}", like, number, rank);
-    }
+    if (auto flaw = unlike(schedule, number, schedule.like(number), true)) return flaw;
+    if (auto flaw = unlike(schedule, number, schedule.peers_like(number), false)) return flaw;
   }
   return std::nullopt;
 }

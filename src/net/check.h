@@ -35,7 +35,7 @@ struct Proof {
 // What is wrong with it; nothing where it is proven.
 std::optional<std::string> flaw_in(const Proof& proof);
 
-// Whether rounds that pass for alike have the same traffic. Makes each of them twice.
+// Whether rounds that pass for alike have the same traffic, or the same peers. Makes rounds again.
 std::optional<std::string> unlike_rounds(const Schedule& schedule);
 
 }  // namespace huddle::net

@@ -180,6 +180,8 @@ class Schedule {
   // The earliest round with the same traffic: every rank sends as many blocks to the same peers.
   // A simulation may take the one for the other where all blocks are of one size.
   virtual std::int64_t like(std::int64_t number) const { return number; }
+  // The same of peers only: messages may differ in how many blocks they have.
+  virtual std::int64_t peers_like(std::int64_t number) const { return like(number); }
 
   virtual Claim claim(int rank) const = 0;
   virtual Scratch scratch(int /*rank*/) const { return {}; }

@@ -23,9 +23,19 @@ TEST_P(EveryAlgorithm, IsProvenForUpTo256Ranks) {
   }
 }
 
+TEST_P(EveryAlgorithm, HasAlikeRoundsWhereItSaysSo) {
+  for (const int ranks : {1, 2, 3, 7, 8, 13, 16, 33, 64}) {
+    for (const Call& call : calls_of(GetParam(), {.ranks = ranks})) {
+      EXPECT_EQ(unlike_rounds(*make_schedule(GetParam(), call)), std::nullopt)
+          << told(GetParam(), call);
+    }
+  }
+}
+
 std::string name_of(const ::testing::TestParamInfo<Algorithm>& info) {
   std::string name = info.param.full_name();
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == ':' || c == '-'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ':' || c == '-'; }, '_');
   return name;
 }
 

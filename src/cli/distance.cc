@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle distance`: how far messages of a collective go in the order of ranks.
+#include "net/distance.h"
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/distance_report.h"
+#include "cli/net_call.h"
+
+namespace huddle::cli {
+namespace {
+
+class DistanceCommand : public Command {
+ public:
+  std::string name() const override { return "distance"; }
+  std::string summary() const override {
+    return "how far a collective between nodes sends, by algorithm";
+  }
+  std::string description() const override {
+    return "Says for each algorithm of a collective between nodes how far apart in the order of "
+           "ranks those are who send to each other: D, the average of |i - j| over all messages. "
+           "Where neighbouring ranks are near each other a small D means few messages over long "
+           "ways. D is counted from the schedules that huddle has proven, exactly; beside it is "
+           "what a formula says where there is one, and what the paper that defines D printed "
+           "where that is another.";
+  }
+  std::string examples() const override {
+    return "  huddle distance allgather --ranks 8,10,16\n"
+           "  huddle distance allgather --ranks 2..64 --json | jq '.points[] | [.ranks, "
+           ".algorithm, .distance]'\n"
+           "  huddle distance allgather:bruck --radix 4 --ranks 64";
+  }
+
+  void declare(Options& options) override {
+    options.positional("OPERATION", operation_, "a collective, or one algorithm of it");
+    options.complete("OPERATION", Value::word, algorithm_words());
+    options.text("-n,--ranks", ranks_, "RANKS", "how many: 8, 2..64 or 8,16,32");
+    call_.declare(options);
+    options.flag("--json", json_, "print everything as JSON");
+  }
+
+  ExitCode run(const Context& context) override {
+    if (operation_.empty()) {
+      throw UsageError("the distance of what? Say it: huddle distance allgather --ranks 16");
+    }
+    const auto algorithms = algorithms_from(operation_);
+    if (ranks_.empty()) {
+      throw UsageError("among how many ranks? Say it: huddle distance " + operation_ +
+                       " --ranks 16");
+    }
+    std::vector<DistancePoint> points;
+    for (const int ranks : rank_counts_from(ranks_)) {
+      points.push_back(point_of(algorithms, call_.call(ranks)));
+    }
+    context.console.print(json_ ? distance_json(operation_, points)
+                                : distance_text(points, context.console.columns));
+    return ExitCode::fine;
+  }
+
+ private:
+  static DistancePoint point_of(const std::vector<net::Algorithm>& algorithms,
+                                const net::Call& call) {
+    DistancePoint point{call.ranks, {}};
+    for (const net::Algorithm& algorithm : algorithms) {
+      point.rows.push_back(
+          {algorithm.full_name(), net::counted_distance(*net::make_schedule(algorithm, call)),
+           net::closed_distance(algorithm, call), net::printed_distance(algorithm, call)});
+    }
+    return point;
+  }
+
+  std::string operation_, ranks_;
+  NetCallOptions call_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_distance_command() { return std::make_unique<DistanceCommand>(); }
+
+}  // namespace huddle::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/distance_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/table.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr int widest = 100;       // a figure far from its name is hard to find
+constexpr int name_columns = 22;  // "reduce_scatter:halving": tables below one another align
+
+std::string decimal(const std::optional<net::Fraction>& fraction) {
+  return fraction ? fmt::format("{:.4g}", fraction->value()) : "-";
+}
+std::string exact(const std::optional<net::Fraction>& fraction) {
+  return fraction ? fraction->text() : "-";
+}
+
+double sort_key(const DistanceRow& row) { return row.counted ? row.counted->value() : 0; }
+
+bool any_form(const std::vector<DistancePoint>& points) {
+  return std::any_of(points.begin(), points.end(), [](const DistancePoint& point) {
+    return std::any_of(point.rows.begin(), point.rows.end(),
+                       [](const DistanceRow& row) { return row.closed.has_value(); });
+  });
+}
+
+}  // namespace
+
+std::string distance_text(const std::vector<DistancePoint>& points, int columns) {
+  const bool with_forms = any_form(points);
+  std::string text;
+  for (const DistancePoint& point : points) {
+    Table::Row heading = {counted(point.ranks, "rank"), "D", "counted"};
+    if (with_forms) heading.insert(heading.end(), {"by formula", "as printed"});
+    Table table(heading, {2, name_columns});
+    std::vector<DistanceRow> rows = point.rows;
+    std::stable_sort(rows.begin(), rows.end(), [](const DistanceRow& a, const DistanceRow& b) {
+      return sort_key(a) < sort_key(b);
+    });
+    for (const DistanceRow& row : rows) {
+      Table::Row cells = {row.algorithm, decimal(row.counted), exact(row.counted)};
+      if (with_forms) {
+        cells.insert(cells.end(), {exact(row.closed), row.printed ? decimal(row.printed) : ""});
+      }
+      table.add(cells);
+    }
+    text += (text.empty() ? "" : "\n") + table.text(std::min(columns, widest));
+  }
+  return text;
+}
+
+}  // namespace huddle::cli
