@@ -19,18 +19,21 @@ class Rounds {
 
   const SharedRound& at(std::int64_t number) {
     const std::int64_t like = schedule_.like(number);
+    // The first of them is a round apart: in it ranks may also copy what is theirs.
+    const bool again = number != like;
     for (const Kept& kept : kept_) {
-      if (kept.number == like) return kept.round;
+      if (kept.like == like && kept.again == again) return kept.round;
     }
     if (kept_.size() == kept_rounds) kept_.pop_front();
-    // The round itself is asked for: of the first ones local work may differ.
-    kept_.push_back({like, simulation_.share_out(traffic_of(schedule_, number, block_bytes_))});
+    kept_.push_back(
+        {like, again, simulation_.share_out(traffic_of(schedule_, number, block_bytes_))});
     return kept_.back().round;
   }
 
  private:
   struct Kept {
-    std::int64_t number;
+    std::int64_t like;
+    bool again;
     SharedRound round;
   };
 
