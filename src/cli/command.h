@@ -81,6 +81,7 @@ std::unique_ptr<Command> make_config_command();
 std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_distance_command();
+std::unique_ptr<Command> make_schedule_command();
 std::unique_ptr<Command> make_sim_command();
 
 // Every command, in the order in which help lists them.

@@ -7,14 +7,10 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <limits>
 #include <string_view>
 
 namespace huddle::cli {
 namespace {
-
-// More than any cluster has.
-constexpr int most_ranks = 1 << 20;
 
 // The whole word a number of ranks.
 int ranks_from(std::string_view word, const std::string& text) {
@@ -32,7 +28,7 @@ int ranks_from(std::string_view word, const std::string& text) {
 }  // namespace
 
 void NetCallOptions::declare(Options& options) {
-  constexpr int most = std::numeric_limits<int>::max();
+  constexpr int most = most_ranks;
   options.number("--root", root_, 0, most, "RANK", "where it starts or ends; else rank 0");
   options.number("--radix", radix_, 2, most, "K", "a rank sends to K-1 others in a round; else 2");
   options.number("--segments", segments_, 1, most, "COUNT",
@@ -74,11 +70,10 @@ std::vector<net::Algorithm> algorithms_from(const std::string& word) {
 
 std::vector<std::string> algorithm_words() {
   std::vector<std::string> words;
-  for (const net::Operation operation : net::operations) {
-    words.emplace_back(name(operation));
-    for (const net::Algorithm& algorithm : algorithms_from(words.back())) {
-      words.push_back(algorithm.full_name());
-    }
+  for (const net::Algorithm& algorithm : net::algorithms()) {
+    const std::string operation(name(algorithm.operation));
+    if (std::find(words.begin(), words.end(), operation) == words.end()) words.push_back(operation);
+    words.push_back(algorithm.full_name());
   }
   return words;
 }

@@ -14,6 +14,9 @@
 
 namespace huddle::cli {
 
+// More than any cluster has.
+inline constexpr int most_ranks = 1 << 20;
+
 // The options --root, --radix, --segments and --message-blocks.
 class NetCallOptions {
  public:

@@ -63,8 +63,9 @@ std::string all_of_them(const Simulated& simulated, int columns) {
   Table table(heading, {});
   for (const SimulatedRow& row : simulated.rows) {
     const sim::Outcome& outcome = row.outcome;
+    // The operation stands above all of them.
     Table::Row cells = {
-        row.algorithm,
+        row.algorithm.substr(row.algorithm.find(':') + 1),
         time_text(outcome.end.ns),
         fmt::format("{:.2f}", outcome.end.ns / simulated.rows.front().outcome.end.ns),
         fmt::format("{}", outcome.rounds),

@@ -11,17 +11,31 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "net/allgather.h"
+#include "net/allreduce.h"
+#include "net/barrier.h"
+#include "net/bcast.h"
 
 namespace huddle::net {
 namespace {
 
 constexpr Uses nothing = {};
 constexpr Uses a_radix = {.radix = true};
+constexpr Uses some_segments = {.segments = true};
 constexpr Uses bounded_messages = {.message_blocks = true};
 
 constexpr Algorithm allgather(std::string_view name, std::string_view summary, const Uses& uses,
                               MakeSchedule* make) {
   return {Operation::allgather, name, summary, Order::none, uses, true, make};
+}
+
+constexpr Algorithm bcast(std::string_view name, std::string_view summary, const Uses& uses,
+                          MakeSchedule* make) {
+  return {Operation::bcast, name, summary, Order::none, uses, false, make};
+}
+
+constexpr Algorithm allreduce(std::string_view name, std::string_view summary, Order order,
+                              MakeSchedule* make) {
+  return {Operation::allreduce, name, summary, order, nothing, true, make};
 }
 
 constexpr std::array table = {
@@ -35,6 +49,20 @@ constexpr std::array table = {
               allgather_sparbit),
     allgather("far-first", "the same with bounded messages, depth first", bounded_messages,
               allgather_far_first),
+    bcast("knomial", "a k-nomial tree, binomial where k is 2", a_radix, bcast_knomial),
+    bcast("chain", "each to the next, in segments", some_segments, bcast_chain),
+    bcast("scatter-ring", "a binomial tree scatters, a ring gathers", nothing, bcast_scatter_ring),
+    bcast("circulant", "segments by ever longer skips, in as few rounds as can be", some_segments,
+          bcast_circulant),
+    Algorithm{Operation::barrier, "dissemination", "tell those at distance 1, 2, 4, ...",
+              Order::none, a_radix, false, barrier_dissemination},
+    allreduce("doubling", "exchange everything at distance 1, 2, 4, ...", Order::association,
+              allreduce_doubling),
+    allreduce("halving", "halve at distance 1, 2, 4, ..., and gather the same way back",
+              Order::association, allreduce_halving),
+    allreduce("slices", "each joins a slice and sends it to all", Order::association,
+              allreduce_slices),
+    allreduce("ring", "blocks go round twice, first to be joined", Order::free, allreduce_ring),
 };
 
 UsageError unknown(std::string_view kind, std::string_view word,

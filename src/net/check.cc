@@ -56,7 +56,12 @@ class Check {
         contributors_(ranks_),
         heard_(proof.operation == Operation::barrier ? ranks_ : 0),
         rounds_(static_cast<std::size_t>(ranks_)),
-        counted_(static_cast<std::size_t>(ranks_)) {}
+        counted_(static_cast<std::size_t>(ranks_)) {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      waiting_.emplace_back(proof.schedule.active(rank).first, rank);
+    }
+    std::sort(waiting_.rbegin(), waiting_.rend());
+  }
 
   void run() {
     const std::int64_t rounds = proof_.schedule.rounds();
@@ -74,15 +79,25 @@ class Check {
  private:
   Round& round_of(int rank) { return rounds_[static_cast<std::size_t>(rank)]; }
 
-  void step(std::int64_t number) {
-    for (int rank = 0; rank < ranks_; ++rank) {
-      Round& round = round_of(rank);
-      proof_.schedule.make(rank, number, round);
-      const RoundSpan active = proof_.schedule.active(rank);
-      if (!round.empty() && (number < active.first || number >= active.last)) {
-        throw Flaw(fmt::format("rank {} is at work outside its active rounds", rank));
+  // Ranks take part from their first active round to their last.
+  void choose_ranks(std::int64_t number) {
+    std::erase_if(at_work_, [&](int rank) {
+      if (proof_.schedule.active(rank).last > number) return false;
+      round_of(rank).clear();
+      return true;
+    });
+    for (; !waiting_.empty() && waiting_.back().first <= number; waiting_.pop_back()) {
+      if (proof_.schedule.active(waiting_.back().second).last > number) {
+        at_work_.push_back(waiting_.back().second);
       }
-      count(rank, round);
+    }
+  }
+
+  void step(std::int64_t number) {
+    choose_ranks(number);
+    for (const int rank : at_work_) {
+      proof_.schedule.make(rank, number, round_of(rank));
+      count(rank, round_of(rank));
     }
     match();
     if (is_barrier()) {
@@ -92,7 +107,7 @@ class Check {
       return;
     }
     pass();
-    for (int rank = 0; rank < ranks_; ++rank) {
+    for (const int rank : at_work_) {
       for (const Work& work : round_of(rank).work) do_work(rank, work);
     }
   }
@@ -101,7 +116,7 @@ class Check {
 
   template <typename Action>
   void for_each_receive(const Action& action) {
-    for (int rank = 0; rank < ranks_; ++rank) {
+    for (const int rank : at_work_) {
       for (const Message& message : round_of(rank).receives) action(rank, message);
     }
   }
@@ -144,7 +159,7 @@ class Check {
   void match() {
     std::size_t sends = 0;
     std::size_t receives = 0;
-    for (int rank = 0; rank < ranks_; ++rank) {
+    for (const int rank : at_work_) {
       require_peers(rank, round_of(rank).sends, "sends to");
       require_peers(rank, round_of(rank).receives, "receives from");
       sends += round_of(rank).sends.size();
@@ -226,9 +241,13 @@ class Check {
   }
 
   std::string text(Term term) const {
-    if (proof_.order == Order::association) return brackets_.text(term);
-    if (proof_.order == Order::free) return contributors_.text(term);
-    return term == no_term ? "nothing" : fmt::format("block {}", term - 1);
+    if (term == no_term) return "nothing";
+    if (term == term_in_flight) return "what has not come";
+    if (proof_.order == Order::none) return fmt::format("block {}", term - 1);
+    const std::string whole =
+        proof_.order == Order::association ? brackets_.text(term) : contributors_.text(term);
+    constexpr std::size_t most = 200;  // what a person reads
+    return whole.size() <= most ? whole : whole.substr(0, most) + "...";
   }
 
   void require(int rank, std::int64_t block, Term wanted) {
@@ -308,6 +327,9 @@ class Check {
   Brackets brackets_;
   Contributors contributors_;
   Heard heard_;
+  std::vector<std::pair<std::int64_t, int>>
+      waiting_;  // first active round and rank, the last first
+  std::vector<int> at_work_;
   std::vector<Round> rounds_;
   std::vector<Claim> counted_;
   std::vector<Term> passing_;
@@ -355,10 +377,19 @@ std::optional<std::string> flaw_in(const Proof& proof) {
   return std::nullopt;
 }
 
-std::optional<std::string> unlike_rounds(const Schedule& schedule) {
+std::optional<std::string> flaw_in_hints(const Schedule& schedule) {
+  Round round;
   for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
     if (auto flaw = unlike(schedule, number, schedule.like(number), true)) return flaw;
     if (auto flaw = unlike(schedule, number, schedule.peers_like(number), false)) return flaw;
+    for (int rank = 0; rank < schedule.ranks(); ++rank) {
+      const RoundSpan active = schedule.active(rank);
+      if (number >= active.first && number < active.last) continue;
+      schedule.make(rank, number, round);
+      if (!round.empty()) {
+        return fmt::format("rank {} is at work in round {}, outside its active ones", rank, number);
+      }
+    }
   }
   return std::nullopt;
 }

@@ -12,8 +12,7 @@
 //     once, and those who lack the fewest rounds wait for nobody who lacks more.
 //   - Nothing is read, sent or received into while a message comes in there; nothing is read that
 //     was never written; nothing lies outside the buffers and the scratch that was asked for.
-//   - Rounds, messages and blocks of each rank are what the schedule claims, and outside its active
-//     rounds it does nothing.
+//   - Rounds, messages and blocks of each rank are what the schedule claims.
 //   - All of this with input and output in one buffer, too, where that is asked.
 #pragma once
 
@@ -35,7 +34,8 @@ struct Proof {
 // What is wrong with it; nothing where it is proven.
 std::optional<std::string> flaw_in(const Proof& proof);
 
-// Whether rounds that pass for alike have the same traffic, or the same peers. Makes rounds again.
-std::optional<std::string> unlike_rounds(const Schedule& schedule);
+// Whether what spares others work is true: that rounds are alike, in traffic or in peers, and that
+// nothing happens outside active rounds. Makes most rounds twice.
+std::optional<std::string> flaw_in_hints(const Schedule& schedule);
 
 }  // namespace huddle::net

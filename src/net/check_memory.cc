@@ -4,15 +4,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace huddle::net {
 namespace {
 
 template <typename Action>
-void for_each_interval(const Blocks& blocks, const Action& action) {
+void for_each_block(const Blocks& blocks, const Action& action) {
   for (const Run& run : blocks) {
-    for (std::int64_t i = 0; i < run.repeats; ++i) action(run.first + i * run.stride, run.length);
+    for (std::int64_t i = 0; i < run.repeats; ++i) {
+      const std::int64_t first = run.first + i * run.stride;
+      for (std::int64_t block = first; block < first + run.length; ++block) action(block);
+    }
   }
 }
 
@@ -32,10 +33,10 @@ CheckMemory::CheckMemory(const Proof& proof)
                    !(proof.in_place && proof.operation == Operation::alltoall)) {
   for (int rank = 0; rank < proof.schedule.ranks(); ++rank) {
     const Span span = output_span(rank);
-    outputs_.emplace_back(span.first, span.count);
+    outputs_.push_back(Image::of_interval(span.first, span.count));
     const Scratch scratch = proof.schedule.scratch(rank);
     scratch_.emplace_back(static_cast<std::size_t>(scratch.buffers),
-                          Image(scratch.first, scratch.count));
+                          Image::of_scratch(scratch.blocks));
     fill_output(rank);
   }
 }
@@ -46,7 +47,7 @@ void CheckMemory::fill_output(int rank) {
   Image& image = outputs_.back();
   const Span span = is_source ? output_span(rank) : input_span(rank);
   for (std::int64_t block = span.first; block < span.first + span.count; ++block) {
-    *image.at(block) = contribution(proof_, rank, block);
+    image.set(block, contribution(proof_, rank, block));
   }
 }
 
@@ -110,65 +111,57 @@ Image& CheckMemory::image(int rank, Buffer buffer) {
   return scratch_[at][number];
 }
 
-Term* CheckMemory::interval(int rank, Buffer buffer, std::int64_t first, std::int64_t count) {
+Image& CheckMemory::image_with(int rank, Buffer buffer, std::int64_t block) {
   Image& all = image(rank, buffer);
-  if (!all.holds(first, count)) {
-    throw Flaw(
-        fmt::format("there is no {}, {} blocks from there", where(rank, buffer, first), count));
-  }
-  return all.at(first);
+  if (!all.has(block)) throw Flaw("there is no " + where(rank, buffer, block));
+  return all;
 }
 
 void CheckMemory::read(int rank, const Part& part, std::vector<Term>& terms) {
   if (is_apart(rank, part.buffer)) {
     const Span span = input_span(rank);
-    for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t length) {
-      if (first < span.first || first + length > span.first + span.count) {
-        throw Flaw("there is no " + where(rank, part.buffer, first));
+    for_each_block(part.blocks, [&](std::int64_t block) {
+      if (block < span.first || block >= span.first + span.count) {
+        throw Flaw("there is no " + where(rank, part.buffer, block));
       }
-      for (std::int64_t i = 0; i < length; ++i)
-        terms.push_back(contribution(proof_, rank, first + i));
+      terms.push_back(contribution(proof_, rank, block));
     });
     return;
   }
-  for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t length) {
-    const Term* const begin = interval(rank, part.buffer, first, length);
-    for (std::int64_t i = 0; i < length; ++i) {
-      if (begin[i] == no_term || begin[i] == term_in_flight) {
-        throw Flaw(where(rank, part.buffer, first + i) +
-                   (begin[i] == no_term ? " is read, and nothing is there"
-                                        : " is read while a message comes in"));
-      }
+  for_each_block(part.blocks, [&](std::int64_t block) {
+    const Term term = image_with(rank, part.buffer, block).get(block);
+    if (term == no_term || term == term_in_flight) {
+      throw Flaw(where(rank, part.buffer, block) + (term == no_term
+                                                        ? " is read, and is not there"
+                                                        : " is read while a message comes in"));
     }
-    terms.insert(terms.end(), begin, begin + length);
+    terms.push_back(term);
   });
 }
 
 void CheckMemory::take(int rank, const Part& part) {
   if (is_apart(rank, part.buffer)) throw Flaw(fmt::format("rank {} receives into its input", rank));
   const bool once = writes_once_ && part.buffer == Buffer::output;
-  for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t length) {
-    Term* const begin = interval(rank, part.buffer, first, length);
-    for (std::int64_t i = 0; i < length; ++i) {
-      if (begin[i] == term_in_flight || (once && begin[i] != no_term)) {
-        throw Flaw(where(rank, part.buffer, first + i) + " comes twice");
-      }
-      begin[i] = term_in_flight;
+  for_each_block(part.blocks, [&](std::int64_t block) {
+    Image& image = image_with(rank, part.buffer, block);
+    const Term before = image.get_any(block);
+    if (before == term_in_flight || (once && before != no_term)) {
+      throw Flaw(where(rank, part.buffer, block) + " comes twice");
     }
+    image.set(block, term_in_flight);
   });
 }
 
 void CheckMemory::write(int rank, const Part& part, const Term* terms) {
   if (is_apart(rank, part.buffer)) throw Flaw(fmt::format("rank {} writes into its input", rank));
-  for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t length) {
-    std::copy_n(terms, length, interval(rank, part.buffer, first, length));
-    terms += length;
+  for_each_block(part.blocks, [&](std::int64_t block) {
+    image_with(rank, part.buffer, block).set(block, *terms++);
   });
 }
 
-Term CheckMemory::output(int rank, std::int64_t block) {
-  Image& image = outputs_[static_cast<std::size_t>(rank)];
-  return image.holds(block, 1) ? *image.at(block) : no_term;
+Term CheckMemory::output(int rank, std::int64_t block) const {
+  const Image& image = outputs_[static_cast<std::size_t>(rank)];
+  return image.has(block) ? image.get(block) : no_term;
 }
 
 Term contribution(const Proof& proof, int rank, std::int64_t block) {

@@ -19,18 +19,47 @@ struct Flaw : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// An interval of blocks, with what is in each.
-struct Image {
-  std::int64_t first = 0;
-  std::vector<Term> terms = {};
+// A buffer: a term for each of its places.
+class Image {
+ public:
+  // Of the blocks from `first` on.
+  static Image of_interval(std::int64_t first, std::int64_t count) { return {first, count, false}; }
+  // Any block has its place, whose last one it then is.
+  static Image of_scratch(std::int64_t count) { return {0, count, true}; }
 
-  Image() = default;
-  Image(std::int64_t begin, std::int64_t count)
-      : first(begin), terms(static_cast<std::size_t>(count), no_term) {}
-  bool holds(std::int64_t begin, std::int64_t count) const {
-    return begin >= first && begin + count <= first + static_cast<std::int64_t>(terms.size());
+  bool has(std::int64_t block) const {
+    return is_scratch_
+               ? !terms_.empty()
+               : block >= first_ && block - first_ < static_cast<std::int64_t>(terms_.size());
   }
-  Term* at(std::int64_t block) { return terms.data() + (block - first); }
+  // pre: has(block)
+  Term get(std::int64_t block) const {
+    const std::size_t at = place(block);
+    return is_scratch_ && owners_[at] != block ? no_term : terms_[at];
+  }
+  // What is there, whichever block it is of.
+  Term get_any(std::int64_t block) const { return terms_[place(block)]; }
+  void set(std::int64_t block, Term term) {
+    const std::size_t at = place(block);
+    terms_[at] = term;
+    if (is_scratch_) owners_[at] = block;
+  }
+
+ private:
+  Image(std::int64_t first, std::int64_t count, bool is_scratch)
+      : first_(first),
+        is_scratch_(is_scratch),
+        terms_(static_cast<std::size_t>(count), no_term),
+        owners_(is_scratch ? static_cast<std::size_t>(count) : 0) {}
+  std::size_t place(std::int64_t block) const {
+    const auto at = static_cast<std::size_t>(block - first_);
+    return is_scratch_ ? at % terms_.size() : at;
+  }
+
+  std::int64_t first_;
+  bool is_scratch_;
+  std::vector<Term> terms_;
+  std::vector<std::int64_t> owners_;
 };
 
 class CheckMemory {
@@ -44,13 +73,14 @@ class CheckMemory {
   // From where `terms` points on.
   void write(int rank, const Part& part, const Term* terms);
   // One place of the output; nothing where the rank has none.
-  Term output(int rank, std::int64_t block);
+  Term output(int rank, std::int64_t block) const;
 
  private:
   // In place the input is where the output is.
   bool is_apart(int rank, Buffer buffer) const;
   Image& image(int rank, Buffer buffer);
-  Term* interval(int rank, Buffer buffer, std::int64_t first, std::int64_t count);
+  // The same, where it has the block.
+  Image& image_with(int rank, Buffer buffer, std::int64_t block);
   void fill_output(int rank);
 
   struct Span {

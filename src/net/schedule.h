@@ -6,8 +6,9 @@
 // any round can be asked for at any time, and no answer takes more than O(log p) memory. So whoever
 // runs it, proves it, draws it or simulates it reads the same rounds.
 //
-//   Blocks   The data of a call are cut into blocks, numbered from 0. A buffer has room for each
-//            block at the place of that number. Who knows the blocks' sizes (sizes.h) knows bytes.
+//   Blocks   The data of a call are cut into blocks, numbered from 0. In input and output each has
+//   a
+//            place of its own. Who knows the blocks' sizes (sizes.h) knows bytes.
 //   Round    A rank posts all receives and sends of its round at once, waits for all of them, then
 //            does the local work in the order in which it stands. Places that are received into are
 //            read by nothing else of that round's messages.
@@ -136,11 +137,11 @@ struct Claim {
   bool operator==(const Claim&) const = default;
 };
 
-// So many buffers, each with room for the same interval of blocks.
+// So many buffers, each with room for so many blocks, the largest ones at that: block b lies at the
+// place b modulo `blocks` of them.
 struct Scratch {
   int buffers = 0;
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  std::int64_t blocks = 0;
 };
 
 struct RoundSpan {

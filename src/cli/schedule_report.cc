@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/schedule_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/wrap.h"
+
+namespace huddle::cli {
+namespace {
+
+// The part of a receiver's round that a message is.
+net::Part target_of(const net::Schedule& schedule, std::int64_t number, int from, int to) {
+  net::Round round;
+  schedule.make(to, number, round);
+  for (const net::Message& receive : round.receives) {
+    if (receive.peer == from) return receive.part;
+  }
+  return {};
+}
+
+net::Part source_of(const net::Schedule& schedule, std::int64_t number, int from, int to) {
+  net::Round round;
+  schedule.make(from, number, round);
+  for (const net::Message& send : round.sends) {
+    if (send.peer == to) return send.part;
+  }
+  return {};
+}
+
+ShownRound show_round(const net::Schedule& schedule, std::int64_t number, std::optional<int> rank) {
+  ShownRound shown{number, {}, {}};
+  net::Round round;
+  const int first = rank.value_or(0);
+  const int end = rank ? first + 1 : schedule.ranks();
+  for (int at = first; at < end; ++at) {
+    schedule.make(at, number, round);
+    for (const net::Message& send : round.sends) {
+      shown.messages.push_back(
+          {at, send.peer, send.part, target_of(schedule, number, at, send.peer)});
+    }
+    for (const net::Work& work : round.work) shown.work.push_back({at, work});
+    if (!rank) continue;
+    for (const net::Message& receive : round.receives) {
+      shown.messages.push_back(
+          {receive.peer, at, source_of(schedule, number, receive.peer, at), receive.part});
+    }
+  }
+  return shown;
+}
+
+net::Claim most_of(const net::Schedule& schedule, std::optional<int> rank) {
+  if (rank) return schedule.claim(*rank);
+  net::Claim most;
+  for (int at = 0; at < schedule.ranks(); ++at) {
+    const net::Claim claim = schedule.claim(at);
+    most = {std::max(most.rounds, claim.rounds), std::max(most.sends, claim.sends),
+            std::max(most.receives, claim.receives), std::max(most.blocks_sent, claim.blocks_sent),
+            std::max(most.blocks_received, claim.blocks_received)};
+  }
+  return most;
+}
+
+std::string interval_text(std::int64_t first, std::int64_t length) {
+  return length == 1 ? fmt::format("{}", first) : fmt::format("{}..{}", first, first + length - 1);
+}
+
+// "0..3 7"; more than a person counts as "0 4 8 ... 60".
+std::string blocks_text(const net::Blocks& blocks) {
+  constexpr std::int64_t most_repeats = 8;
+  std::string text;
+  for (const net::Run& run : blocks) {
+    for (std::int64_t i = 0; i < run.repeats; ++i) {
+      if (!text.empty()) text += ' ';
+      if (run.repeats > most_repeats && i == 3) {
+        text += "... ";
+        i = run.repeats - 1;
+      }
+      text += interval_text(run.first + i * run.stride, run.length);
+    }
+  }
+  return text;
+}
+
+const ShownMessage* answer_to(const ShownMessage& message, const std::vector<ShownMessage>& all) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const ShownMessage& other) {
+    return other.from == message.to && other.to == message.from;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// One line a message, or for two that go to and fro.
+std::string messages_text(const std::vector<ShownMessage>& messages, bool unicode) {
+  std::string text;
+  for (const ShownMessage& message : messages) {
+    const ShownMessage* const answer = answer_to(message, messages);
+    if (answer != nullptr && answer < &message) continue;
+    const std::string_view arrow =
+        answer == nullptr ? (unicode ? "→" : "->") : (unicode ? "↔" : "<>");
+    std::string line = fmt::format("  {:>4} {} {:<4}  {}", message.from, arrow, message.to,
+                                   blocks_text(message.source.blocks));
+    if (answer != nullptr && !message.source.blocks.empty()) {
+      line += " | " + blocks_text(answer->source.blocks);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string work_text(const std::vector<ShownWork>& all) {
+  std::string text;
+  for (const ShownWork& shown : all) {
+    const auto* const join = std::get_if<net::Join>(&shown.work);
+    if (join == nullptr) continue;  // where data lie concerns a program that reads the JSON
+    text +=
+        fmt::format("  {:>4}: {} = {} + {}  {}\n", shown.rank, buffer_name(join->result),
+                    buffer_name(join->left), buffer_name(join->right), blocks_text(join->blocks));
+  }
+  return text;
+}
+
+std::string heading(const ShownSchedule& shown, int columns) {
+  const net::Algorithm& algorithm = shown.algorithm;
+  std::string text =
+      fmt::format("{} among {}", algorithm.full_name(), counted(shown.call.ranks, "rank"));
+  if (has_root(algorithm.operation)) text += fmt::format(", root {}", shown.call.root);
+  text +=
+      fmt::format(": {}, {}\n", counted(shown.all_rounds, "round"), counted(shown.blocks, "block"));
+  text += wrap("", std::string(algorithm.summary), 0, columns);
+  const std::string who = shown.rank ? fmt::format("Rank {}", *shown.rank) : "A rank at most";
+  const net::Claim& most = shown.most;
+  text += wrap(
+      "",
+      fmt::format("{}: {} with messages, {} sent with {}, {} received with {}", who,
+                  counted(most.rounds, "round"), most.sends, counted(most.blocks_sent, "block"),
+                  most.receives, counted(most.blocks_received, "block")),
+      0, columns);
+  return text;
+}
+
+}  // namespace
+
+std::string buffer_name(net::Buffer buffer) {
+  if (buffer == net::Buffer::input) return "input";
+  if (buffer == net::Buffer::output) return "output";
+  return fmt::format("scratch {}",
+                     static_cast<int>(buffer) - static_cast<int>(net::Buffer::scratch));
+}
+
+ShownSchedule show(const net::Algorithm& algorithm, const net::Call& call,
+                   std::optional<int> rank) {
+  const auto schedule = net::make_schedule(algorithm, call);
+  ShownSchedule shown{
+      algorithm, call, schedule->blocks(), schedule->rounds(), rank, most_of(*schedule, rank), {}};
+  const net::RoundSpan span =
+      rank ? schedule->active(*rank) : net::RoundSpan{0, schedule->rounds()};
+  for (std::int64_t number = span.first; number < span.last; ++number) {
+    ShownRound round = show_round(*schedule, number, rank);
+    if (!round.messages.empty() || !round.work.empty()) shown.rounds.push_back(std::move(round));
+  }
+  return shown;
+}
+
+std::string schedule_text(const ShownSchedule& shown, const Console& console) {
+  std::string text = heading(shown, console.columns);
+  for (const ShownRound& round : shown.rounds) {
+    text += fmt::format("\nround {}\n", round.number);
+    text += messages_text(round.messages, console.unicode) + work_text(round.work);
+  }
+  return text;
+}
+
+}  // namespace huddle::cli
