@@ -16,7 +16,7 @@ enum class Cause {
   latency,    // of cards, cables and switches
   wire,       // bytes on their way, if nobody else used the links
   sharing,    // what that takes longer because others do
-  card,       // gaps between messages
+  card,       // waiting until the node's card is free
   work,       // local copies and joins
 };
 inline constexpr std::array<std::string_view, 6> cause_names = {"processor", "latency", "wire",

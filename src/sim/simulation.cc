@@ -55,9 +55,8 @@ Simulation::Simulation(const fabric::Cluster& cluster, std::vector<int> node_of_
       latency_ns_(time_at(cluster.network.curve, 0) - 2 * cluster.network.cpu_ns),
       node_of_rank_(std::move(node_of_rank)),
       clocks_(node_of_rank_.size()),
-      card_free_(clocks_.size()),
-      posted_(clocks_.size()),
-      sent_(clocks_.size()),
+      processor_(clocks_.size()),
+      card_free_ns_(clocks_.size(), 0),
       link_bytes_(capacity_.size(), 0),
       by_height_(static_cast<std::size_t>(levels(cluster.fabric))) {}
 
@@ -112,11 +111,14 @@ SharedRound Simulation::share_out(const Traffic& traffic) const {
 }
 
 void Simulation::run(const SharedRound& round) {
-  for (const int rank : round.ranks) at(posted_, rank) = at(sent_, rank) = at(clocks_, rank);
+  for (const int rank : round.ranks) at(processor_, rank) = at(clocks_, rank);
   send(round);
   receive(round);
-  for (const Worked& work : round.work) at(sent_, work.rank).pass(Cause::work, work.bytes);
-  for (const int rank : round.ranks) at(clocks_, rank) = at(sent_, rank);
+  for (std::size_t i = 0; i < round.flights.size(); ++i) {
+    if (round.flights[i].meets) at(processor_, round.flights[i].from).wait_for(arrived_[i]);
+  }
+  for (const Worked& work : round.work) at(processor_, work.rank).pass(Cause::work, work.bytes);
+  for (const int rank : round.ranks) at(clocks_, rank) = at(processor_, rank);
   ++rounds_;
   for (const SharedRound::LinkBytes& link : round.links) {
     link_bytes_[static_cast<std::size_t>(link.link)] += link.bytes;
@@ -130,34 +132,31 @@ void Simulation::run(const SharedRound& round) {
 void Simulation::send(const SharedRound& round) {
   const machine::Network& network = cluster_.network;
   const auto rails = static_cast<std::size_t>(network.rails);
-  started_.resize(round.flights.size());
+  started_ns_.resize(round.flights.size());
   arrived_.resize(round.flights.size());
   std::size_t first = 0;  // flight of this sender
+  double card_free_ns = 0;
   for (std::size_t i = 0; i < round.flights.size(); ++i) {
     const SharedRound::Flight& flight = round.flights[i];
-    if (flight.from != round.flights[first].from) first = i;
-    Clock& posted = at(posted_, flight.from);
-    posted.pass(Cause::processor, network.cpu_ns);
-    Clock start = posted;
-    if (first == i) start.wait_for(at(card_free_, flight.from));
-    if (i >= first + rails) {  // cards take turns
-      Clock gap_over = started_[i - rails];
-      gap_over.pass(Cause::card, network.gap_ns);
-      start.wait_for(gap_over);
+    double& all_sent_ns = card_free_ns_[static_cast<std::size_t>(flight.from)];
+    if (i == 0 || flight.from != round.flights[first].from) {
+      first = i;
+      card_free_ns = all_sent_ns;  // by earlier rounds
     }
-    if (flight.meets) start.wait_for(at(clocks_, flight.to));
-    started_[i] = start;
-    start.pass(Cause::wire, flight.wire_ns);
-    start.pass(Cause::sharing, flight.sharing_ns);
-    Clock gap_over = started_[i];
-    gap_over.pass(Cause::card, network.gap_ns);
-    at(card_free_, flight.from).wait_for(rails == 1 && gap_over.ns > start.ns ? gap_over : start);
-    start.pass(Cause::latency, flight.latency_ns);
-    arrived_[i] = start;
-  }
-  for (const int rank : round.ranks) at(sent_, rank) = at(posted_, rank);
-  for (std::size_t i = 0; i < round.flights.size(); ++i) {
-    if (round.flights[i].meets) at(sent_, round.flights[i].from).wait_for(arrived_[i]);
+    Clock& posted = at(processor_, flight.from);
+    posted.pass(Cause::processor, network.cpu_ns);
+    Clock& way = arrived_[i] = posted;
+    if (flight.meets) way.wait_for(at(clocks_, flight.to));
+    // Cards take turns.
+    double free_ns = card_free_ns;
+    if (i >= first + rails) free_ns = started_ns_[i - rails] + network.gap_ns;
+    if (free_ns > way.ns) way.pass(Cause::card, free_ns - way.ns);
+    started_ns_[i] = way.ns;
+    way.pass(Cause::wire, flight.wire_ns);
+    way.pass(Cause::sharing, flight.sharing_ns);
+    const double gap_ns = rails == 1 ? network.gap_ns : 0;
+    all_sent_ns = std::max({all_sent_ns, way.ns, started_ns_[i] + gap_ns});
+    way.pass(Cause::latency, flight.latency_ns);
   }
 }
 
@@ -173,12 +172,11 @@ void Simulation::receive(const SharedRound& round) {
     std::sort(in_turn.begin(), in_turn.end(), [this](std::size_t a, std::size_t b) {
       return arrived_[a].ns < arrived_[b].ns || (arrived_[a].ns == arrived_[b].ns && a < b);
     });
-    Clock& processor = at(posted_, to);
+    Clock& processor = at(processor_, to);
     for (const std::size_t flight : in_turn) {
       processor.wait_for(arrived_[flight]);
       processor.pass(Cause::processor, cluster_.network.cpu_ns);
     }
-    at(sent_, to).wait_for(processor);
   }
 }
 

@@ -91,12 +91,11 @@ class Simulation {
   double latency_ns_ = 0;         // beneath one switch, without the processors' part
   std::vector<int> node_of_rank_;
 
-  std::vector<Clock> clocks_;     // of each rank: its next round begins
-  std::vector<Clock> card_free_;  // of each rank: its node's cards have sent all
-  std::vector<Clock> posted_;     // within a round, of each rank: all its sends are posted
-  std::vector<Clock> sent_;       // within a round, of each rank: its sends are done
-  std::vector<Clock> started_;    // within a round, of each flight
-  std::vector<Clock> arrived_;    // within a round, of each flight
+  std::vector<Clock> clocks_;         // of each rank: its next round begins
+  std::vector<Clock> processor_;      // within a round, of each rank: what it does next
+  std::vector<Clock> arrived_;        // within a round, of each flight
+  std::vector<double> started_ns_;    // within a round, of each flight
+  std::vector<double> card_free_ns_;  // of each rank: its node's cards have sent all
 
   std::int64_t rounds_ = 0;
   std::vector<double> link_bytes_;
