@@ -12,8 +12,12 @@
 #include "base/text.h"
 #include "net/allgather.h"
 #include "net/allreduce.h"
+#include "net/alltoall.h"
 #include "net/barrier.h"
 #include "net/bcast.h"
+#include "net/gather.h"
+#include "net/reduce.h"
+#include "net/scan.h"
 
 namespace huddle::net {
 namespace {
@@ -36,6 +40,11 @@ constexpr Algorithm bcast(std::string_view name, std::string_view summary, const
 constexpr Algorithm allreduce(std::string_view name, std::string_view summary, Order order,
                               MakeSchedule* make) {
   return {Operation::allreduce, name, summary, order, nothing, true, make};
+}
+
+constexpr Algorithm reduce_scatter(std::string_view name, std::string_view summary, Order order,
+                                   MakeSchedule* make) {
+  return {Operation::reduce_scatter, name, summary, order, nothing, false, make};
 }
 
 constexpr std::array table = {
@@ -63,6 +72,24 @@ constexpr std::array table = {
     allreduce("slices", "each joins a slice and sends it to all", Order::association,
               allreduce_slices),
     allreduce("ring", "blocks go round twice, first to be joined", Order::free, allreduce_ring),
+    Algorithm{Operation::reduce, "binomial", "a binomial tree, any root with the same bits",
+              Order::association, nothing, true, reduce_binomial},
+    reduce_scatter("halving", "halve at distance 1, 2, 4, ...", Order::association,
+                   reduce_scatter_halving),
+    reduce_scatter("slices", "each joins its own block", Order::association, reduce_scatter_slices),
+    reduce_scatter("ring", "blocks go round once", Order::free, reduce_scatter_ring),
+    Algorithm{Operation::alltoall, "spread", "send to the one so many further on", Order::none,
+              nothing, false, alltoall_spread},
+    Algorithm{Operation::alltoall, "pairwise", "exchange with one after the other", Order::none,
+              nothing, true, alltoall_pairwise},
+    Algorithm{Operation::gather, "knomial", "up a k-nomial tree", Order::none, a_radix, true,
+              gather_knomial},
+    Algorithm{Operation::scatter, "knomial", "down a k-nomial tree", Order::none, a_radix, true,
+              scatter_knomial},
+    Algorithm{Operation::scan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+              Order::association, nothing, true, scan_doubling},
+    Algorithm{Operation::exscan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+              Order::association, nothing, true, exscan_doubling},
 };
 
 UsageError unknown(std::string_view kind, std::string_view word,

@@ -274,6 +274,8 @@ class Check {
   void require_results() {
     const int root = proof_.schedule.root();
     of_all_ = reduces(proof_.operation) ? brackets_.of_all() : no_term;
+    if (proof_.operation == Operation::scan) prefixes_ = brackets_.prefixes(true);
+    if (proof_.operation == Operation::exscan) prefixes_ = brackets_.prefixes(false);
     if (is_barrier()) heard_.require_all();
     for (int rank = 0; rank < ranks_; ++rank) {
       switch (proof_.operation) {
@@ -302,8 +304,11 @@ class Check {
           require(rank, rank, join_of_all(rank, rank));
           break;
         case Operation::scan:
+          require(rank, 0, prefixes_[static_cast<std::size_t>(rank)]);
+          break;
         case Operation::exscan:
-          throw Flaw("no scans yet");
+          if (rank > 0) require(rank, 0, prefixes_[static_cast<std::size_t>(rank)]);
+          break;
       }
     }
   }
@@ -334,6 +339,7 @@ class Check {
   std::vector<Claim> counted_;
   std::vector<Term> passing_;
   Term of_all_ = no_term;
+  std::vector<Term> prefixes_;  // of scans
 };
 
 // Peers, and with them the numbers of blocks or not, in the order of messages.

@@ -38,6 +38,11 @@ Term Brackets::of_all() {
                           [this](Term left, Term right) { return join(left, right); });
 }
 
+std::vector<Term> Brackets::prefixes(bool inclusive) {
+  return associated_prefixes<Term>(ranks_, inclusive, no_term, leaf,
+                                   [this](Term left, Term right) { return join(left, right); });
+}
+
 std::string Brackets::text(Term term) const {
   if (term == no_term) return "nothing";
   const auto& [left, right] = parts_[term];

@@ -29,6 +29,8 @@ class Brackets {
   Term join(Term left, Term right);
   // What all should come to.
   Term of_all();
+  // What ranks should come to in a scan, inclusive or not.
+  std::vector<Term> prefixes(bool inclusive);
   std::string text(Term term) const;  // "((0 1) 2)"
 
  private:

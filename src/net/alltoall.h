@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// All-to-all: of a rank's input block d is for rank d, and of its output block s comes from rank s.
+// Each goes straight from one to the other, so that it serves the v-forms, too, of whose sizes only
+// these two know.
+#pragma once
+
+#include <memory>
+
+#include "net/schedule.h"
+
+namespace huddle::net {
+
+std::unique_ptr<Schedule> alltoall_spread(const Call& call);
+std::unique_ptr<Schedule> alltoall_pairwise(const Call& call);
+
+}  // namespace huddle::net

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Every rank joins its own block (sliced.h): each contribution goes straight to where it is wanted.
+#include "net/reduce.h"
+#include "net/sliced.h"
+
+namespace huddle::net {
+namespace {
+
+class Slices : public Schedule {
+ public:
+  explicit Slices(const Call& call) : Schedule(call), slice_(call.ranks) {}
+
+  std::int64_t blocks() const override { return ranks(); }
+  std::int64_t rounds() const override { return ranks() == 1 ? 1 : ranks() - 1; }
+  Scratch scratch(int) const override { return slice_.scratch(); }
+  Claim claim(int) const override {
+    const std::int64_t others = ranks() - 1;
+    return {others, others, others, others, others};
+  }
+
+ protected:
+  void fill(int rank, std::int64_t number, Round& round) const override {
+    if (ranks() == 1) {
+      round.copy(Buffer::input, Buffer::output, Blocks::interval(0, 1));
+      return;
+    }
+    const int after = at_distance(rank, number + 1);
+    const int before = at_distance(rank, -(number + 1));
+    round.receive(after, slice_.place_of(rank, after), Blocks::interval(rank, 1));
+    round.send(before, Buffer::input, Blocks::interval(before, 1));
+    slice_.join(rank, after, round);
+  }
+
+ private:
+  SliceJoin slice_;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> reduce_scatter_slices(const Call& call) {
+  return std::make_unique<Slices>(call);
+}
+
+}  // namespace huddle::net
