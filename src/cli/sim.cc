@@ -14,11 +14,11 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/fabric_options.h"
 #include "cli/net_call.h"
 #include "cli/progress.h"
 #include "cli/sim_report.h"
 #include "doctor/run_program.h"
-#include "fabric/placement.h"
 #include "net/algorithms.h"
 #include "sim/question.h"
 
@@ -46,31 +46,6 @@ bool size_is_a_block(net::Operation operation) {
       return false;
   }
   return false;
-}
-
-struct PlacementChoice {
-  fabric::Placement placement = fabric::Placement::block;
-  std::uint64_t seed = 0;
-};
-
-// "block", "round-robin", "random", "random:7".
-PlacementChoice placement_from(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const std::string word = text.substr(0, colon);
-  PlacementChoice choice;
-  const auto named =
-      std::find(fabric::placement_names.begin(), fabric::placement_names.end(), word);
-  const std::string seed = colon == std::string::npos ? "0" : text.substr(colon + 1);
-  const char* const end = seed.data() + seed.size();
-  const auto [stop, error] = std::from_chars(seed.data(), end, choice.seed);
-  choice.placement = static_cast<fabric::Placement>(named - fabric::placement_names.begin());
-  const bool takes_seed = choice.placement == fabric::Placement::random;
-  if (named == fabric::placement_names.end() || error != std::errc() || stop != end ||
-      (colon != std::string::npos && !takes_seed)) {
-    throw UsageError(fmt::format("'{}' is no placement; there are {} and random:SEED", text,
-                                 fmt::join(fabric::placement_names, ", ")));
-  }
-  return choice;
 }
 
 class SimCommand : public Command {
@@ -102,15 +77,9 @@ class SimCommand : public Command {
     options.positional("OPERATION", operation_, "a collective, or one algorithm of it");
     options.complete("OPERATION", Value::word, algorithm_words());
     options.positional("SIZE", size_, "bytes: 64, 8K, 1.5M; not for a barrier");
-    options.text("--fabric", fabric_, "FILE", "how the nodes are joined");
-    options.setting("machine");
+    fabric_.declare(options);
     options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "RANKS",
                    "how many, one a node; else all nodes");
-    options.text("--placement", placement_, "PLACEMENT",
-                 "which nodes ranks get: block, round-robin (leaf switches in turn), random or "
-                 "random:SEED; else block");
-    options.complete("--placement", Value::word,
-                     {fabric::placement_names.begin(), fabric::placement_names.end()});
     call_.declare(options);
     options.text("--with", judge_, "JUDGE", "simgrid: have SimGrid run the same, too (slow)");
     options.complete("--with", Value::word, {"simgrid"});
@@ -128,18 +97,11 @@ class SimCommand : public Command {
     simulated.operation = net::name(operation);
     simulated.moves = operation != net::Operation::barrier;
     simulated.bytes = bytes_of(operation);
-    const PlacementChoice choice = placement_from(placement_);
-    simulated.placement = placement_;
-    simulated.cluster =
-        fabric::load_cluster(fabric_, settings::find(context.settings, "machine").value);
+    const PlacementChoice choice = fabric_.placement_choice();
+    simulated.placement = fabric_.placement();
+    simulated.cluster = fabric_.cluster(context);
     simulated.ranks = ranks_ > 0 ? ranks_ : simulated.cluster.fabric.nodes();
-    if (simulated.ranks > simulated.cluster.fabric.nodes()) {
-      throw InputError(fmt::format("{}: too small a fabric: {} for {}, one rank a node", fabric_,
-                                   counted(simulated.cluster.fabric.nodes(), "node"),
-                                   counted(simulated.ranks, "rank")));
-    }
-    const std::vector<int> nodes =
-        fabric::place(simulated.cluster.fabric, simulated.ranks, choice.placement, choice.seed);
+    const std::vector<int> nodes = fabric_.nodes(simulated.cluster, simulated.ranks);
     const net::Call call = call_.call(simulated.ranks);
     std::optional<Progress> progress;  // a few moments for most questions: a bar, no lines
     if (context.console.progress) progress.emplace(context.console, algorithms.size());
@@ -155,8 +117,8 @@ class SimCommand : public Command {
                        {}};
       if (!judge_.empty()) {
         row.judge_ns =
-            judged_ns({fabric_, settings::find(context.settings, "machine").value,
-                       algorithm.full_name(), call, block_bytes, choice.placement, choice.seed});
+            judged_ns({fabric_.file(), FabricOptions::machine(context), algorithm.full_name(), call,
+                       block_bytes, choice.placement, choice.seed});
       }
       simulated.rows.push_back(std::move(row));
     }
@@ -174,7 +136,7 @@ class SimCommand : public Command {
     if (operation_.empty()) {
       throw UsageError("simulate what? Say it: huddle sim --fabric FILE allgather 8K");
     }
-    if (fabric_.empty()) {
+    if (!fabric_.given()) {
       throw UsageError(
           "on which fabric? Say it: huddle sim --fabric machines/fabrics/dragonfly.toml " +
           operation_ + " 8K");
@@ -191,7 +153,7 @@ class SimCommand : public Command {
     }
     if (size_.empty()) {
       throw UsageError(fmt::format("{0} of how much? Say it: huddle sim --fabric {1} {0} 8K",
-                                   operation_, fabric_));
+                                   operation_, fabric_.file()));
     }
     const auto bytes = size_from(size_);
     if (!bytes) {
@@ -221,8 +183,8 @@ class SimCommand : public Command {
     return ns;
   }
 
-  std::string operation_, size_, fabric_, judge_;
-  std::string placement_ = "block";
+  std::string operation_, size_, judge_;
+  FabricOptions fabric_;
   NetCallOptions call_;
   int ranks_ = 0;
   bool json_ = false;
