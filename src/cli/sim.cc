@@ -97,30 +97,15 @@ class SimCommand : public Command {
     simulated.operation = net::name(operation);
     simulated.moves = operation != net::Operation::barrier;
     simulated.bytes = bytes_of(operation);
-    const PlacementChoice choice = fabric_.placement_choice();
     simulated.placement = fabric_.placement();
     simulated.cluster = fabric_.cluster(context);
     simulated.ranks = ranks_ > 0 ? ranks_ : simulated.cluster.fabric.nodes();
     const std::vector<int> nodes = fabric_.nodes(simulated.cluster, simulated.ranks);
-    const net::Call call = call_.call(simulated.ranks);
     std::optional<Progress> progress;  // a few moments for most questions: a bar, no lines
     if (context.console.progress) progress.emplace(context.console, algorithms.size());
     for (const net::Algorithm& algorithm : algorithms) {
       if (progress) progress->begin_step(algorithm.full_name());
-      const auto schedule = net::make_schedule(algorithm, call);
-      const double block_bytes = size_is_a_block(operation)
-                                     ? simulated.bytes
-                                     : simulated.bytes / static_cast<double>(std::max<std::int64_t>(
-                                                             1, schedule->blocks()));
-      SimulatedRow row{algorithm.full_name(),
-                       sim::simulate(simulated.cluster, nodes, *schedule, block_bytes),
-                       {}};
-      if (!judge_.empty()) {
-        row.judge_ns =
-            judged_ns({fabric_.file(), FabricOptions::machine(context), algorithm.full_name(), call,
-                       block_bytes, choice.placement, choice.seed});
-      }
-      simulated.rows.push_back(std::move(row));
+      simulated.rows.push_back(row_of(algorithm, simulated, nodes, context));
     }
     if (progress) progress->finish();
     std::stable_sort(simulated.rows.begin(), simulated.rows.end(),
@@ -144,6 +129,24 @@ class SimCommand : public Command {
     if (!judge_.empty() && judge_ != "simgrid") {
       throw UsageError(fmt::format("there is no judge '{}'; there is simgrid", judge_));
     }
+  }
+
+  SimulatedRow row_of(const net::Algorithm& algorithm, const Simulated& simulated,
+                      const std::vector<int>& nodes, const Context& context) const {
+    const net::Call call = call_.call(simulated.ranks);
+    const auto schedule = net::make_schedule(algorithm, call);
+    double block_bytes = simulated.bytes;
+    if (!size_is_a_block(algorithm.operation)) {
+      block_bytes /= static_cast<double>(std::max<std::int64_t>(1, schedule->blocks()));
+    }
+    SimulatedRow row{
+        algorithm.full_name(), sim::simulate(simulated.cluster, nodes, *schedule, block_bytes), {}};
+    if (!judge_.empty()) {
+      const PlacementChoice choice = fabric_.placement_choice();
+      row.judge_ns = judged_ns({fabric_.file(), FabricOptions::machine(context), row.algorithm,
+                                call, block_bytes, choice.placement, choice.seed});
+    }
+    return row;
   }
 
   double bytes_of(net::Operation operation) const {

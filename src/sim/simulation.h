@@ -103,7 +103,7 @@ class Simulation {
 };
 
 // The whole of a schedule whose blocks all have so many bytes. Rounds with the same traffic are
-// shared out once.
+// shared out once. Throws FailureError where a round has more than `most_messages`.
 Outcome simulate(const fabric::Cluster& cluster, const std::vector<int>& node_of_rank,
                  const net::Schedule& schedule, double block_bytes);
 

@@ -2,6 +2,10 @@
 // Copyright the huddle contributors
 #include "sim/traffic.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
+
 namespace huddle::sim {
 namespace {
 
@@ -28,6 +32,12 @@ Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double bl
     for (const net::Message& message : round.sends) {
       const auto blocks = static_cast<double>(message.part.blocks.count());
       traffic.messages.push_back({rank, message.peer, blocks * block_bytes});
+    }
+    if (traffic.messages.size() > most_messages) {
+      throw FailureError(
+          fmt::format("{} ranks send more than {} messages in one round, which is more than is "
+                      "simulated at once: ask for fewer ranks, or for another algorithm",
+                      schedule.ranks(), most_messages));
     }
     const double bytes = work_bytes(round, block_bytes);
     if (bytes > 0) traffic.work.push_back({rank, bytes});

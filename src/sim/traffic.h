@@ -37,7 +37,10 @@ struct Traffic {
 // The bytes that one rank copies and joins in its round.
 double work_bytes(const net::Round& round, double block_bytes);
 
-// Round `number` where every block has so many bytes.
+// Round `number` where every block has so many bytes. Throws FailureError where it has more than
+// `most_messages`: an all-to-all that sends everything at once among more than 4,096 ranks would
+// take more memory than most have.
+inline constexpr std::size_t most_messages = 1 << 24;
 Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double block_bytes);
 
 }  // namespace huddle::sim
