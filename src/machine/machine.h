@@ -166,7 +166,7 @@ struct Network {
   double gap_ns = 0;         // between two messages of one card
   double node_gb_per_s = 0;  // what all cards of a node carry together
   Origin origin = Origin::estimated;
-  double cpu_ns = 0;         // of that time, what a processor is busy with: each side as much
+  double cpu_ns = 0;  // of that time, what a processor is busy with: each side as much
   // From so many bytes on the sender waits until the receiver is there; nothing: it never does.
   std::optional<double> rendezvous_bytes = {};
 

@@ -111,7 +111,8 @@ TEST(FabricFile, SaysWhatIsWrongAndWhere) {
   expect_refused(damaged(levels_text, "latency_ns = 100", "latency_ns = -1"),
                  "f.toml:15:", "cannot be");
   expect_refused(damaged(levels_text, "links = 2", "link = 2"), "f.toml:13:", "unknown key 'link'");
-  expect_refused(damaged(levels_text, "\"by_destination\"", "\"by_luck\""), "f.toml:4:", "'by_luck' is not one of");
+  expect_refused(damaged(levels_text, "\"by_destination\"", "\"by_luck\""),
+                 "f.toml:4:", "'by_luck' is not one of");
 }
 
 TEST(FabricFile, TellsASwitchThatLiesBelowItself) {
