@@ -17,6 +17,12 @@ double curve_ns(const machine::Network& network, double bytes) {
   return time_at(network.curve, bytes) - time_at(network.curve, 0);
 }
 
+// Without one only links set a limit.
+double own_limit_gb_per_s(const machine::Network& network, double bytes) {
+  const double ns = curve_ns(network, bytes);
+  return ns > 0 ? bytes / ns : std::numeric_limits<double>::max();
+}
+
 std::vector<double> capacities(const fabric::Routes& routes) {
   std::vector<double> all;
   for (int link = 0; link < routes.links(); ++link) all.push_back(routes.gb_per_s(link));
@@ -35,12 +41,20 @@ void add_link_bytes(const Flows& flows, std::size_t links, SharedRound& round) {
   }
 }
 
+void list_receivers(SharedRound& round) {
+  round.by_receiver.resize(round.flights.size());
+  std::iota(round.by_receiver.begin(), round.by_receiver.end(), 0);
+  std::stable_sort(
+      round.by_receiver.begin(), round.by_receiver.end(),
+      [&round](std::size_t a, std::size_t b) { return round.flights[a].to < round.flights[b].to; });
+}
+
 void list_ranks(SharedRound& round) {
   for (const SharedRound::Flight& flight : round.flights) {
     round.ranks.push_back(flight.from);
     round.ranks.push_back(flight.to);
   }
-  for (const Worked& work : round.work) round.ranks.push_back(work.rank);
+  for (const SharedRound::LocalWork& work : round.work) round.ranks.push_back(work.rank);
   std::sort(round.ranks.begin(), round.ranks.end());
   round.ranks.erase(std::unique(round.ranks.begin(), round.ranks.end()), round.ranks.end());
 }
@@ -60,8 +74,20 @@ Simulation::Simulation(const fabric::Cluster& cluster, std::vector<int> node_of_
       link_bytes_(capacity_.size(), 0),
       by_height_(static_cast<std::size_t>(levels(cluster.fabric))) {}
 
-SharedRound Simulation::share_out(const Traffic& traffic) const {
+SharedRound::Flight Simulation::flight(const Sent& sent, const fabric::Path& path,
+                                       std::span<const int> links) const {
   const machine::Network& network = cluster_.network;
+  SharedRound::Flight flight{sent.from, sent.to, latency_ns_ + path.latency_ns, 0, 0, false};
+  flight.meets = network.rendezvous_bytes && sent.bytes >= *network.rendezvous_bytes;
+  if (sent.bytes == 0) return flight;
+  flight.wire_ns = curve_ns(network, sent.bytes);
+  for (const int link : links) {
+    flight.wire_ns = std::max(flight.wire_ns, sent.bytes / routes_.gb_per_s(link));
+  }
+  return flight;
+}
+
+SharedRound Simulation::share_out(const Traffic& traffic) const {
   SharedRound round;
   round.by_height.resize(by_height_.size());
   Flows flows;
@@ -71,40 +97,25 @@ SharedRound Simulation::share_out(const Traffic& traffic) const {
     links.clear();
     const fabric::Path path = routes_.path(node_of_rank_[static_cast<std::size_t>(sent.from)],
                                            node_of_rank_[static_cast<std::size_t>(sent.to)], links);
-    const bool meets = network.rendezvous_bytes && sent.bytes >= *network.rendezvous_bytes;
-    SharedRound::Flight flight{sent.from, sent.to, latency_ns_ + path.latency_ns, 0, 0, meets};
     LevelTraffic& level = round.by_height[static_cast<std::size_t>(path.height)];
     ++level.messages;
     level.bytes += sent.bytes;
     if (sent.bytes > 0) {
-      // With 0 ns by the curve only links set a limit.
-      const double own_ns = curve_ns(network, sent.bytes);
-      const double own_limit_gb_per_s =
-          own_ns > 0 ? sent.bytes / own_ns : std::numeric_limits<double>::max();
-      flight.wire_ns = own_ns;
-      for (const int link : links) {
-        flight.wire_ns = std::max(flight.wire_ns, sent.bytes / routes_.gb_per_s(link));
-      }
-      flows.add(sent.bytes, own_limit_gb_per_s, links);
+      flows.add(sent.bytes, own_limit_gb_per_s(cluster_.network, sent.bytes), links);
       flow_of.push_back(round.flights.size());
     }
-    round.flights.push_back(flight);
+    round.flights.push_back(flight(sent, path, links));
   }
   const std::vector<double> through = through_ns(flows, capacity_);
   for (std::size_t flow = 0; flow < through.size(); ++flow) {
-    SharedRound::Flight& flight = round.flights[flow_of[flow]];
-    flight.sharing_ns = std::max(0.0, through[flow] - flight.wire_ns);
+    SharedRound::Flight& shared = round.flights[flow_of[flow]];
+    shared.sharing_ns = std::max(0.0, through[flow] - shared.wire_ns);
   }
   add_link_bytes(flows, capacity_.size(), round);
-  round.by_receiver.resize(round.flights.size());
-  std::iota(round.by_receiver.begin(), round.by_receiver.end(), 0);
-  std::stable_sort(
-      round.by_receiver.begin(), round.by_receiver.end(),
-      [&round](std::size_t a, std::size_t b) { return round.flights[a].to < round.flights[b].to; });
+  list_receivers(round);
+  const int pu = cluster_.machine.topology.pus.first();
   for (const Worked& work : traffic.work) {
-    const int pu = cluster_.machine.topology.pus.first();
-    const double ns = cost_.copy_ns({work.bytes, pu, pu});
-    round.work.push_back({work.rank, ns});
+    round.work.push_back({work.rank, cost_.copy_ns({work.bytes, pu, pu})});
   }
   list_ranks(round);
   return round;
@@ -117,7 +128,9 @@ void Simulation::run(const SharedRound& round) {
   for (std::size_t i = 0; i < round.flights.size(); ++i) {
     if (round.flights[i].meets) at(processor_, round.flights[i].from).wait_for(arrived_[i]);
   }
-  for (const Worked& work : round.work) at(processor_, work.rank).pass(Cause::work, work.bytes);
+  for (const SharedRound::LocalWork& work : round.work) {
+    at(processor_, work.rank).pass(Cause::work, work.ns);
+  }
   for (const int rank : round.ranks) at(clocks_, rank) = at(processor_, rank);
   ++rounds_;
   for (const SharedRound::LinkBytes& link : round.links) {

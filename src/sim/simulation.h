@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,12 +57,16 @@ struct SharedRound {
     int link = 0;
     double bytes = 0;
   };
+  struct LocalWork {
+    int rank = 0;
+    double ns = 0;
+  };
 
   std::vector<Flight> flights;           // by sender
   std::vector<std::size_t> by_receiver;  // numbers of flights
-  std::vector<Worked> work;              // `bytes` hold nanoseconds here
-  std::vector<int> ranks;                // that have anything to do, rising
-  std::vector<LinkBytes> links;          // that have anything to carry
+  std::vector<LocalWork> work;
+  std::vector<int> ranks;        // that have anything to do, rising
+  std::vector<LinkBytes> links;  // that have anything to carry
   std::vector<LevelTraffic> by_height;
 };
 
@@ -78,6 +83,8 @@ class Simulation {
   Outcome outcome() const;
 
  private:
+  SharedRound::Flight flight(const Sent& sent, const fabric::Path& path,
+                             std::span<const int> links) const;
   void send(const SharedRound& round);
   void receive(const SharedRound& round);
   Clock& at(std::vector<Clock>& clocks, int rank) const {
