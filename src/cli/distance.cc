@@ -4,12 +4,15 @@
 // `huddle distance`: how far messages of a collective go in the order of ranks.
 #include "net/distance.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/distance_report.h"
+#include "cli/fabric_options.h"
 #include "cli/net_call.h"
+#include "sim/simulation.h"
 
 namespace huddle::cli {
 namespace {
@@ -26,12 +29,17 @@ class DistanceCommand : public Command {
            "Where neighbouring ranks are near each other a small D means few messages over long "
            "ways. D is counted from the schedules that huddle has proven, exactly; beside it is "
            "what a formula says where there is one, and what the paper that defines D printed "
-           "where that is another.";
+           "where that is another. With --fabric it says as well where messages really go, one "
+           "rank "
+           "a node: how many meet beneath one switch, how many one level higher and so on, and how "
+           "many blocks the fullest link carries.";
   }
   std::string examples() const override {
     return "  huddle distance allgather --ranks 8,10,16\n"
            "  huddle distance allgather --ranks 2..64 --json | jq '.points[]'\n"
-           "  huddle distance allgather:bruck --radix 4 --ranks 64";
+           "  huddle distance allgather:bruck --radix 4 --ranks 64\n"
+           "  huddle distance allgather --ranks 256 --fabric machines/fabrics/dragonfly.toml \\\n"
+           "                  --placement round-robin";
   }
 
   void declare(Options& options) override {
@@ -39,6 +47,7 @@ class DistanceCommand : public Command {
     options.complete("OPERATION", Value::word, algorithm_words());
     options.text("-n,--ranks", ranks_, "RANKS", "how many: 8, 2..64 or 8,16,32");
     call_.declare(options);
+    fabric_.declare(options);
     options.flag("--json", json_, "print everything as JSON");
   }
 
@@ -51,9 +60,12 @@ class DistanceCommand : public Command {
       throw UsageError("among how many ranks? Say it: huddle distance " + operation_ +
                        " --ranks 16");
     }
+    std::optional<fabric::Cluster> cluster;
+    if (fabric_.given()) cluster = fabric_.cluster(context);
     std::vector<DistancePoint> points;
     for (const int ranks : rank_counts_from(ranks_)) {
       points.push_back(point_of(algorithms, call_.call(ranks)));
+      if (cluster) travel(*cluster, algorithms, points.back());
     }
     context.console.print(json_ ? distance_json(operation_, points)
                                 : distance_text(points, context.console.columns));
@@ -65,15 +77,28 @@ class DistanceCommand : public Command {
                                 const net::Call& call) {
     DistancePoint point{call.ranks, {}};
     for (const net::Algorithm& algorithm : algorithms) {
-      point.rows.push_back(
-          {algorithm.full_name(), net::counted_distance(*net::make_schedule(algorithm, call)),
-           net::closed_distance(algorithm, call), net::printed_distance(algorithm, call)});
+      point.rows.push_back({algorithm.full_name(),
+                            net::counted_distance(*net::make_schedule(algorithm, call)),
+                            net::closed_distance(algorithm, call),
+                            net::printed_distance(algorithm, call),
+                            {}});
     }
     return point;
   }
 
+  // Blocks of one byte: what is counted are blocks.
+  void travel(const fabric::Cluster& cluster, const std::vector<net::Algorithm>& algorithms,
+              DistancePoint& point) const {
+    const std::vector<int> nodes = fabric_.nodes(cluster, point.ranks);
+    for (std::size_t i = 0; i < algorithms.size(); ++i) {
+      const auto schedule = net::make_schedule(algorithms[i], call_.call(point.ranks));
+      point.rows[i].travel = sim::simulate(cluster, nodes, *schedule, 1);
+    }
+  }
+
   std::string operation_, ranks_;
   NetCallOptions call_;
+  FabricOptions fabric_;
   bool json_ = false;
 };
 

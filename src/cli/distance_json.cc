@@ -16,6 +16,14 @@ void add(Json& row, const std::string& key, const std::optional<net::Fraction>& 
   row[key + "_exact"] = fraction ? Json(fraction->text()) : Json(nullptr);
 }
 
+void add_travel(Json& row, const sim::Outcome& travel) {
+  row["by_switch_level"] = Json::array();
+  for (const sim::LevelTraffic& level : travel.by_height) {
+    row["by_switch_level"].push_back({{"messages", level.messages}, {"blocks", level.bytes}});
+  }
+  row["fullest_link"] = {{"name", travel.fullest_link}, {"blocks", travel.fullest_link_bytes}};
+}
+
 }  // namespace
 
 std::string distance_json(const std::string& operation, const std::vector<DistancePoint>& points) {
@@ -27,6 +35,7 @@ std::string distance_json(const std::string& operation, const std::vector<Distan
       add(row, "distance", distance.counted);
       add(row, "formula", distance.closed);
       add(row, "printed", distance.printed);
+      if (distance.travel) add_travel(row, *distance.travel);
       root["points"].push_back(row);
     }
   }

@@ -31,6 +31,28 @@ bool any_form(const std::vector<DistancePoint>& points) {
   });
 }
 
+// By how many levels of switches messages go up, and what the fullest link carries.
+std::string travel_text(const DistancePoint& point, int columns) {
+  std::string text;
+  Table::Row heading = {"messages that meet", "one switch"};
+  const std::size_t heights = point.rows.front().travel->by_height.size();
+  for (std::size_t height = 1; height < heights; ++height) {
+    heading.push_back(fmt::format("{} higher", height));
+  }
+  heading.push_back("fullest link");
+  Table table(heading, {2, name_columns});
+  for (const DistanceRow& row : point.rows) {
+    Table::Row cells = {row.algorithm};
+    for (const sim::LevelTraffic& level : row.travel->by_height) {
+      const double all = std::max(1.0, row.travel->messages);
+      cells.push_back(fmt::format("{:.1f} %", 100 * level.messages / all));
+    }
+    cells.push_back(fmt::format("{}", row.travel->fullest_link_bytes));
+    table.add(cells);
+  }
+  return table.text(columns);
+}
+
 }  // namespace
 
 std::string distance_text(const std::vector<DistancePoint>& points, int columns) {
@@ -52,6 +74,9 @@ std::string distance_text(const std::vector<DistancePoint>& points, int columns)
       table.add(cells);
     }
     text += (text.empty() ? "" : "\n") + table.text(std::min(columns, widest));
+    if (!point.rows.empty() && point.rows.front().travel) {
+      text += "\n" + travel_text(point, std::min(columns, widest));
+    }
   }
   return text;
 }

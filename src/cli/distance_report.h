@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/distance.h"
+#include "sim/simulation.h"
 
 namespace huddle::cli {
 
@@ -19,6 +20,8 @@ struct DistanceRow {
   std::optional<net::Fraction> counted;  // nothing where nobody sends
   std::optional<net::Fraction> closed;   // a form that says the same, where there is one
   std::optional<net::Fraction> printed;  // that of the paper, where it is another
+  // Where its messages go on a fabric, if one was named; bytes stand for blocks.
+  std::optional<sim::Outcome> travel;
 };
 
 // All algorithms of an operation among so many ranks.

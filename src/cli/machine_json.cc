@@ -176,6 +176,9 @@ Json networks_json(const Machine& machine) {
                   {"rails", network.rails},
                   {"gap_ns", network.gap_ns},
                   {"node_gb_per_s", network.node_gb_per_s},
+                  {"cpu_ns", network.cpu_ns},
+                  {"rendezvous_bytes",
+                   network.rendezvous_bytes ? Json(*network.rendezvous_bytes) : Json(nullptr)},
                   {"origin", origin_text(network.origin)}};
     add_curve(entry, network.curve);
     list.push_back(entry);

@@ -223,6 +223,16 @@ void check_networks(const Machine& machine) {
     entry.surcharge(network.gap_ns, "gap_ns");
     entry.range(network.node_gb_per_s, 1e-9, fastest_gb_per_s, "node_gb_per_s");
     entry.curve(network.curve);
+    entry.surcharge(network.cpu_ns, "cpu_ns");
+    if (2 * network.cpu_ns > time_at(network.curve, 0)) {
+      entry.refuse(
+          fmt::format("{}: processors are busy for 2 x cpu_ns = {} ns with a message that takes {} "
+                      "ns from end to end",
+                      entry.what(), 2 * network.cpu_ns, time_at(network.curve, 0)));
+    }
+    if (network.rendezvous_bytes) {
+      entry.range(*network.rendezvous_bytes, 0, most_bytes, "rendezvous_bytes");
+    }
   }
 }
 

@@ -158,14 +158,17 @@ struct ArrayCost {
   bool operator==(const ArrayCost&) const = default;
 };
 
-// A message between two nodes.
+// A message between two nodes beneath one switch. What lies between switches, a fabric says.
 struct Network {
   std::string name;
   int rails = 1;             // cards a node
-  Curve curve;               // one message alone
-  double gap_ns = 0;         // between two messages of one sender
+  Curve curve;               // one message alone, from the sender's call until it is received
+  double gap_ns = 0;         // between two messages of one card
   double node_gb_per_s = 0;  // what all cards of a node carry together
   Origin origin = Origin::estimated;
+  double cpu_ns = 0;  // of that time, what a processor is busy with: each side as much
+  // From so many bytes on the sender waits until the receiver is there; nothing: it never does.
+  std::optional<double> rendezvous_bytes = {};
 
   bool operator==(const Network&) const = default;
 };

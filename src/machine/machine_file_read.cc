@@ -252,12 +252,15 @@ ArrayCost array_cost(TomlTable& table) {
 }
 
 Network network(TomlTable& table) {
-  return {table.text("name"),
-          static_cast<int>(table.integer("rails", 1, 1 << 20)),
-          curve(table),
-          table.number("gap_ns"),
-          table.number("node_gb_per_s"),
-          origin(table)};
+  Network network{table.text("name"),
+                  static_cast<int>(table.integer("rails", 1, 1 << 20)),
+                  curve(table),
+                  table.number("gap_ns"),
+                  table.number("node_gb_per_s"),
+                  origin(table),
+                  table.number_or("cpu_ns", 0)};
+  if (table.has("rendezvous_bytes")) network.rendezvous_bytes = table.number("rendezvous_bytes");
+  return network;
 }
 
 Doubt doubt(TomlTable& table) { return {table.text("what"), table.text("why")}; }

@@ -227,6 +227,8 @@ void Writer::write_scalars(const Machine& machine) {
     key("rails", network.rails);
     key("gap_ns", network.gap_ns);
     key("node_gb_per_s", network.node_gb_per_s);
+    key("cpu_ns", network.cpu_ns);
+    if (network.rendezvous_bytes) key("rendezvous_bytes", *network.rendezvous_bytes);
     origin_key(network.origin);
     curve_keys(network.curve);
   }

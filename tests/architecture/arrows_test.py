@@ -19,7 +19,9 @@ MAY_SEE = {
     "memory": {"base"},
     "heap": {"base", "settings", "memory"},
     "machine": {"base"},
+    "fabric": {"base", "machine"},
     "net": {"base", "memory"},
+    "sim": {"base", "machine", "fabric", "net"},
     "picture": {"base", "machine"},
     "doctor": {"base", "machine"},
     "calibrate": {"base", "memory", "machine"},
@@ -33,8 +35,8 @@ MAY_SEE = {
     "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
-    "cli": {"base", "settings", "machine", "memory", "heap", "net", "picture", "doctor", "calibrate", "world",
-            "node", "select", "contest", "launch", "versus"},
+    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "picture", "doctor", "calibrate",
+            "world", "node", "select", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }
 
@@ -46,6 +48,7 @@ KEPT_IN = {
                "src/mpi/standalone/toml.cc"},
     "CLI/": {"src/cli/parse.cc"},
     "cairo": {"src/picture/canvas.cc"},
+    "simgrid/": {"src/sim/simgrid/main.cpp"},
 }
 # Files of this ending may also include the JSON library; one a command that speaks JSON.
 JSON_ENDING = ("_json.cc", "_json.h")

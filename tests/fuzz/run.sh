@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 seconds=$1
 shift
 targets=("$@")
-[ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file)
+[ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file fabric_file)
 
 scripts/build.sh fuzz "${targets[@]/%/_fuzz}"
 mkdir -p build/fuzz/found
@@ -20,6 +20,7 @@ for target in "${targets[@]}"; do
   seeds=("tests/fuzz/seeds/$target")
   # Machine files that huddle ships are seeds as well.
   [ "$target" != machine_file ] || seeds+=(machines)
+  [ "$target" != fabric_file ] || seeds+=(machines/fabrics)
   mkdir -p "$corpus"
   "build/fuzz/tests/fuzz/${target}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -max_len=65536 -dict="tests/fuzz/$target.dict" -artifact_prefix="build/fuzz/found/$target-" \

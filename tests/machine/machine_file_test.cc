@@ -36,7 +36,9 @@ Machine sample() {
   machine.topology.offline = CpuSet::parse("16-17");
   machine.line[1].steps_origin = Origin::published;
   machine.pairs = LinePairs{{0, 2, 4}, {0, 47.25, 1e2, 47.25, 0, 0.1, 1e2, 0.1, 0}, "some"};
-  machine.networks = {{"HDR", 4, {{8, 1e6}, {900, 4e4}, {0.1, 0.25}}, 50, 96.5, Origin::published}};
+  machine.networks = {
+      {"HDR", 4, {{8, 1e6}, {900, 4e4}, {0.1, 0.25}}, 50, 96.5, Origin::published, 120, 16384},
+      {"without more words", 1, {{8}, {900}, {}}, 50, 96.5, Origin::published}};
   machine.copy_past_caches = {
       {"machine", 2, {{1e6, 1e7}, {2e4, 5e5}, {0.1, 0.25}}, Origin::measured}};
   machine.doubts = {{"line 0-1", "half of the time was lost"}};
@@ -99,6 +101,9 @@ TEST(MachineFile, SaysWhatIsWrongAndWhere) {
   expect_refused(damaged("pus = \"0-15\"", "pus = \"\""), "at least one processor");
   expect_refused(damaged("groups = [\"0-1\",", "groups = [\"0-2\","), "level core");
   expect_refused(damaged("[[10, 17", "[[10"), "need 16 distances");
+  expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "busy for 2 x cpu_ns = 1000 ns");
+  expect_refused(damaged("rendezvous_bytes = 16384", "rendezvous_bytes = -1"),
+                 "rendezvous_bytes is -1");
 }
 
 TEST(MachineFile, NamesTheLineOfAFlawInsideATable) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What commands take that place ranks on a fabric: --fabric, --machine and --placement.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "fabric/fabric_file.h"
+#include "fabric/placement.h"
+
+namespace huddle::cli {
+
+struct PlacementChoice {
+  fabric::Placement placement = fabric::Placement::block;
+  std::uint64_t seed = 0;
+};
+
+class FabricOptions {
+ public:
+  void declare(Options& options);
+
+  bool given() const { return !fabric_.empty(); }
+  const std::string& file() const { return fabric_; }
+  const std::string& placement() const { return placement_; }
+  // Throws UsageError for a word that is none.
+  PlacementChoice placement_choice() const;
+
+  // The file that takes the place of the fabric's own, if a flag named one: what the environment
+  // says is of the machine that we are on.
+  static std::string machine(const Context& context);
+
+  // Throws InputError. pre: given().
+  fabric::Cluster cluster(const Context& context) const;
+  // The node of each rank. Throws InputError where there are not so many.
+  std::vector<int> nodes(const fabric::Cluster& cluster, int ranks) const;
+
+ private:
+  std::string fabric_;
+  std::string placement_ = "block";
+};
+
+}  // namespace huddle::cli

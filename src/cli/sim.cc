@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle sim`: what a collective between nodes would take on a fabric that need not be here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/fabric_options.h"
+#include "cli/net_call.h"
+#include "cli/progress.h"
+#include "cli/sim_report.h"
+#include "doctor/run_program.h"
+#include "net/algorithms.h"
+#include "sim/question.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr const char* judge_program = "huddle-judge-simgrid";
+constexpr std::chrono::hours judge_patience{12};
+
+// Of an exchange SIZE is one block, of all others what one rank has.
+bool size_is_a_block(net::Operation operation) {
+  switch (operation) {
+    case net::Operation::allgather:
+    case net::Operation::alltoall:
+    case net::Operation::gather:
+    case net::Operation::scatter:
+      return true;
+    case net::Operation::bcast:
+    case net::Operation::barrier:
+    case net::Operation::allreduce:
+    case net::Operation::reduce:
+    case net::Operation::reduce_scatter:
+    case net::Operation::scan:
+    case net::Operation::exscan:
+      return false;
+  }
+  return false;
+}
+
+class SimCommand : public Command {
+ public:
+  std::string name() const override { return "sim"; }
+  std::string summary() const override {
+    return "what a collective between nodes would take on a fabric";
+  }
+  std::string description() const override {
+    return "Simulates the algorithms of a collective between nodes, one rank a node, on a fabric "
+           "that a file describes: how long it takes and where the time goes, how many rounds it "
+           "has, and how much the fullest link carries. Neither the fabric nor its nodes need be "
+           "here. SIZE is what one rank has, of an exchange (allgather, alltoall, gather, scatter) "
+           "one block of it, as in 64, 8K or 1.5M.";
+  }
+  std::string examples() const override {
+    return "  huddle sim --fabric machines/fabrics/dragonfly.toml allgather 8K -n 256\n"
+           "  huddle sim --fabric machines/fabrics/fat-tree-2to1.toml allgather:neighbor 120K \\\n"
+           "             -n 1024 --placement random:1\n"
+           "  huddle sim --fabric /etc/slurm/topology.conf --machine FILE allgather 64K\n"
+           "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n"
+           "\n"
+           "A fabric is a TOML file of huddle's (examples: machines/fabrics) or Slurm's "
+           "topology.conf. What the simulator models and what it leaves out: "
+           "docs/records/0027-simulated-networks.md.";
+  }
+
+  void declare(Options& options) override {
+    options.positional("OPERATION", operation_, "a collective, or one algorithm of it");
+    options.complete("OPERATION", Value::word, algorithm_words());
+    options.positional("SIZE", size_, "bytes: 64, 8K, 1.5M; not for a barrier");
+    fabric_.declare(options);
+    options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "RANKS",
+                   "how many, one a node; else all nodes");
+    call_.declare(options);
+    options.text("--with", judge_, "JUDGE", "simgrid: have SimGrid run the same, too (slow)");
+    options.complete("--with", Value::word, {"simgrid"});
+    options.flag("--json", json_, "print everything as JSON");
+  }
+
+  ExitCode run(const Context& context) override {
+    check_words();
+    Simulated simulated;
+    const std::vector<net::Algorithm> algorithms = algorithms_from(operation_);
+    if (algorithms.empty()) {
+      throw UsageError(fmt::format("there is no algorithm of {} between nodes yet", operation_));
+    }
+    const net::Operation operation = algorithms.front().operation;
+    simulated.operation = net::name(operation);
+    simulated.moves = operation != net::Operation::barrier;
+    simulated.bytes = bytes_of(operation);
+    simulated.placement = fabric_.placement();
+    simulated.cluster = fabric_.cluster(context);
+    simulated.ranks = ranks_ > 0 ? ranks_ : simulated.cluster.fabric.nodes();
+    const std::vector<int> nodes = fabric_.nodes(simulated.cluster, simulated.ranks);
+    std::optional<Progress> progress;  // a few moments for most questions: a bar, no lines
+    if (context.console.progress) progress.emplace(context.console, algorithms.size());
+    for (const net::Algorithm& algorithm : algorithms) {
+      if (progress) progress->begin_step(algorithm.full_name());
+      simulated.rows.push_back(row_of(algorithm, simulated, nodes, context));
+    }
+    if (progress) progress->finish();
+    std::stable_sort(simulated.rows.begin(), simulated.rows.end(),
+                     [](const SimulatedRow& a, const SimulatedRow& b) {
+                       return a.outcome.end.ns < b.outcome.end.ns;
+                     });
+    context.console.print(json_ ? sim_json(simulated) : sim_text(simulated, context.console));
+    return ExitCode::fine;
+  }
+
+ private:
+  void check_words() const {
+    if (operation_.empty()) {
+      throw UsageError("simulate what? Say it: huddle sim --fabric FILE allgather 8K");
+    }
+    if (!fabric_.given()) {
+      throw UsageError(
+          "on which fabric? Say it: huddle sim --fabric machines/fabrics/dragonfly.toml " +
+          operation_ + " 8K");
+    }
+    if (!judge_.empty() && judge_ != "simgrid") {
+      throw UsageError(fmt::format("there is no judge '{}'; there is simgrid", judge_));
+    }
+  }
+
+  SimulatedRow row_of(const net::Algorithm& algorithm, const Simulated& simulated,
+                      const std::vector<int>& nodes, const Context& context) const {
+    const net::Call call = call_.call(simulated.ranks);
+    const auto schedule = net::make_schedule(algorithm, call);
+    double block_bytes = simulated.bytes;
+    if (!size_is_a_block(algorithm.operation)) {
+      block_bytes /= static_cast<double>(std::max<std::int64_t>(1, schedule->blocks()));
+    }
+    SimulatedRow row{
+        algorithm.full_name(), sim::simulate(simulated.cluster, nodes, *schedule, block_bytes), {}};
+    if (!judge_.empty()) {
+      const PlacementChoice choice = fabric_.placement_choice();
+      row.judge_ns = judged_ns({fabric_.file(), FabricOptions::machine(context), row.algorithm,
+                                call, block_bytes, choice.placement, choice.seed});
+    }
+    return row;
+  }
+
+  double bytes_of(net::Operation operation) const {
+    if (operation == net::Operation::barrier) {
+      if (size_.empty()) return 0;
+      throw UsageError("a barrier moves nothing: leave SIZE out");
+    }
+    if (size_.empty()) {
+      throw UsageError(fmt::format("{0} of how much? Say it: huddle sim --fabric {1} {0} 8K",
+                                   operation_, fabric_.file()));
+    }
+    const auto bytes = size_from(size_);
+    if (!bytes) {
+      throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", size_));
+    }
+    return static_cast<double>(*bytes);
+  }
+
+  static double judged_ns(const sim::Question& question) {
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
+    const std::string program = (own.parent_path() / judge_program).string();
+    if (!std::filesystem::exists(program)) {
+      throw FailureError(
+          fmt::format("{} is not there: install SimGrid (Debian: libsimgrid-dev) and "
+                      "build huddle again",
+                      program));
+    }
+    std::vector<std::string> words = {program};
+    for (std::string& word : sim::words_of(question)) words.push_back(std::move(word));
+    const auto output = doctor::run_program(words, judge_patience);
+    const std::string text = output ? output->text : "";
+    double ns = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (error != std::errc() || stop == text.data()) {
+      throw FailureError(fmt::format("{} says: {}", program, printable(text)));
+    }
+    return ns;
+  }
+
+  std::string operation_, size_, judge_;
+  FabricOptions fabric_;
+  NetCallOptions call_;
+  int ranks_ = 0;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sim_command() { return std::make_unique<SimCommand>(); }
+
+}  // namespace huddle::cli

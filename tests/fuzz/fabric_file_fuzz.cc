@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Any bytes at all are either a sound fabric, in either form of file, or one InputError. In a small
+// one every message finds its way.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.h"
+#include "fabric/fabric_file.h"
+#include "fabric/routes.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace huddle;
+  fabric::Fabric fabric;
+  try {
+    fabric = fabric::parse_fabric({reinterpret_cast<const char*>(data), size}, "fuzz");
+  } catch (const InputError&) {
+    return 0;
+  }
+  // From here on nothing may throw: what was accepted is sound.
+  fabric::validate(fabric);
+  if (fabric.nodes() > 64 || fabric.switches.size() > 64) return 0;
+  const machine::Network network = {"card", 1, {{8}, {1000}, {}}, 0, 10};
+  const fabric::Routes routes(fabric, network);
+  std::vector<int> links;
+  for (int to = 1; to < fabric.nodes(); ++to) {
+    links.clear();
+    routes.path(0, to, links);
+    if (links.size() < 2 || links.back() >= routes.links()) std::abort();
+  }
+  return 0;
+}
