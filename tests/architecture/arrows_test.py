@@ -19,6 +19,7 @@ MAY_SEE = {
     "memory": {"base"},
     "heap": {"base", "settings", "memory"},
     "machine": {"base"},
+    "place": {"base", "machine"},
     "picture": {"base", "machine"},
     "doctor": {"base", "machine"},
     "calibrate": {"base", "memory", "machine"},
@@ -32,7 +33,7 @@ MAY_SEE = {
     "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
-    "cli": {"base", "settings", "machine", "memory", "heap", "picture", "doctor", "calibrate", "world", "node",
+    "cli": {"base", "settings", "machine", "place", "memory", "heap", "picture", "doctor", "calibrate", "world", "node",
             "select", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }

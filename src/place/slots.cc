@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "place/slots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+
+namespace huddle::place {
+namespace {
+
+using machine::GroupIndex;
+using machine::Topology;
+
+// What a processor is in, as far out as a level: a group of that level or of one further in, or
+// itself alone.
+std::pair<int, int> cluster(const GroupIndex& index, int level, int pu) {
+  for (; level >= 0; --level) {
+    const int group = index.group(static_cast<std::size_t>(level), pu);
+    if (group != GroupIndex::no_group) return {level, group};
+  }
+  return {-1, pu};
+}
+
+// The tree of one node, whose objects remember at which level of the topology they were split.
+class TreeOfNode {
+ public:
+  TreeOfNode(const Topology& topology, std::vector<int> members) : index_(topology) {
+    std::sort(members.begin(), members.end());
+    add(std::move(members), static_cast<int>(topology.levels.size()) - 1);
+  }
+
+  std::vector<Object> objects;  // `level`: of the split, -1 where single processors come out
+  std::vector<int> pus;         // in the order of the leaves
+
+ private:
+  int add(std::vector<int> members, int level) {
+    const int number = static_cast<int>(objects.size());
+    objects.push_back({});
+    const int first = static_cast<int>(pus.size());
+    std::vector<int> children;
+    if (members.size() == 1) {
+      pus.push_back(members.front());
+    } else {
+      auto parts = split(members, level);
+      while (parts.size() == 1) parts = split(members, --level);
+      for (std::vector<int>& part : parts) children.push_back(add(std::move(part), level - 1));
+    }
+    objects[static_cast<std::size_t>(number)] = {first, static_cast<int>(pus.size()),
+                                                 std::move(children), level};
+    return number;
+  }
+
+  // In the order of their first processors.
+  std::vector<std::vector<int>> split(const std::vector<int>& members, int level) const {
+    std::vector<std::vector<int>> parts;
+    std::map<std::pair<int, int>, std::size_t> part_of;
+    for (const int pu : members) {
+      const auto [found, is_new] = part_of.try_emplace(cluster(index_, level, pu), parts.size());
+      if (is_new) parts.emplace_back();
+      parts[found->second].push_back(pu);
+    }
+    return parts;
+  }
+
+  GroupIndex index_;
+};
+
+}  // namespace
+
+std::string slot_text(const Slot& slot, int nodes) {
+  return nodes == 1 ? fmt::format("{}", slot.pu) : fmt::format("{}:{}", slot.node, slot.pu);
+}
+
+SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
+    : nodes_(request.nodes) {
+  const Topology& topology = model.machine().topology;
+  TreeOfNode node(topology, request.pus);
+  slots_a_node_ = static_cast<int>(node.pus.size());
+
+  // Nodes stand side by side below a root of their own.
+  const int objects_a_node = static_cast<int>(node.objects.size());
+  const int network = static_cast<int>(topology.levels.size());
+  if (nodes_ > 1) {
+    objects_.push_back({0, nodes_ * slots_a_node_, {}, network});
+    for (int n = 0; n < nodes_; ++n) objects_[0].children.push_back(1 + n * objects_a_node);
+  }
+  for (int n = 0; n < nodes_; ++n) {
+    const int shift = static_cast<int>(objects_.size());
+    for (const int pu : node.pus) {
+      slots_.push_back({n, pu});
+      nodes_of_.push_back(n);
+    }
+    for (Object object : node.objects) {
+      object.first += n * slots_a_node_;
+      object.last += n * slots_a_node_;
+      for (int& child : object.children) child += shift;
+      objects_.push_back(std::move(object));
+    }
+  }
+
+  // How many bits each split takes, and the distance across it.
+  std::map<int, int> widths;
+  std::map<int, double> ns_of_split;
+  for (const Object& object : objects_) {
+    if (object.is_leaf()) continue;
+    int& width = widths[object.level];
+    width = std::max(width, static_cast<int>(std::bit_width(object.children.size() - 1)));
+    const int a = objects_[static_cast<std::size_t>(object.children[0])].first;
+    const int b = objects_[static_cast<std::size_t>(object.children[1])].first;
+    ns_of_split.try_emplace(object.level,
+                            object.level == network
+                                ? request.network_ns
+                                : model.line_ns(slots_[static_cast<std::size_t>(a)].pu,
+                                                slots_[static_cast<std::size_t>(b)].pu));
+  }
+  std::map<int, int> shifts;
+  std::map<int, int> level_of_split;
+  int bits = 0;
+  level_of_bit_.push_back(0);
+  ns_of_bit_.push_back(ns_of_split.empty() ? 1 : ns_of_split.begin()->second);
+  for (const auto& [split, width] : widths) {
+    shifts[split] = bits;
+    bits += width;
+    level_of_split[split] = static_cast<int>(levels_.size());
+    std::string name = split == network ? "network"
+                       : split + 1 == network
+                           ? std::string(machine::whole_machine)
+                           : topology.levels[static_cast<std::size_t>(split) + 1].name;
+    levels_.push_back({std::move(name), ns_of_split[split]});
+    level_of_bit_.insert(level_of_bit_.end(), static_cast<std::size_t>(width),
+                         static_cast<int>(levels_.size()) - 1);
+    ns_of_bit_.insert(ns_of_bit_.end(), static_cast<std::size_t>(width), ns_of_split[split]);
+  }
+  if (bits > std::numeric_limits<std::uint64_t>::digits) {
+    throw InputError("the machine has more levels of sharing than placement can tell apart");
+  }
+  codes_.assign(slots_.size(), 0);
+  for (Object& object : objects_) {
+    if (object.is_leaf()) continue;
+    for (std::size_t child = 0; child < object.children.size(); ++child) {
+      const Object& below = objects_[static_cast<std::size_t>(object.children[child])];
+      for (int s = below.first; s < below.last; ++s) {
+        codes_[static_cast<std::size_t>(s)] |= static_cast<std::uint64_t>(child)
+                                               << shifts[object.level];
+      }
+    }
+    object.level = level_of_split[object.level];
+  }
+
+  if (!model.machine().pairs) return;
+  const auto n = static_cast<std::size_t>(slots_a_node_);
+  measured_ns_.resize(n * n);
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = 0; b < n; ++b) {
+      measured_ns_[a * n + b] = static_cast<float>(
+          a == b ? ns_of_bit_.front() : model.line_ns(slots_[a].pu, slots_[b].pu));
+    }
+  }
+}
+
+int SlotTree::slot_of(const Slot& slot) const {
+  const auto found = std::find(slots_.begin(), slots_.end(), slot);
+  return found == slots_.end() ? -1 : static_cast<int>(found - slots_.begin());
+}
+
+std::vector<int> chosen_pus(const Topology& topology, const machine::CpuSet& allowed,
+                            const machine::CpuSet& wanted, int elements, int nodes) {
+  const machine::CpuSet usable = common(topology.pus, allowed);
+  const machine::Level* const cores = find_level(topology, "core");
+  if (cores == nullptr) return usable.cpus();
+  std::vector<int> one_a_core = usable.cpus();
+  for (const machine::CpuSet& core : cores->groups) {
+    const machine::CpuSet threads = common(core, usable);
+    if (threads.count() < 2) continue;
+    const machine::CpuSet named = common(threads, wanted);
+    for (const int pu : threads) {
+      const bool stays = named.empty() ? pu == threads.first() : named.contains(pu);
+      if (!stays) one_a_core.erase(std::find(one_a_core.begin(), one_a_core.end(), pu));
+    }
+  }
+  const bool enough = static_cast<long long>(one_a_core.size()) * nodes >= elements;
+  return enough ? one_a_core : usable.cpus();
+}
+
+}  // namespace huddle::place
