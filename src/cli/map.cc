@@ -136,12 +136,18 @@ class MapCommand : public Command {
   ExitCode run(const Context& context) override {
     const place::MethodOptions method = method_in_question();
     if (!emit_.empty()) place::emission_named(emit_);  // before anything takes time
+    if (matrix_.empty() && !compare_) {
+      throw UsageError("map what? Give a matrix of who sends how much to whom");
+    }
+    if (matrix_.empty() && dry_run_) {
+      print_map_corpus(nullptr, context.console);
+      return ExitCode::fine;
+    }
     const bool is_named = !settings::find(context.settings, "machine").value.empty();
     const machine::Discovery here = machine::discover_this_machine();
     const MachineInQuestion machine = machine_in_question(context, here.topology);
     if (matrix_.empty()) {
-      if (!compare_) throw UsageError("map what? Give a matrix of who sends how much to whom");
-      print_map_corpus(machine.loaded.machine, dry_run_, context.console);
+      print_map_corpus(&machine.loaded.machine, context.console);
       return ExitCode::fine;
     }
     const place::CommMatrix matrix = place::read_matrix(matrix_, {rows_named(rows_)});
@@ -167,7 +173,7 @@ class MapCommand : public Command {
     if (compare_) {
       report_all(subject, context.console);
     } else {
-      report(subject, method, context.console);
+      report(subject, method, model, context.console);
     }
     return ExitCode::fine;
   }
@@ -215,12 +221,12 @@ class MapCommand : public Command {
   }
 
   void report(const MapSubject& subject, const place::MethodOptions& method,
-              const Console& console) const {
+              const machine::CostModel& model, const Console& console) const {
     const Placed placed = place_by(subject.problem, method);
     if (json_) {
       console.print(map_json(subject, placed));
     } else if (!emit_.empty()) {
-      console.print(emitted(subject, placed, console));
+      console.print(emitted(subject, placed, model, console));
     } else {
       console.print(map_text(subject, placed, console));
     }
@@ -228,21 +234,32 @@ class MapCommand : public Command {
 
   // What is not worth a move is written down as it is.
   std::string emitted(const MapSubject& subject, const Placed& placed,
-                      const Console& console) const {
+                      const machine::CostModel& model, const Console& console) const {
     const bool moves = is_worth_it(subject, placed);
     if (!moves) console.note("too little to gain: this is where everybody sits now");
     const place::SlotTree& tree = subject.problem.tree;
-    std::vector<place::Slot> seats;
+    place::Seating seating{{}, tree.nodes(), split_hosts(hosts_), logical_numbers(model)};
     for (const int slot : moves ? placed.mapped.mapping : subject.problem.present) {
-      seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
+      seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
     }
-    const std::vector<std::string> hosts = split_hosts(hosts_);
-    if (!hosts.empty() && static_cast<int>(hosts.size()) != tree.nodes()) {
-      throw UsageError(fmt::format("--hosts names {}, and there are {}",
-                                   counted(static_cast<long long>(hosts.size()), "node"),
-                                   tree.nodes()));
+    const int hosts = static_cast<int>(seating.hosts.size());
+    if (hosts > 0 && hosts != tree.nodes()) {
+      throw UsageError(
+          fmt::format("--hosts names {}, and there are {}", counted(hosts, "node"), tree.nodes()));
     }
-    return place::emit(place::emission_named(emit_), seats, tree.nodes(), hosts);
+    return place::emit(place::emission_named(emit_), seating);
+  }
+
+  // By processor: its number in the order of the whole tree.
+  static std::vector<int> logical_numbers(const machine::CostModel& model) {
+    const place::SlotTree whole(model, {model.machine().topology.pus.cpus(), 1, 0});
+    std::vector<int> numbers;
+    for (int logical = 0; logical < whole.size(); ++logical) {
+      const auto pu = static_cast<std::size_t>(whole.slots()[static_cast<std::size_t>(logical)].pu);
+      if (pu >= numbers.size()) numbers.resize(pu + 1, 0);
+      numbers[pu] = logical;
+    }
+    return numbers;
   }
 
   void report_all(const MapSubject& subject, const Console& console) const {

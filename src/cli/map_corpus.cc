@@ -38,8 +38,7 @@ std::string row(const machine::CostModel& model, const place::Graph& graph) {
 
 }  // namespace
 
-void print_map_corpus(const machine::Machine& machine, bool dry_run, const Console& console) {
-  const machine::CostModel model(machine);
+void print_map_corpus(const machine::Machine* machine, const Console& console) {
   console.print(
       "| pattern | elements | numbered | compact | scatter | lh | tree | lh ms | tree ms |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
@@ -48,10 +47,10 @@ void print_map_corpus(const machine::Machine& machine, bool dry_run, const Conso
       for (const bool shuffle : {false, true}) {
         std::string line = fmt::format("| {} | {} | {} |", place::pattern_names[p], size,
                                        shuffle ? "shuffled" : "in order");
-        if (!dry_run) {
+        if (machine != nullptr) {
           place::Graph graph = place::graph_of(static_cast<place::Pattern>(p), size, 1);
           if (shuffle) graph = place::shuffled(graph, shuffle_seed);
-          line += row(model, graph);
+          line += row(machine::CostModel(*machine), graph);
         }
         console.print(line + "\n");
       }

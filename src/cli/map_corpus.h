@@ -10,7 +10,7 @@
 namespace huddle::cli {
 
 // A table of Markdown, row by row: hop-bytes with those of the order by number as 1, and times.
-// dry_run: only which rows there are.
-void print_map_corpus(const machine::Machine& machine, bool dry_run, const Console& console);
+// Without a machine: only which rows there are.
+void print_map_corpus(const machine::Machine* machine, const Console& console);
 
 }  // namespace huddle::cli

@@ -58,12 +58,13 @@ Table figures(const MapSubject& subject, const Placed& placed) {
              fmt::format("{:.4g}", after.accuracy)});
   const auto& levels = subject.problem.tree.levels();
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    table.add({fmt::format("bytes across {} ({})", levels[level].name, time_text(levels[level].ns)),
-               percent(before.share_of_level[level]), percent(after.share_of_level[level])});
+    table.add(
+        {fmt::format("bytes through {} ({})", levels[level].name, time_text(levels[level].ns)),
+         percent(before.share_of_level[level]), percent(after.share_of_level[level])});
   }
   for (std::size_t level = levels.size(); level-- > 0;) {
     if (before.largest_load[level] == 0 && after.largest_load[level] == 0) continue;
-    table.add({fmt::format("most between two in one {}", levels[level].name),
+    table.add({fmt::format("largest load, parts of one {}", levels[level].name),
                size_text(before.largest_load[level]), size_text(after.largest_load[level])});
     break;
   }
@@ -233,7 +234,7 @@ std::string why(const MapSubject& subject, const Placed& placed) {
     }
   }
   if (largest > 0) {
-    text += fmt::format(" Of all bytes {} went across {} ({} a line), now {}.",
+    text += fmt::format(" Of all bytes {} went through {} ({} a line), now {}.",
                         percent(subject.before.share_of_level[most]), levels[most].name,
                         time_text(levels[most].ns), percent(placed.quality.share_of_level[most]));
   }

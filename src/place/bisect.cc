@@ -76,7 +76,9 @@ class Mover {
         continue;
       }
       move(vertex, [this](int other) {
-        if (side_[at(other)] == 1) heaps_[1].set(other, gain_[at(other)]);
+        if (side_[at(other)] == 1 && !locked_[at(other)]) {
+          heaps_[1].set(other, gain_[at(other)]);
+        }
       });
       if (state() < best) {
         best = state();

@@ -44,12 +44,12 @@ std::vector<std::vector<int>> pus_by_node(const std::vector<Slot>& seats, int no
 
 class Emitter {
  public:
-  Emitter(std::string_view name, const std::vector<Slot>& seats, int nodes,
-          const std::vector<std::string>& hosts)
-      : name_(name), seats_(seats), nodes_(nodes), hosts_(hosts) {}
+  Emitter(std::string_view name, const Seating& seating)
+      : name_(name), seats_(seating.seats), nodes_(seating.nodes), seating_(seating) {}
 
   std::string host(int node) const {
-    return hosts_.empty() ? fmt::format("node{}", node) : hosts_[static_cast<std::size_t>(node)];
+    if (!seating_.hosts.empty()) return seating_.hosts[static_cast<std::size_t>(node)];
+    return nodes_ == 1 ? "localhost" : fmt::format("node{}", node);
   }
 
   // Processor by element, on the only node.
@@ -76,13 +76,12 @@ class Emitter {
     return *longest;
   }
 
-  std::string rankfile(std::string_view head) const {
-    std::string text(head);
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-      const std::string where = nodes_ == 1 && hosts_.empty() ? "+n0" : host(seats_[rank].node);
-      text += fmt::format("rank {}={} slot={}\n", rank, where, seats_[rank].pu);
-    }
-    return text;
+  // By the operating system's numbers of processors.
+  std::string rankfile() const {
+    return rank_lines([](int pu) { return pu; });
+  }
+  std::string rankfile_by_logical_numbers() const {
+    return rank_lines([this](int pu) { return seating_.logical[static_cast<std::size_t>(pu)]; });
   }
 
   std::string host_lines(std::string_view after) const {
@@ -102,10 +101,20 @@ class Emitter {
   }
 
  private:
+  template <typename Number>
+  std::string rank_lines(const Number& number) const {
+    std::string text;
+    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+      const Slot& seat = seats_[rank];
+      text += fmt::format("rank {}={} slot={}\n", rank, host(seat.node), number(seat.pu));
+    }
+    return text;
+  }
+
   std::string_view name_;
   const std::vector<Slot>& seats_;
   int nodes_;
-  const std::vector<std::string>& hosts_;
+  const Seating& seating_;
 };
 
 std::string taskset_script(const std::vector<int>& pus) {
@@ -132,12 +141,11 @@ Emission emission_named(std::string_view name) {
       fmt::format("huddle does not emit '{}'{}", printable(name), did_you_mean(name, names)));
 }
 
-std::string emit(Emission emission, const std::vector<Slot>& seats, int nodes,
-                 const std::vector<std::string>& hosts) {
+std::string emit(Emission emission, const Seating& seating) {
   const auto info = std::find_if(table.begin(), table.end(), [emission](const EmissionInfo& one) {
     return one.emission == emission;
   });
-  const Emitter emitter(info->name, seats, nodes, hosts);
+  const Emitter emitter(info->name, seating);
   switch (emission) {
     case Emission::omp_places:
       return fmt::format("OMP_PLACES='{{{}}}' OMP_PROC_BIND=close\n",
@@ -147,10 +155,11 @@ std::string emit(Emission emission, const std::vector<Slot>& seats, int nodes,
     case Emission::taskset:
       return taskset_script(emitter.pus_of_one_node());
     case Emission::openmpi4:
-      return emitter.rankfile(
-          "# mpirun --rankfile FILE --mca rmaps_rank_file_physical 1 PROGRAM\n");
+      return "# mpirun --rankfile FILE --mca rmaps_rank_file_physical 1 PROGRAM\n" +
+             emitter.rankfile();
     case Emission::prrte:
-      return emitter.rankfile("# mpirun --map-by rankfile:file=FILE PROGRAM\n");
+      return "# mpirun --map-by rankfile:file=FILE:hwtcpus PROGRAM\n" +
+             emitter.rankfile_by_logical_numbers();
     case Emission::hydra:
       return fmt::format("# mpiexec.hydra -f FILE -bind-to user:{} PROGRAM\n{}",
                          joined(emitter.list_for_all_nodes(), ","), emitter.host_lines(":1"));

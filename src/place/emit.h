@@ -39,9 +39,15 @@ std::span<const EmissionInfo> emissions();
 // Throws UsageError that names the nearest.
 Emission emission_named(std::string_view name);
 
-// `seats` by element. `hosts`: a name for each node; empty: "node0", "node1"...
+struct Seating {
+  std::vector<Slot> seats;  // by element
+  int nodes = 1;
+  std::vector<std::string> hosts = {};  // by node; empty: "localhost", or "node0", "node1"...
+  // By processor of a node: its number in the order of the tree, as hwloc's logical numbers are.
+  std::vector<int> logical = {};
+};
+
 // Throws UsageError where that format cannot say it.
-std::string emit(Emission emission, const std::vector<Slot>& seats, int nodes,
-                 const std::vector<std::string>& hosts);
+std::string emit(Emission emission, const Seating& seating);
 
 }  // namespace huddle::place

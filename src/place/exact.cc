@@ -59,24 +59,13 @@ class Search {
     for (const Object& object : objects) {
       for (std::size_t c = 1; c < object.children.size(); ++c) {
         for (std::size_t before = c; before-- > 0;) {
-          if (!alike(object.children[before], object.children[c])) continue;
+          if (!problem_.tree.alike(object.children[before], object.children[c])) continue;
           twin_before_[at(object.children[c])] = object.children[before];
           break;
         }
       }
     }
   }
-  bool alike(int a, int b) const {
-    const Object& one = problem_.tree.objects()[at(a)];
-    const Object& other = problem_.tree.objects()[at(b)];
-    if (one.slots() != other.slots() || one.children.size() != other.children.size()) return false;
-    if (!one.is_leaf() && one.level != other.level) return false;
-    for (std::size_t c = 0; c < one.children.size(); ++c) {
-      if (!alike(one.children[c], other.children[c])) return false;
-    }
-    return true;
-  }
-
   // False where it was stopped.
   template <typename Promising, typename Done>
   bool visit(std::size_t depth, double cost, const Promising& promising, const Done& done) {
@@ -146,6 +135,7 @@ class Search {
 }  // namespace
 
 std::optional<long long> count_placements(const Problem& problem, long long most) {
+  if (problem.elements() > most_exact_elements) return std::nullopt;
   return Search(problem).count(most);
 }
 

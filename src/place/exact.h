@@ -12,6 +12,8 @@ namespace huddle::place {
 
 // Beyond that many placements it takes too long.
 inline constexpr long long most_placements = 10'000'000;
+// So many elements have more than that on any machine with a level of sharing.
+inline constexpr int most_exact_elements = 64;
 
 // How many different placements there are; nothing where there are more than `most`.
 std::optional<long long> count_placements(const Problem& problem, long long most);

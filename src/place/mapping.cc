@@ -47,30 +47,74 @@ double hop_bytes(const Problem& problem, const Mapping& mapping) {
   return sum;
 }
 
+namespace {
+
+// Bytes between two branches of an object, by level: what one element says to each branch is added
+// up first, so that dense matrices do not look up every pair.
+class Loads {
+ public:
+  explicit Loads(const SlotTree& tree)
+      : tree_(tree),
+        branch_(branches(tree)),
+        loads_(tree.levels().size()),
+        to_branch_(tree.objects().size(), 0) {}
+
+  void add(int here, int there, double bytes) {
+    const int level = tree_.level(here, there);
+    const int branch = branch_[static_cast<std::size_t>(level)][static_cast<std::size_t>(there)];
+    double& sum = to_branch_[static_cast<std::size_t>(branch)];
+    if (sum == 0) touched_.emplace_back(level, branch);
+    sum += bytes;
+  }
+  // Of the element that sits here nothing more comes.
+  void finish(int here) {
+    for (const auto& [level, branch] : touched_) {
+      const auto l = static_cast<std::size_t>(level);
+      const int own = branch_[l][static_cast<std::size_t>(here)];
+      double& sum = to_branch_[static_cast<std::size_t>(branch)];
+      loads_[l][std::minmax(own, branch)] += sum;
+      sum = 0;
+    }
+    touched_.clear();
+  }
+  double largest(std::size_t level) const {
+    double most = 0;
+    for (const auto& [pair, bytes] : loads_[level]) most = std::max(most, bytes);
+    return most;
+  }
+
+ private:
+  const SlotTree& tree_;
+  std::vector<std::vector<int>> branch_;
+  std::vector<std::map<std::pair<int, int>, double>> loads_;
+  std::vector<double> to_branch_;  // by object: what the element at hand says to it
+  std::vector<std::pair<int, int>> touched_;
+};
+
+}  // namespace
+
 Quality quality_of(const Problem& problem, const Mapping& mapping) {
-  const std::size_t levels = problem.tree.levels().size();
+  const SlotTree& tree = problem.tree;
+  const std::size_t levels = tree.levels().size();
   Quality quality;
   quality.share_of_level.assign(levels, 0);
-  quality.largest_load.assign(levels, 0);
-  const auto branch = branches(problem.tree);
-  std::vector<std::map<std::pair<int, int>, double>> loads(levels);
+  Loads loads(tree);
   double all_bytes = 0;
+  int last = no_slot;
   for_each_pair(problem, mapping, [&](int a, int b, double bytes) {
-    const double ns = problem.tree.ns(a, b);
-    const auto level = static_cast<std::size_t>(problem.tree.level(a, b));
+    if (a != last) loads.finish(last);
+    last = a;
+    const double ns = tree.ns(a, b);
     quality.hop_bytes += bytes * ns;
     quality.accuracy += bytes / ns;
-    quality.share_of_level[level] += bytes;
+    quality.share_of_level[static_cast<std::size_t>(tree.level(a, b))] += bytes;
     all_bytes += bytes;
-    const int one = branch[level][static_cast<std::size_t>(a)];
-    const int other = branch[level][static_cast<std::size_t>(b)];
-    loads[level][std::minmax(one, other)] += bytes;
+    loads.add(a, b, bytes);
   });
+  loads.finish(last);
   for (std::size_t level = 0; level < levels; ++level) {
     if (all_bytes > 0) quality.share_of_level[level] /= all_bytes;
-    for (const auto& [pair, bytes] : loads[level]) {
-      quality.largest_load[level] = std::max(quality.largest_load[level], bytes);
-    }
+    quality.largest_load.push_back(loads.largest(level));
   }
   for (std::size_t v = 0; v < mapping.size(); ++v) {
     if (mapping[v] != problem.present[v]) ++quality.moved;

@@ -16,6 +16,7 @@
 #include "place/partition.h"
 #include "place/refine.h"
 #include "place/simple_orders.h"
+#include "place/stay.h"
 
 namespace huddle::place {
 namespace {
@@ -49,7 +50,8 @@ Mapped exact_mapping(const Problem& problem) {
         "fix some elements",
         most_placements));
   }
-  return {exact(problem, tree_mapping(problem).mapping), std::string(best_of_all)};
+  const Mapping best = exact(problem, tree_mapping(problem).mapping);
+  return {staying(problem, best), std::string(best_of_all)};
 }
 
 }  // namespace
@@ -69,7 +71,7 @@ Mapped tree_mapping(const Problem& problem) {
   constexpr long long a_few = 400;
   constexpr int a_few_elements = 8;
   if (problem.elements() <= a_few_elements && count_placements(problem, a_few)) {
-    best.offer({exact(problem, problem.present), std::string(best_of_all)});
+    best.offer({staying(problem, exact(problem, problem.present)), std::string(best_of_all)});
     return best.take();
   }
   const std::array<Mapped, 3> starts = {
@@ -89,7 +91,9 @@ Mapped tree_mapping(const Problem& problem) {
     if (seen || costs[i] > within_reach * least) continue;
     best.offer({refine(problem, starts[i].mapping), starts[i].how + ", then moves and swaps"});
   }
-  return best.take();
+  Mapped found = best.take();
+  found.mapping = staying(problem, std::move(found.mapping));
+  return found;
 }
 
 Mapped map_by(const Problem& problem, const MethodOptions& options) {

@@ -3,18 +3,22 @@
 #include "place/occupancy.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace huddle::place {
 namespace {
 
 std::vector<int> fixed_below(const Problem& problem) {
-  std::vector<int> count(problem.tree.objects().size(), 0);
+  // How many are fixed on the slots before each slot.
+  std::vector<int> before(static_cast<std::size_t>(problem.tree.size()) + 1, 0);
   for (const int slot : problem.fixed) {
-    if (slot == no_slot) continue;
-    for (std::size_t o = 0; o < count.size(); ++o) {
-      const Object& object = problem.tree.objects()[o];
-      if (slot >= object.first && slot < object.last) ++count[o];
-    }
+    if (slot != no_slot) ++before[static_cast<std::size_t>(slot) + 1];
+  }
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  std::vector<int> count;
+  for (const Object& object : problem.tree.objects()) {
+    count.push_back(before[static_cast<std::size_t>(object.last)] -
+                    before[static_cast<std::size_t>(object.first)]);
   }
   return count;
 }

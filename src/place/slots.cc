@@ -153,6 +153,8 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
     object.level = level_of_split[object.level];
   }
 
+  find_shapes();
+
   if (!model.machine().pairs) return;
   const auto n = static_cast<std::size_t>(slots_a_node_);
   measured_ns_.resize(n * n);
@@ -164,9 +166,25 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
   }
 }
 
+void SlotTree::find_shapes() {
+  shapes_.assign(objects_.size(), 0);
+  std::map<std::vector<int>, int> known;  // a level, then the shapes of the children
+  for (std::size_t o = objects_.size(); o-- > 0;) {
+    std::vector<int> shape;
+    if (!objects_[o].is_leaf()) shape.push_back(objects_[o].level);
+    for (const int child : objects_[o].children) {
+      shape.push_back(shapes_[static_cast<std::size_t>(child)]);
+    }
+    shapes_[o] = known.try_emplace(std::move(shape), static_cast<int>(known.size())).first->second;
+  }
+}
+
 int SlotTree::slot_of(const Slot& slot) const {
-  const auto found = std::find(slots_.begin(), slots_.end(), slot);
-  return found == slots_.end() ? -1 : static_cast<int>(found - slots_.begin());
+  if (slot.node >= nodes_) return -1;
+  const auto of_node = slots_.begin() + static_cast<std::ptrdiff_t>(slot.node) * slots_a_node_;
+  const auto end = of_node + slots_a_node_;
+  const auto found = std::find(of_node, end, slot);
+  return found == end ? -1 : static_cast<int>(found - slots_.begin());
 }
 
 std::vector<int> chosen_pus(const Topology& topology, const machine::CpuSet& allowed,

@@ -77,8 +77,13 @@ class SlotTree {
   }
   // Whether slots of one object are all alike: not where pairs were measured one by one.
   bool is_regular() const { return measured_ns_.empty(); }
+  // Whether two objects are built alike.
+  bool alike(int a, int b) const {
+    return shapes_[static_cast<std::size_t>(a)] == shapes_[static_cast<std::size_t>(b)];
+  }
 
  private:
+  void find_shapes();
   std::size_t width(int a, int b) const {
     return static_cast<std::size_t>(
         std::bit_width(codes_[static_cast<std::size_t>(a)] ^ codes_[static_cast<std::size_t>(b)]));
@@ -95,6 +100,7 @@ class SlotTree {
   std::vector<std::uint64_t> codes_;
   std::vector<int> level_of_bit_;
   std::vector<double> ns_of_bit_;
+  std::vector<int> shapes_;         // by object: equal for those that are built alike
   std::vector<float> measured_ns_;  // between the slots of a node; empty: levels say it all
 };
 
