@@ -213,7 +213,9 @@ class Mover {
     const State start = state();
     State best = start;
     std::size_t best_moves = 0;
-    const std::size_t patience = 24 + at(graph_.size()) / 24;
+    // So many moves that do not help in a row are enough: what is found after more takes longer
+    // than to begin anew.
+    const std::size_t patience = 6 + at(graph_.size()) / 32;
     while (moves_.size() - best_moves < patience) {
       const std::optional<int> vertex = next_vertex();
       if (!vertex) break;
@@ -261,7 +263,7 @@ struct Candidate {
 
 // The best of some cuts of a small graph, each grown from another vertex.
 std::vector<signed char> first_cut(const Level& level, const Balance& balance, Random& random) {
-  constexpr int most_starts = 6;
+  constexpr int most_starts = 3;
   std::optional<Candidate> best;
   std::vector<int> seeds(at(level.graph().size()));
   std::iota(seeds.begin(), seeds.end(), 0);

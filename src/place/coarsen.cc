@@ -13,7 +13,7 @@ std::size_t at(int vertex) { return static_cast<std::size_t>(vertex); }
 
 constexpr int alone = -1;
 // A graph of so few vertices is cut without being made smaller.
-constexpr int small_enough = 32;
+constexpr int small_enough = 24;
 
 // Each vertex with the one that it talks most with, of those that are left; random order, so that
 // whole runs differ. A merged vertex that is too heavy would spoil the balance.

@@ -249,10 +249,10 @@ CommMatrix parse_monitoring(Lines lines) {
   int elements = 0;
   std::size_t internal = 0;
   while (const auto line = lines.next("#")) {
-    fields.clear();
     split_fields(line->substr(0, line->find(',')), fields);
+    if (fields.empty()) continue;
     const bool sends = fields[0] == "E" || fields[0] == "S" || fields[0] == "R";
-    const bool of_the_mpi = fields[0] == "I" || fields[0] == "C" || fields[0].starts_with("D");
+    const bool of_the_mpi = fields[0] == "I" || fields[0] == "C";
     if (!sends && !of_the_mpi) continue;  // summaries between the tables
     if (!sends) {
       ++internal;

@@ -75,7 +75,7 @@ Mapped tree_mapping(const Problem& problem) {
     return best.take();
   }
   const std::array<Mapped, 3> starts = {
-      Mapped{partition(problem, {1, problem.seed}), "multilevel bisection from the root down"},
+      Mapped{partition(problem, {2, problem.seed}), "multilevel bisection from the root down"},
       Mapped{lh(problem), "groups formed from the innermost objects up (lh)"},
       Mapped{problem.present, "where they sit now"}};
   std::vector<double> costs;

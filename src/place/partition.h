@@ -10,7 +10,7 @@
 namespace huddle::place {
 
 struct PartitionEffort {
-  int tries = 1;  // runs of each bisection, of which the best is kept
+  int tries = 1;  // runs of each bisection, of which the best is kept; one more of the first ones
   std::uint64_t seed = 1;
 };
 

@@ -86,10 +86,12 @@ TEST_F(Map, KeepsWhoIsFixedAndStaysWhereItIsAllowed) {
   for (const json& seat : document["placement"]) {
     const int processor = seat["processor"];
     EXPECT_TRUE(processor <= 3 || processor == 12) << seat;
-    if (seat["element"] == 3)
+    if (seat["element"] == 3) {
       EXPECT_EQ(seat, json({{"element", 3}, {"node", 0}, {"processor", 12}}));
-    if (seat["element"] == 4)
+    }
+    if (seat["element"] == 4) {
       EXPECT_EQ(seat, json({{"element", 4}, {"node", 1}, {"processor", 2}}));
+    }
   }
 }
 
