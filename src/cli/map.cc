@@ -18,6 +18,7 @@
 #include "picture/facts.h"
 #include "place/emit.h"
 #include "place/exact.h"
+#include "place/stay.h"
 
 namespace huddle::cli {
 namespace {
@@ -239,7 +240,10 @@ class MapCommand : public Command {
     if (!moves) console.note("too little to gain: this is where everybody sits now");
     const place::SlotTree& tree = subject.problem.tree;
     place::Seating seating{{}, tree.nodes(), split_hosts(hosts_), logical_numbers(model)};
-    for (const int slot : moves ? placed.mapped.mapping : subject.problem.present) {
+    const place::Problem& problem = subject.problem;
+    const place::Mapping mapping =
+        moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
+    for (const int slot : mapping) {
       seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
     }
     const int hosts = static_cast<int>(seating.hosts.size());

@@ -43,6 +43,7 @@ class Mover {
       if (side_[at(v)] == 0) weight_ += level_.weight(v);
     }
     count_gains();
+    looks_left_ = 2'000'000 + static_cast<long long>(graph_.edges() / 8);
   }
 
   // Passes of moves until none helps any more.
@@ -216,9 +217,10 @@ class Mover {
     // So many moves that do not help in a row are enough: what is found after more takes longer
     // than to begin anew.
     const std::size_t patience = 6 + at(graph_.size()) / 32;
-    while (moves_.size() - best_moves < patience) {
+    while (moves_.size() - best_moves < patience && (looks_left_ > 0 || violation() > 0)) {
       const std::optional<int> vertex = next_vertex();
       if (!vertex) break;
+      looks_left_ -= static_cast<long long>(graph_.row(*vertex).size());
       locked_[at(*vertex)] = true;
       move(*vertex, [this](int other) {
         if (!locked_[at(other)]) heaps_[at(side_[at(other)])].set(other, gain_[at(other)]);
@@ -242,6 +244,8 @@ class Mover {
   std::vector<int> moves_;
   int weight_ = 0;
   double cut_ = 0;
+  // Neighbours that are told of a move: dense graphs have so many that all passes would take long.
+  long long looks_left_ = 0;
 };
 
 std::vector<signed char> everything_on_side_one(const Level& level) {

@@ -14,8 +14,7 @@ namespace huddle::place {
 namespace {
 
 constexpr std::array table = {
-    EmissionInfo{Emission::omp_places, "omp-places", "OMP_PLACES, OMP_PROC_BIND: any OpenMP",
-                 true},
+    EmissionInfo{Emission::omp_places, "omp-places", "OMP_PLACES, OMP_PROC_BIND: any OpenMP", true},
     EmissionInfo{Emission::gomp, "gomp", "GOMP_CPU_AFFINITY: GNU's OpenMP", true},
     EmissionInfo{Emission::taskset, "taskset", "a script that binds the threads that it is given",
                  true},

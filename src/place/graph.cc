@@ -68,7 +68,10 @@ Graph contracted(const Graph& graph, std::span<const int> part_of, int parts) {
     members[next[static_cast<std::size_t>(part_of[static_cast<std::size_t>(v)])]++] = v;
   }
   Graph result;
-  result.offsets.reserve(static_cast<std::size_t>(parts) + 1);
+  const auto count = static_cast<std::size_t>(parts);
+  result.offsets.reserve(count + 1);
+  result.neighbours.reserve(std::min(graph.neighbours.size(), count * (count - 1)));
+  result.bytes.reserve(result.neighbours.capacity());
   std::vector<int> row_of(static_cast<std::size_t>(parts), -1);  // the row that has met it last...
   std::vector<std::size_t> position(row_of.size(), 0);           // ...and where it stands there
   for (int part = 0; part < parts; ++part) {
@@ -99,6 +102,12 @@ Graph induced(const Graph& graph, std::span<const int> vertices, std::vector<int
   }
   Graph result;
   result.offsets.reserve(vertices.size() + 1);
+  std::size_t most = 0;
+  for (const int v : vertices) most += graph.row(v).size();
+  most = std::min(most,
+                  vertices.size() * (vertices.size() - std::min<std::size_t>(1, vertices.size())));
+  result.neighbours.reserve(most);
+  result.bytes.reserve(most);
   for (const int v : vertices) {
     const Graph::Row row = graph.row(v);
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -121,7 +130,7 @@ std::size_t GraphBuilder::corner(int low, int high) const {
 void GraphBuilder::add_to_triangle(const Flow& flow) {
   const std::size_t at = corner(std::min(flow.from, flow.to), std::max(flow.from, flow.to));
   sums_[at] += flow.bytes;
-  differences_[at] += flow.from < flow.to ? flow.bytes : -flow.bytes;
+  differences_[at] += static_cast<float>(flow.from < flow.to ? flow.bytes : -flow.bytes);
 }
 
 void GraphBuilder::become_dense() {
@@ -144,7 +153,9 @@ void GraphBuilder::add(const Flow& flow) {
   }
   list_.push_back(flow);
   const auto n = static_cast<std::size_t>(vertices_);
-  constexpr std::size_t list_entry = sizeof(Flow), triangle_entry = 2 * sizeof(double);
+  // To sort a list takes some copies of it.
+  constexpr std::size_t list_entry = 4 * sizeof(Flow);
+  constexpr std::size_t triangle_entry = sizeof(double) + sizeof(float);
   if (list_.size() * list_entry > n * (n - 1) / 2 * triangle_entry) become_dense();
 }
 
@@ -172,7 +183,7 @@ Graph GraphBuilder::from_list() {
 
 Graph GraphBuilder::from_triangle() {
   folded_.one_sided += static_cast<std::size_t>(
-      std::count_if(differences_.begin(), differences_.end(), [](double d) { return d != 0; }));
+      std::count_if(differences_.begin(), differences_.end(), [](float d) { return d != 0; }));
   differences_ = {};
   const auto n = static_cast<std::size_t>(vertices_);
   std::vector<std::size_t> degrees(n, 0);

@@ -86,8 +86,8 @@ class GraphBuilder {
 
   int vertices_;
   std::vector<Flow> list_;
-  std::vector<double> sums_;         // by corner, once dense; empty before
-  std::vector<double> differences_;  // upper less lower, to see what is one-sided
+  std::vector<double> sums_;        // by corner, once dense; empty before
+  std::vector<float> differences_;  // upper less lower, to see what is one-sided
   Folded folded_;
 };
 

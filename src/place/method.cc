@@ -71,7 +71,10 @@ Mapped tree_mapping(const Problem& problem) {
   constexpr long long a_few = 400;
   constexpr int a_few_elements = 8;
   if (problem.elements() <= a_few_elements && count_placements(problem, a_few)) {
-    best.offer({staying(problem, exact(problem, problem.present)), std::string(best_of_all)});
+    Best start(problem, {problem.present, ""});
+    start.offer({lh(problem), ""});
+    const Mapping all = exact(problem, start.take().mapping);
+    best.offer({staying(problem, all), std::string(best_of_all)});
     return best.take();
   }
   const std::array<Mapped, 3> starts = {

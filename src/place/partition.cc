@@ -94,6 +94,9 @@ class Partitioner {
     // The first cuts lie furthest out and decide most.
     const bool is_early = 4 * graph.size() > problem_.elements();
     request.tries = effort_.tries + (is_early ? 1 : 0);
+    // Dense graphs take long, and differ little by how they are cut.
+    constexpr std::size_t many_edges = 1'000'000;
+    if (graph.edges() > many_edges) request.tries = 1;
     request.seed = effort_.seed + at(bisections_++);
     const std::vector<signed char> side = bisect(request).side;
     for (const signed char which : {0, 1}) {

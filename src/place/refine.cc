@@ -30,7 +30,7 @@ class Refiner {
       for (int slot = object.first; slot < object.last; ++slot) beside_[at(slot)] = &object;
     }
     // As many looks at an edge as some sweeps over a sparse graph take.
-    looks_left_ = 4'000'000 + 16 * static_cast<long long>(problem.graph.edges());
+    looks_left_ = 4'000'000 + 4 * static_cast<long long>(problem.graph.edges());
   }
 
   Mapping run() {

@@ -103,4 +103,27 @@ Mapping staying(const Problem& problem, Mapping mapping) {
   return Stayer(problem, mapping).run();
 }
 
+Mapping in_order_within(const Problem& problem, Mapping mapping) {
+  if (!problem.tree.is_regular()) return mapping;
+  const std::vector<int> occupant = occupants(problem, mapping);
+  const auto& objects = problem.tree.objects();
+  for (const Object& object : objects) {
+    const bool only_slots =
+        !object.is_leaf() && std::all_of(object.children.begin(), object.children.end(),
+                                         [&](int child) { return objects[at(child)].is_leaf(); });
+    if (!only_slots) continue;
+    std::vector<int> elements;
+    std::vector<int> slots;
+    for (int slot = object.first; slot < object.last; ++slot) {
+      const int element = occupant[at(slot)];
+      if (element < 0 || problem.fixed[at(element)] != no_slot) continue;
+      elements.push_back(element);
+      slots.push_back(slot);
+    }
+    std::sort(elements.begin(), elements.end());
+    for (std::size_t i = 0; i < slots.size(); ++i) mapping[at(elements[i])] = slots[i];
+  }
+  return mapping;
+}
+
 }  // namespace huddle::place
