@@ -38,7 +38,7 @@ struct Seats {
 place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree,
                           const Seats& seats);
 
-// Places by a method, and takes the time.
+// Places by a method, and takes the time that it needs on a processor.
 Placed place_by(const place::Problem& problem, const place::MethodOptions& options);
 
 }  // namespace huddle::cli
