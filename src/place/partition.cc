@@ -55,7 +55,9 @@ class Partitioner {
     std::iota(vertices.begin(), vertices.end(), 0);
     std::vector<int> child_of(elements.size(), 0);
     split(object.children, 0, graph, elements, vertices, child_of);
-    if (object.children.size() > 2) exchange(object, graph, elements, child_of);
+    if (object.children.size() > 2 && !is_dense(graph)) {
+      exchange(object, graph, elements, child_of);
+    }
     for (std::size_t c = 0; c < object.children.size(); ++c) {
       const std::vector<int> members = members_of(child_of, static_cast<int>(c));
       Elements below;
@@ -80,6 +82,12 @@ class Partitioner {
     }
   }
 
+  // Such graphs take long, and differ little by how they are cut.
+  static bool is_dense(const Graph& graph) {
+    constexpr std::size_t many_edges = 1'000'000;
+    return graph.edges() > many_edges;
+  }
+
   // `children` are those from number `first` on. `vertices` are what this graph's are called in
   // child_of.
   void split(std::span<const int> children, int first, const Graph& graph, const Elements& elements,
@@ -94,9 +102,7 @@ class Partitioner {
     // The first cuts lie furthest out and decide most.
     const bool is_early = 4 * graph.size() > problem_.elements();
     request.tries = effort_.tries + (is_early ? 1 : 0);
-    // Dense graphs take long, and differ little by how they are cut.
-    constexpr std::size_t many_edges = 1'000'000;
-    if (graph.edges() > many_edges) request.tries = 1;
+    if (is_dense(graph)) request.tries = 1;
     request.seed = effort_.seed + at(bisections_++);
     const std::vector<signed char> side = bisect(request).side;
     for (const signed char which : {0, 1}) {
