@@ -23,27 +23,27 @@ bool is_monitoring(std::string_view line) {
          (line[1] == '\t' || line[1] == ' ');
 }
 
-// An edge list has three or more fields, of which the first two are whole numbers, and not as many
-// lines as fields: a square of numbers is a table.
+bool is_whole(std::string_view field) {
+  return !field.empty() && std::all_of(field.begin(), field.end(),
+                                       [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+// An edge list begins each line with two whole numbers, and has further fields: three, or more
+// between blanks. As many lines as fields are a table.
 bool looks_like_edges(std::string_view text) {
   Lines lines(text, "");
   std::vector<std::string_view> fields;
   std::size_t rows = 0;
-  std::size_t columns = 0;
-  bool by_blanks = true;
-  while (const auto line = lines.next("#%")) {
+  std::size_t most_columns = 0;
+  for (auto line = lines.next("#%"); line && rows <= most_columns; line = lines.next("#%")) {
     split_fields(*line, fields);
-    if (rows == 0) columns = fields.size();
-    if (fields.size() != columns) return columns == 3 || fields.size() < 3;
-    const auto is_whole = [](std::string_view field) {
-      return !field.empty() && std::all_of(field.begin(), field.end(),
-                                           [](unsigned char c) { return std::isdigit(c) != 0; });
-    };
-    if (fields.size() < 3 || !is_whole(fields[0]) || !is_whole(fields[1])) return false;
-    by_blanks = by_blanks && line->find_first_of(",;") == std::string_view::npos;
-    if (++rows > columns) break;
+    const bool by_blanks = line->find_first_of(",;") == std::string_view::npos;
+    if (fields.size() < 3 || (fields.size() > 3 && !by_blanks)) return false;
+    if (!is_whole(fields[0]) || !is_whole(fields[1])) return false;
+    most_columns = std::max(most_columns, fields.size());
+    ++rows;
   }
-  return rows != columns && (by_blanks || columns == 3);
+  return rows != most_columns;
 }
 
 Format format_of(std::string_view text) {

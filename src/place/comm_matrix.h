@@ -21,6 +21,9 @@ std::string_view element_word(Kind kind);
 // More than any job that is placed by a table of pairs.
 inline constexpr int most_elements = 65'536;
 
+// More than any pair sends; sums of such amounts stay finite.
+inline constexpr double most_bytes_of_a_pair = 1e18;
+
 struct CommMatrix {
   Kind kind = Kind::unknown;
   std::vector<std::string> names;  // by element; empty where the file has none

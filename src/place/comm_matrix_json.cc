@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -57,6 +56,15 @@ class Reader {
     } catch (const Json::parse_error& error) {
       const std::size_t at = std::min(error.byte, text_.size());
       throw InputError(fmt::format("{}:{}: this is not JSON", name_, line_at(at)));
+    } catch (const Json::out_of_range& error) {
+      // It quotes the number, and does not say where that stands.
+      const std::string_view what = error.what();
+      const std::size_t quote = std::min(what.find('\''), what.size());
+      const std::string_view digits = what.substr(quote).substr(0, what.rfind('\'') - quote + 1);
+      const std::size_t at =
+          digits.size() < 3 ? 0 : text_.find(digits.substr(1, digits.size() - 2));
+      throw InputError(fmt::format("{}:{}: {} is too large a number", name_,
+                                   line_at(std::min(at, text_.size())), printable(digits)));
     }
   }
   std::ptrdiff_t line_at(std::size_t byte) const {
@@ -116,8 +124,8 @@ class Reader {
       }
       for (std::size_t amount = 2; amount < entry.size(); ++amount) {
         const bool sound = entry[amount].is_number() && entry[amount] >= 0 &&
-                           std::isfinite(entry[amount].get<double>());
-        if (!sound) fail_entry(i, "bytes and messages are numbers, 0 or more");
+                           entry[amount].get<double>() <= most_bytes_of_a_pair;
+        if (!sound) fail_entry(i, "bytes and messages are numbers, 0 or more, and up to 1e18");
       }
       builder.add({entry[0].get<int>(), entry[1].get<int>(), entry[2].get<double>()});
     }

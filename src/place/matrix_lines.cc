@@ -83,7 +83,9 @@ void Lines::fail_whole(const std::string& what) const {
 double Lines::amount(std::string_view field) const {
   const std::optional<double> value = number(field);
   if (!value) fail(fmt::format("{} is not a number", quoted(field)));
-  if (!std::isfinite(*value)) fail(fmt::format("{} is no amount of data", quoted(field)));
+  if (!std::isfinite(*value) || *value > most_bytes_of_a_pair) {
+    fail(fmt::format("{} is no amount of data", quoted(field)));
+  }
   if (*value < 0) fail(fmt::format("{} is negative; bytes are 0 or more", quoted(field)));
   return *value;
 }
@@ -154,60 +156,94 @@ bool read_plain_row(std::string_view line, std::vector<double>& amounts) {
 
 }  // namespace
 
+namespace {
+
+// A CSV file, row by row.
+class CsvTable {
+ public:
+  explicit CsvTable(Lines& lines) : lines_(lines) {
+    line_ = lines_.next("#");
+    if (!line_) lines_.fail_whole("the file is empty; a matrix was expected");
+    split_fields(*line_, fields_);
+    const bool is_heading = std::any_of(fields_.begin(), fields_.end(),
+                                        [](std::string_view field) { return !number(field); });
+    if (is_heading) take_heading();
+    columns_ = fields_.size() - std::min(skipped(), fields_.size());
+    if (columns_ == 0) lines_.fail("a row without numbers");
+    if (columns_ > static_cast<std::size_t>(most_elements)) {
+      lines_.fail(fmt::format("{} columns; huddle places up to {}", columns_, most_elements));
+    }
+    if (!names_.empty() && names_.size() != columns_) {
+      lines_.fail(fmt::format("{} below a heading of {}", numbers(columns_), names_.size()));
+    }
+  }
+
+  std::size_t columns() const { return columns_; }
+  std::vector<std::string> take_names() { return std::move(names_); }
+
+  // The numbers of the next row; null at the end.
+  const std::vector<double>* next_row() {
+    if (!line_) return nullptr;
+    if (names_begin_rows_ || !read_plain_row(*line_, amounts_)) {
+      split_fields(*line_, fields_);
+      amounts_.clear();
+      for (std::size_t i = skipped(); i < fields_.size(); ++i) {
+        amounts_.push_back(lines_.amount(fields_[i]));
+      }
+    }
+    if (amounts_.size() != columns_) {
+      lines_.fail(
+          fmt::format("{} in this row, {} in the first one", numbers(amounts_.size()), columns_));
+    }
+    return &amounts_;
+  }
+  void go_on() { line_ = lines_.next("#"); }
+
+ private:
+  static std::string numbers(std::size_t count) {
+    return counted(static_cast<long long>(count), "number");
+  }
+  std::size_t skipped() const { return names_begin_rows_ ? 1 : 0; }
+
+  // Names of columns; where the rows begin with names as well, there is a field above these, or
+  // none.
+  void take_heading() {
+    for (const std::string_view field : fields_) names_.emplace_back(field);
+    line_ = lines_.next("#");
+    if (!line_) lines_.fail("a heading without rows below it");
+    split_fields(*line_, fields_);
+    names_begin_rows_ = !number(fields_.front()) || names_.front().empty();
+    if (names_begin_rows_ && names_.size() == fields_.size()) names_.erase(names_.begin());
+  }
+
+  Lines& lines_;
+  std::optional<std::string_view> line_;
+  std::vector<std::string_view> fields_;
+  std::vector<std::string> names_;
+  bool names_begin_rows_ = false;
+  std::size_t columns_ = 0;
+  std::vector<double> amounts_;
+};
+
+}  // namespace
+
 CommMatrix parse_csv(Lines lines, Rows rows) {
-  std::vector<std::string_view> fields;
-  std::vector<std::string> names;
-  auto line = lines.next("#");
-  if (!line) lines.fail_whole("the file is empty; a matrix was expected");
-  split_fields(*line, fields);
-  // A heading of names: its first field may be empty, above names that begin the rows.
-  bool named_rows = false;
-  if (std::any_of(fields.begin(), fields.end(), [](auto field) { return !number(field); })) {
-    named_rows = !fields.empty() && fields.front().empty();
-    for (std::size_t i = named_rows ? 1 : 0; i < fields.size(); ++i) names.emplace_back(fields[i]);
-    line = lines.next("#");
-    if (!line) lines.fail("a heading without rows below it");
-    split_fields(*line, fields);
-    if (!number(fields.front())) named_rows = true;
-    if (named_rows && names.size() == fields.size()) names.erase(names.begin());
-  }
-  const std::size_t skipped = named_rows ? 1 : 0;
-  const std::size_t columns = fields.size() - std::min(skipped, fields.size());
-  if (columns == 0) lines.fail("a row without numbers");
-  if (columns > static_cast<std::size_t>(most_elements)) {
-    lines.fail(fmt::format("{} columns; huddle places up to {}", columns, most_elements));
-  }
-  if (!names.empty() && names.size() != columns) {
-    lines.fail(fmt::format("{} below a heading of {}",
-                           counted(static_cast<long long>(columns), "number"), names.size()));
-  }
-  const int elements = static_cast<int>(columns);
+  CsvTable table(lines);
+  const int elements = static_cast<int>(table.columns());
   GraphBuilder builder(elements);
   int row = 0;
-  std::vector<double> amounts;
-  for (; line; line = lines.next("#")) {
-    if (row == elements) lines.fail(fmt::format("more rows than the {} columns", columns));
-    if (named_rows || !read_plain_row(*line, amounts)) {
-      split_fields(*line, fields);
-      amounts.clear();
-      for (std::size_t i = skipped; i < fields.size(); ++i)
-        amounts.push_back(lines.amount(fields[i]));
-    }
-    if (amounts.size() != columns) {
-      lines.fail(fmt::format("{} in this row, {} in the first one",
-                             counted(static_cast<long long>(amounts.size()), "number"), columns));
-    }
+  for (; const std::vector<double>* amounts = table.next_row(); ++row, table.go_on()) {
+    if (row == elements) lines.fail(fmt::format("more rows than the {} columns", elements));
     const int from = rows == Rows::first ? row : elements - 1 - row;
     for (int to = 0; to < elements; ++to) {
-      builder.add({from, to, amounts[static_cast<std::size_t>(to)]});
+      builder.add({from, to, (*amounts)[static_cast<std::size_t>(to)]});
     }
-    ++row;
   }
   if (row < elements) {
-    lines.fail(fmt::format("the file ends after {} of {} columns", counted(row, "row"), columns));
+    lines.fail(fmt::format("the file ends after {} of {} columns", counted(row, "row"), elements));
   }
   CommMatrix matrix = finished(Kind::unknown, builder);
-  matrix.names = std::move(names);
+  matrix.names = table.take_names();
   return matrix;
 }
 

@@ -80,14 +80,13 @@ std::string slot_text(const Slot& slot, int nodes) {
 SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
     : nodes_(request.nodes) {
   const Topology& topology = model.machine().topology;
-  TreeOfNode node(topology, request.pus);
-  slots_a_node_ = static_cast<int>(node.pus.size());
-
-  // Nodes stand side by side below a root of their own.
-  const int objects_a_node = static_cast<int>(node.objects.size());
+  const TreeOfNode node(topology, request.pus);
   const int network = static_cast<int>(topology.levels.size());
+  slots_a_node_ = static_cast<int>(node.pus.size());
+  // Nodes stand side by side below a root of their own.
   if (nodes_ > 1) {
     objects_.push_back({0, nodes_ * slots_a_node_, {}, network});
+    const int objects_a_node = static_cast<int>(node.objects.size());
     for (int n = 0; n < nodes_; ++n) objects_[0].children.push_back(1 + n * objects_a_node);
   }
   for (int n = 0; n < nodes_; ++n) {
@@ -103,39 +102,51 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
       objects_.push_back(std::move(object));
     }
   }
+  find_levels(model, request.network_ns);
+  find_shapes();
+  if (model.machine().pairs) measure_pairs(model);
+}
 
-  // How many bits each split takes, and the distance across it.
-  std::map<int, int> widths;
-  std::map<int, double> ns_of_split;
+// Objects were split at levels of the topology, of which many split nothing. Those that do are
+// numbered from 0, and get as many bits of a code as their objects have children.
+void SlotTree::find_levels(const machine::CostModel& model, double network_ns) {
+  const Topology& topology = model.machine().topology;
+  const int network = static_cast<int>(topology.levels.size());
+  struct Split {
+    int width = 0;  // bits
+    int shift = 0;
+    int level = 0;
+    double ns = 0;
+  };
+  std::map<int, Split> splits;  // innermost first
   for (const Object& object : objects_) {
     if (object.is_leaf()) continue;
-    int& width = widths[object.level];
-    width = std::max(width, static_cast<int>(std::bit_width(object.children.size() - 1)));
-    const int a = objects_[static_cast<std::size_t>(object.children[0])].first;
-    const int b = objects_[static_cast<std::size_t>(object.children[1])].first;
-    ns_of_split.try_emplace(object.level,
-                            object.level == network
-                                ? request.network_ns
-                                : model.line_ns(slots_[static_cast<std::size_t>(a)].pu,
-                                                slots_[static_cast<std::size_t>(b)].pu));
+    Split& split = splits[object.level];
+    const int width = static_cast<int>(std::bit_width(object.children.size() - 1));
+    if (split.width == 0) {
+      const auto pu_below = [&](std::size_t child) {
+        const Object& below = objects_[static_cast<std::size_t>(object.children[child])];
+        return slots_[static_cast<std::size_t>(below.first)].pu;
+      };
+      split.ns = object.level == network ? network_ns : model.line_ns(pu_below(0), pu_below(1));
+    }
+    split.width = std::max(split.width, width);
   }
-  std::map<int, int> shifts;
-  std::map<int, int> level_of_split;
   int bits = 0;
   level_of_bit_.push_back(0);
-  ns_of_bit_.push_back(ns_of_split.empty() ? 1 : ns_of_split.begin()->second);
-  for (const auto& [split, width] : widths) {
-    shifts[split] = bits;
-    bits += width;
-    level_of_split[split] = static_cast<int>(levels_.size());
-    std::string name = split == network ? "network"
-                       : split + 1 == network
+  ns_of_bit_.push_back(splits.empty() ? 1 : splits.begin()->second.ns);
+  for (auto& [number, split] : splits) {
+    split.shift = bits;
+    split.level = static_cast<int>(levels_.size());
+    bits += split.width;
+    std::string name = number == network ? "network"
+                       : number + 1 == network
                            ? std::string(machine::whole_machine)
-                           : topology.levels[static_cast<std::size_t>(split) + 1].name;
-    levels_.push_back({std::move(name), ns_of_split[split]});
-    level_of_bit_.insert(level_of_bit_.end(), static_cast<std::size_t>(width),
-                         static_cast<int>(levels_.size()) - 1);
-    ns_of_bit_.insert(ns_of_bit_.end(), static_cast<std::size_t>(width), ns_of_split[split]);
+                           : topology.levels[static_cast<std::size_t>(number) + 1].name;
+    levels_.push_back({std::move(name), split.ns});
+    const auto width = static_cast<std::size_t>(split.width);
+    level_of_bit_.insert(level_of_bit_.end(), width, split.level);
+    ns_of_bit_.insert(ns_of_bit_.end(), width, split.ns);
   }
   if (bits > std::numeric_limits<std::uint64_t>::digits) {
     throw InputError("the machine has more levels of sharing than placement can tell apart");
@@ -143,19 +154,17 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
   codes_.assign(slots_.size(), 0);
   for (Object& object : objects_) {
     if (object.is_leaf()) continue;
+    const Split& split = splits[object.level];
     for (std::size_t child = 0; child < object.children.size(); ++child) {
       const Object& below = objects_[static_cast<std::size_t>(object.children[child])];
-      for (int s = below.first; s < below.last; ++s) {
-        codes_[static_cast<std::size_t>(s)] |= static_cast<std::uint64_t>(child)
-                                               << shifts[object.level];
-      }
+      const std::uint64_t code = static_cast<std::uint64_t>(child) << split.shift;
+      for (int s = below.first; s < below.last; ++s) codes_[static_cast<std::size_t>(s)] |= code;
     }
-    object.level = level_of_split[object.level];
+    object.level = split.level;
   }
+}
 
-  find_shapes();
-
-  if (!model.machine().pairs) return;
+void SlotTree::measure_pairs(const machine::CostModel& model) {
   const auto n = static_cast<std::size_t>(slots_a_node_);
   measured_ns_.resize(n * n);
   for (std::size_t a = 0; a < n; ++a) {

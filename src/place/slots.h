@@ -83,7 +83,9 @@ class SlotTree {
   }
 
  private:
+  void find_levels(const machine::CostModel& model, double network_ns);
   void find_shapes();
+  void measure_pairs(const machine::CostModel& model);
   std::size_t width(int a, int b) const {
     return static_cast<std::size_t>(
         std::bit_width(codes_[static_cast<std::size_t>(a)] ^ codes_[static_cast<std::size_t>(b)]));

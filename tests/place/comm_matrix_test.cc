@@ -176,6 +176,11 @@ TEST(CommMatrix, DamagedJsonIsNamedByFileAndLine) {
               AllOf(StartsWith("m:3: entry 0"), HasSubstr("0 or more")));
 }
 
+TEST(CommMatrix, WhatIsTooMuchIsNoAmount) {
+  EXPECT_THAT(error_of("0,1e300\n1,0\n"), StartsWith("m:1: '1e300' is no amount"));
+  EXPECT_THAT(error_of("{\n\"n\": 2e308}"), StartsWith("m:2: '2e308' is too large a number"));
+}
+
 TEST(CommMatrix, AFileThatIsNotThereIsNamed) {
   EXPECT_THROW(read_matrix("/no/such/matrix", {}), InputError);
   const huddle::test::Scratch scratch;
