@@ -26,8 +26,9 @@ preset() { scripts/build.sh "$1" && ctest --preset "$1" --parallel "${JOBS:-$(np
 # Benchmarks are not timed tests: that they build and run is all that is asked here.
 # shellcheck disable=SC2317  # called through step
 bench() {
-  scripts/build.sh release -DHUDDLE_BENCH=ON copy_bench &&
-    build/release/bench/copy_bench --benchmark_min_time=0.01 --benchmark_filter=4096
+  scripts/build.sh release -DHUDDLE_BENCH=ON copy_bench place_bench &&
+    build/release/bench/copy_bench --benchmark_min_time=0.01 --benchmark_filter=4096 &&
+    build/release/bench/place_bench 8 64 1
 }
 # shellcheck disable=SC2317  # called through step
 disguise() {

@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -18,9 +20,6 @@ namespace huddle {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The largest file that huddle reads (a machine of 1,024 cores, every pair) has some 10 MB.
-constexpr std::size_t largest_file_bytes = std::size_t{64} << 20;
 
 class Descriptor {
  public:
@@ -86,10 +85,14 @@ bool is_toml_path(std::string_view word) {
   return word.find('/') != std::string_view::npos || word.ends_with(".toml");
 }
 
-std::string read_text(const std::string& path) {
+std::string read_text(const std::string& path, std::size_t most_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) cannot_read(path, errno);
   std::string text;
+  struct stat status {};
+  if (::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode)) {
+    text.reserve(std::min(static_cast<std::size_t>(status.st_size), most_bytes));
+  }
   std::array<char, 65536> piece{};
   while (true) {
     const ssize_t got = ::read(file.number(), piece.data(), piece.size());
@@ -97,9 +100,9 @@ std::string read_text(const std::string& path) {
     if (got < 0) cannot_read(path, errno);
     if (got == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(got));
-    if (text.size() > largest_file_bytes) {
-      throw InputError(fmt::format("{}: larger than {} MiB; nothing that huddle reads is", path,
-                                   largest_file_bytes >> 20));
+    if (text.size() > most_bytes) {
+      throw InputError(fmt::format("{}: larger than {} MiB; nothing that huddle reads here is",
+                                   path, most_bytes >> 20));
     }
   }
 }

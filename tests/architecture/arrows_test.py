@@ -22,6 +22,7 @@ MAY_SEE = {
     "fabric": {"base", "machine"},
     "net": {"base", "memory"},
     "sim": {"base", "machine", "fabric", "net"},
+    "place": {"base", "machine"},
     "picture": {"base", "machine"},
     "doctor": {"base", "machine"},
     "calibrate": {"base", "memory", "machine"},
@@ -35,7 +36,7 @@ MAY_SEE = {
     "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
-    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "picture", "doctor", "calibrate",
+    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "picture", "doctor", "calibrate",
             "world", "node", "select", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }

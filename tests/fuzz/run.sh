@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 seconds=$1
 shift
 targets=("$@")
-[ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file fabric_file)
+[ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file fabric_file comm_matrix assignments)
 
 scripts/build.sh fuzz "${targets[@]/%/_fuzz}"
 mkdir -p build/fuzz/found

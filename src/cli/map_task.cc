@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/map_task.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "place/simple_orders.h"
+
+namespace huddle::cli {
+namespace {
+
+std::size_t at(int number) { return static_cast<std::size_t>(number); }
+
+// Where these assignments put their elements; no_slot for all others.
+place::Mapping mapping_of(const std::vector<place::Assignment>& assignments, int elements,
+                          const place::SlotTree& tree) {
+  place::Mapping mapping(at(elements), place::no_slot);
+  std::vector<int> taken_by(at(tree.size()), -1);
+  for (const place::Assignment& one : assignments) {
+    const std::string where = slot_text(one.slot, tree.nodes());
+    if (one.element >= elements) {
+      throw UsageError(fmt::format("there is no element {}: they are numbered from 0 to {}",
+                                   one.element, elements - 1));
+    }
+    const int slot = tree.slot_of(one.slot);
+    if (slot < 0) {
+      throw UsageError(fmt::format("element {} cannot sit on {}: no such processor is allowed here",
+                                   one.element, where));
+    }
+    int& taken = taken_by[at(slot)];
+    if (taken >= 0 && taken != one.element) {
+      throw UsageError(
+          fmt::format("elements {} and {} cannot both sit on {}", taken, one.element, where));
+    }
+    if (mapping[at(one.element)] != place::no_slot && mapping[at(one.element)] != slot) {
+      throw UsageError(fmt::format("element {} is said to sit in two places", one.element));
+    }
+    taken = one.element;
+    mapping[at(one.element)] = slot;
+  }
+  return mapping;
+}
+
+// Of this thread on a processor, which other programs do not make longer.
+double processor_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+}  // namespace
+
+double network_ns(const machine::CostModel& model) {
+  const double ns = model.message_ns(model.machine().line_bytes, 0);
+  return std::isfinite(ns) ? ns : usual_network_ns;
+}
+
+place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question) {
+  const machine::Topology& topology = model.machine().topology;
+  const machine::CpuSet allowed = common(question.allowed.value_or(topology.pus), topology.pus);
+  if (allowed.empty()) {
+    throw UsageError(fmt::format("none of the allowed processors is one of this machine's ({})",
+                                 topology.pus.text()));
+  }
+  std::vector<int> named;
+  for (const place::Assignment& one : question.named) named.push_back(one.slot.pu);
+  const machine::CpuSet wanted(std::move(named));
+  const int cores = static_cast<int>(place::chosen_pus(topology, allowed, wanted, 1, 1).size());
+  const int nodes = question.nodes > 0 ? question.nodes : (question.elements + cores - 1) / cores;
+  std::vector<int> pus = place::chosen_pus(topology, allowed, wanted, question.elements, nodes);
+  const long long slots = static_cast<long long>(pus.size()) * nodes;
+  if (slots < question.elements) {
+    throw UsageError(fmt::format(
+        "{} and {}: give more nodes (--nodes {}) or more processors (--allowed)",
+        counted(question.elements, "element"), counted(slots, "processor"),
+        (question.elements + static_cast<int>(pus.size()) - 1) / static_cast<int>(pus.size())));
+  }
+  return {model, {std::move(pus), nodes, network_ns(model)}};
+}
+
+place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree,
+                          const Seats& seats) {
+  place::Problem problem{graph, tree, mapping_of(seats.fixed, graph.size(), tree), {}, seats.seed};
+  if (seats.present.empty()) {
+    problem.present = in_order(problem);
+    return problem;
+  }
+  problem.present = mapping_of(seats.present, graph.size(), tree);
+  for (int v = 0; v < graph.size(); ++v) {
+    const int now = problem.present[at(v)];
+    if (now == place::no_slot) {
+      throw UsageError(fmt::format("--present does not say where element {} sits", v));
+    }
+    const int fixed = problem.fixed[at(v)];
+    if (fixed != place::no_slot && fixed != now) {
+      throw UsageError(fmt::format("--fixed puts element {} on {}, --present on {}", v,
+                                   slot_text(tree.slots()[at(fixed)], tree.nodes()),
+                                   slot_text(tree.slots()[at(now)], tree.nodes())));
+    }
+  }
+  return problem;
+}
+
+Placed place_by(const place::Problem& problem, const place::MethodOptions& options) {
+  const double start_ms = processor_ms();
+  place::Mapped mapped = map_by(problem, options);
+  const double took_ms = processor_ms() - start_ms;
+  std::string name(place::method_names[static_cast<std::size_t>(options.method)]);
+  if (options.as_printed) name += " --as-printed";
+  place::Quality quality = quality_of(problem, mapped.mapping);
+  return {std::move(name), std::move(mapped), std::move(quality), took_ms};
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle map` is asked, made ready for the methods: which slots there are, who is fixed, who
+// sits where now.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cli/map_report.h"
+#include "machine/cost.h"
+#include "place/assignments.h"
+
+namespace huddle::cli {
+
+struct SlotQuestion {
+  int elements = 0;
+  int nodes = 0;  // 0: as many as it takes
+  std::optional<machine::CpuSet> allowed = {};
+  std::vector<place::Assignment> named = {};  // whose processors have to be among the slots
+};
+
+// Throws UsageError where there are fewer processors than elements.
+place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question);
+
+// Between two nodes: by the machine's network, or as such networks usually are.
+double network_ns(const machine::CostModel& model);
+inline constexpr double usual_network_ns = 1500;
+
+struct Seats {
+  std::vector<place::Assignment> fixed = {};
+  std::vector<place::Assignment> present = {};  // empty: by number, on processors by number
+  std::uint64_t seed = 1;
+};
+// Throws UsageError where somebody is to sit where there is no slot, or two on one.
+place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree,
+                          const Seats& seats);
+
+// Places by a method, and takes the time that it needs on a processor.
+Placed place_by(const place::Problem& problem, const place::MethodOptions& options);
+
+}  // namespace huddle::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "place/simple_orders.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "place/random.h"
+
+namespace huddle::place {
+namespace {
+
+std::vector<int> all_slots(const Problem& problem) {
+  std::vector<int> slots(static_cast<std::size_t>(problem.tree.size()));
+  std::iota(slots.begin(), slots.end(), 0);
+  return slots;
+}
+
+Mapping seated(const Problem& problem, const std::vector<int>& order) {
+  std::vector<char> taken(order.size(), 0);
+  for (const int slot : problem.fixed) {
+    if (slot != no_slot) taken[static_cast<std::size_t>(slot)] = 1;
+  }
+  Mapping mapping = problem.fixed;
+  std::size_t next = 0;
+  for (int& slot : mapping) {
+    if (slot != no_slot) continue;
+    while (taken[static_cast<std::size_t>(order[next])] != 0) ++next;
+    slot = order[next++];
+  }
+  return mapping;
+}
+
+// The slots below an object, children taking turns.
+std::vector<int> in_turns(const SlotTree& tree, int number) {
+  const Object& object = tree.objects()[static_cast<std::size_t>(number)];
+  if (object.is_leaf()) return {object.first};
+  std::vector<std::vector<int>> below;
+  for (const int child : object.children) below.push_back(in_turns(tree, child));
+  std::vector<int> slots;
+  for (std::size_t turn = 0; slots.size() < static_cast<std::size_t>(object.slots()); ++turn) {
+    for (const std::vector<int>& one : below) {
+      if (turn < one.size()) slots.push_back(one[turn]);
+    }
+  }
+  return slots;
+}
+
+}  // namespace
+
+Mapping in_order(const Problem& problem) {
+  std::vector<int> order = all_slots(problem);
+  std::sort(order.begin(), order.end(), [&problem](int a, int b) {
+    const Slot& one = problem.tree.slots()[static_cast<std::size_t>(a)];
+    const Slot& other = problem.tree.slots()[static_cast<std::size_t>(b)];
+    return std::pair(one.node, one.pu) < std::pair(other.node, other.pu);
+  });
+  return seated(problem, order);
+}
+
+Mapping compact(const Problem& problem) { return seated(problem, all_slots(problem)); }
+
+Mapping scatter(const Problem& problem) { return seated(problem, in_turns(problem.tree, 0)); }
+
+Mapping at_random(const Problem& problem) {
+  std::vector<int> order = all_slots(problem);
+  Random random(problem.seed);
+  random.shuffle(order);
+  return seated(problem, order);
+}
+
+}  // namespace huddle::place

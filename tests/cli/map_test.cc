@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle map` as a person meets it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "program.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string two_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5-2620v4-2s.toml";
+
+// A ring whose neighbours are `step` apart in number: 5 and 16 have no common divisor.
+std::string ring_csv(int elements, int step) {
+  std::string text;
+  for (int row = 0; row < elements; ++row) {
+    for (int column = 0; column < elements; ++column) {
+      const int apart = (column - row + elements) % elements;
+      const bool talk = apart == step || apart == elements - step;
+      text += fmt::format("{}{}", column > 0 ? "," : "", talk ? 4096 : 0);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+class Map : public testing::Test {
+ protected:
+  Ran map(std::vector<std::string> more, const std::string& matrix = ring_csv(16, 5)) {
+    const std::string path = program_.home().write("ring.csv", matrix);
+    std::vector<std::string> words = {"map", path, "--machine", two_sockets};
+    words.insert(words.end(), more.begin(), more.end());
+    return program_.run(words);
+  }
+  Program program_;
+};
+
+TEST_F(Map, SaysWhatItWasAndIsAndWhy) {
+  const Ran ran = map({});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that talk"),
+                             HasSubstr("% of the hop-bytes saved"), HasSubstr("why: tree:"),
+                             HasSubstr("who talks to whom"), HasSubstr("who sits where"),
+                             HasSubstr("l3 0-7:")));
+}
+
+TEST_F(Map, JsonHasEverybodyOnce) {
+  const json document = json::parse(map({"--json"}).out);
+  EXPECT_EQ(document["command"], "map");
+  EXPECT_EQ(document["advice"], "move");
+  EXPECT_LT(document["after"]["hop_bytes"], document["before"]["hop_bytes"]);
+  std::vector<int> processors;
+  for (const json& seat : document["placement"]) processors.push_back(seat["processor"]);
+  std::sort(processors.begin(), processors.end());
+  ASSERT_EQ(processors.size(), 16U);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(processors[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(Map, LeavesWhatIsGood) {
+  EXPECT_THAT(map({}, ring_csv(16, 1)).out, HasSubstr("leave it as it is"));
+  EXPECT_THAT(map({"--least-gain", "90"}).out, HasSubstr("is less than --least-gain 90 %"));
+  const Ran silent = map({}, "0,0\n0,0\n");
+  EXPECT_EQ(silent.status, 0);
+  EXPECT_THAT(silent.out, HasSubstr("nothing to gain: nobody talks to anybody"));
+  const Ran emitted = map({"--least-gain", "90", "--emit", "gomp"});
+  EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
+  EXPECT_THAT(emitted.err, HasSubstr("too little to gain"));
+}
+
+TEST_F(Map, KeepsWhoIsFixedAndStaysWhereItIsAllowed) {
+  const json document = json::parse(
+      map({"--fixed", "3=12,4=1:2", "--allowed", "0-3,12", "--nodes", "4", "--json"}).out);
+  for (const json& seat : document["placement"]) {
+    const int processor = seat["processor"];
+    EXPECT_TRUE(processor <= 3 || processor == 12) << seat;
+    if (seat["element"] == 3) {
+      EXPECT_EQ(seat, json({{"element", 3}, {"node", 0}, {"processor", 12}}));
+    }
+    if (seat["element"] == 4) {
+      EXPECT_EQ(seat, json({{"element", 4}, {"node", 1}, {"processor", 2}}));
+    }
+  }
+}
+
+TEST_F(Map, StartsFromWhereEverybodySits) {
+  std::string seats;
+  for (int element = 0; element < 16; ++element) {
+    seats += fmt::format("{}={}\n", element, (13 * element) % 16);
+  }
+  const std::string present = program_.home().write("present", seats);
+  EXPECT_THAT(map({"--present", present}).out, HasSubstr("leave it as it is"))
+      << "the ring of step 5 lies in order there";
+  const std::string wrong = program_.home().write("wrong", "0=1\nx\n");
+  const Ran ran = map({"--present", wrong});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("wrong:2: 'x' is no ELEMENT=PROCESSOR"));
+}
+
+TEST_F(Map, ComparesAllMethods) {
+  const std::string table = map({"--compare"}).out;
+  for (const char* method : {"order", "compact", "scatter", "random", "lh", "tree", "exact"}) {
+    EXPECT_THAT(table, HasSubstr(fmt::format("\n{} ", method)));
+  }
+  const json document = json::parse(map({"--compare", "--json"}).out);
+  EXPECT_EQ(document["methods"].size(), 7U);
+}
+
+TEST_F(Map, ListsTheRowsOfItsTable) {
+  const Ran ran = program_.run({"map", "--compare", "--dry-run"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(StartsWith("| pattern | elements |"),
+                             HasSubstr("\n| 3-D halo | 4096 | shuffled |\n")));
+}
+
+TEST_F(Map, WritesForLaunchers) {
+  EXPECT_THAT(map({"--emit", "prrte"}).out, HasSubstr("rank 0=localhost slot="));
+  EXPECT_THAT(map({"--nodes", "2", "--allowed", "0-7", "--hosts", "a,b", "--emit", "hostfile"}).out,
+              AllOf(HasSubstr("a\n"), HasSubstr("b\n"), Not(HasSubstr("node"))));
+}
+
+TEST_F(Map, WrongUsageSaysWhatIsRight) {
+  const auto fails = [this](std::vector<std::string> words, const std::string& with) {
+    const Ran ran = map(std::move(words));
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(with));
+    EXPECT_EQ(ran.out, "");
+  };
+  fails({"--method", "tre"}, "did you mean 'tree'?");
+  fails({"--emit", "openmpi"}, "did you mean 'openmpi4'?");
+  fails({"--rows", "frist"}, "did you mean 'first'?");
+  fails({"--as-printed"}, "--as-printed goes with --method lh");
+  fails({"--allowed", "0-3", "--nodes", "2"}, "--nodes 4");
+  fails({"--allowed", "99"}, "none of the allowed processors");
+  fails({"--allowed", "x"}, "--allowed");
+  fails({"--fixed", "3"}, "is no ELEMENT=PROCESSOR");
+  fails({"--fixed", "3=99"}, "no such processor");
+  fails({"--fixed", "3=1,4=1"}, "cannot both sit on 1");
+  fails({"--fixed", "77=1"}, "there is no element 77");
+  fails({"--nodes", "2", "--hosts", "a", "--emit", "hostfile"}, "--hosts names 1 node");
+  fails({"--nodes", "2", "--allowed", "0-7", "--emit", "gomp"}, "threads of one node");
+  const Ran nothing = program_.run({"map"});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("map what?"));
+}
+
+TEST_F(Map, ADamagedMatrixIsNamedByFileAndLine) {
+  const Ran ran = map({}, "0,1\n1,-2\n");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("ring.csv:2: '-2' is negative"));
+  EXPECT_EQ(program_.run({"map", "/no/such/file"}).status, 3);
+}
+
+TEST_F(Map, RowsFromTheLastUp) {
+  // Element 0 talks to 1 in a file that begins with its last row.
+  const std::string csv = "0,0,5\n0,0,0\n0,9,0\n";
+  const json document = json::parse(map({"--rows", "last", "--json"}, csv).out);
+  EXPECT_EQ(document["matrix"]["pairs"], 1);
+  EXPECT_EQ(document["matrix"]["bytes"], 9);
+}
+
+}  // namespace
+}  // namespace huddle::cli

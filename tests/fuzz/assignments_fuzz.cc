@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Any bytes at all say where elements sit, or are one InputError.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.h"
+#include "place/assignments.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace huddle;
+  try {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    for (const place::Assignment& one : place::parse_assignment_lines(text, "fuzz")) {
+      if (one.element < 0 || one.slot.node < 0 || one.slot.pu < 0) std::abort();
+    }
+  } catch (const InputError&) {
+  }
+  return 0;
+}

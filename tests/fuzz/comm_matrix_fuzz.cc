@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Any bytes at all are either a sound matrix that survives being written and read again, or one
+// InputError. Everything else (a crash, another exception, a loss) stops the fuzzer.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.h"
+#include "place/comm_matrix.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace huddle;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const place::Rows rows : {place::Rows::first, place::Rows::last}) {
+    place::CommMatrix matrix;
+    try {
+      matrix = place::parse_matrix(text, "fuzz", {rows});
+    } catch (const InputError&) {
+      continue;
+    }
+    // From here on nothing may throw: what was accepted is sound and can be kept.
+    const place::CommMatrix again = place::parse_matrix(format_matrix(matrix), "again", {});
+    if (again.graph != matrix.graph || again.size() != matrix.size()) std::abort();
+  }
+  return 0;
+}
