@@ -13,6 +13,7 @@ namespace huddle {
 // Whether a word is the path of a TOML file: it has a slash in it or ends in .toml. Any other word
 // is a name, under which a file is looked for.
 bool is_toml_path(std::string_view word);
+
 // The largest file of huddle's own (a machine of 1,024 cores, every pair) has some 10 MB.
 inline constexpr std::size_t most_file_bytes = std::size_t{64} << 20;
 

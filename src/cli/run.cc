@@ -18,9 +18,9 @@
 #include "cli/run_json.h"
 #include "launch/inspect.h"
 #include "launch/plan.h"
+#include "launch/preload.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
-#include "mpi/stub/door.h"
 
 namespace huddle::cli {
 namespace {
@@ -52,7 +52,7 @@ bool calls_mpi_itself(const launch::Plan& plan) {
   std::vector<std::string> lines = launch::changed_environment(request.environment, plan.changes);
   if (wants_a_word(request) && calls_mpi_itself(plan)) {
     std::error_code error;
-    lines.push_back(fmt::format("{}={} {}", HUDDLE_PROGRAM_NAME, ::getpid(),
+    lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
                                 std::filesystem::canonical(plan.program, error).string()));
   }
   ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());

@@ -9,9 +9,6 @@
 
 #include <stddef.h>
 
-/* `huddle run` says by this variable which process and which file the program is that it becomes,
- * unless that is a launcher. No setting of a user's. */
-#define HUDDLE_PROGRAM_NAME "_HUDDLE_PROGRAM"
 
 /* A call that the back end does not define goes straight to the MPI, and is counted here. */
 struct huddle_passed {
