@@ -13,8 +13,8 @@ namespace huddle::launch {
 // Name of the variable that the loader reads.
 inline constexpr std::string_view preload_name = "LD_PRELOAD";
 
-// Tells the preloaded library which process and which file the program is that `huddle run` becomes,
-// unless that is a launcher: "PID PATH". The stub reads it (src/mpi/stub/preload.c).
+// Tells the preloaded library which process and which file the program is that `huddle run`
+// becomes, unless that is a launcher: "PID PATH". The stub reads it (src/mpi/stub/preload.c).
 inline constexpr std::string_view program_variable = "_HUDDLE_PROGRAM";
 
 struct Library {

@@ -9,7 +9,6 @@
 
 #include <stddef.h>
 
-
 /* A call that the back end does not define goes straight to the MPI, and is counted here. */
 struct huddle_passed {
   const char* name;    /* "MPI_Allgather" */
