@@ -26,7 +26,7 @@ std::int64_t work_of(const Algorithm& algorithm, int ranks) {
 // between.
 std::vector<int> roots_of(const Algorithm& algorithm, int ranks, std::minstd_rand& random) {
   if (!has_root(algorithm.operation)) return {0};
-  constexpr std::int64_t most = 1 << 18;
+  constexpr std::int64_t most = 1 << 17;
   std::vector<int> roots;
   const bool has_time = std::getenv("NET_RANKS") != nullptr;
   if (ranks <= 256 && (has_time || work_of(algorithm, ranks) * ranks <= most)) {

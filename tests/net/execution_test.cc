@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -58,7 +59,7 @@ std::vector<Bytes> outputs_of(const Job& job, const std::vector<Bytes>& inputs, 
     if (operation == Operation::bcast && rank == job.call.root) output = inputs[at];
     if (job.in_place) {
       std::byte* const place = output.data() + (gives_one(operation) ? job.sizes.offset(rank) : 0);
-      std::memcpy(place, input, inputs[at].size());
+      std::copy(inputs[at].begin(), inputs[at].end(), place);
       input = place;
     }
     executions.push_back(std::make_unique<Execution>(
