@@ -84,6 +84,12 @@ step deaths-heap tests/mpi/programs/driver.py --heap --level thorough --only dea
 # Ten times the orders of events that `make test` tries.
 step checker env HUDDLE_CHECKED_EXECUTIONS=100000 tests/node/checked_orders.py \
   build/release/tests/node/node_tests
+# Schedules between nodes: every root of few ranks, then more ranks than `make test` has time for.
+net_tests=build/release/tests/net/net_tests
+step net-roots env NET_RANKS=1..256 $net_tests '--gtest_filter=*AllFewerRanks/*'
+step net-more env NET_RANKS=257..1024 $net_tests '--gtest_filter=*AllFewerRanks/*'
+step net-most env NET_RANKS=1025..4096 $net_tests \
+  '--gtest_filter=*AllFewerRanks/*:-*ring:*neighbor:*far_first:*slices:*spread:*pairwise'
 # Thousands of ranks killed at random moments, where `make test` kills some hundreds.
 step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=*Death.*'
 # The same of memory that one rank does not get.

@@ -30,14 +30,13 @@ class DistanceCommand : public Command {
            "ways. D is counted from the schedules that huddle has proven, exactly; beside it is "
            "what a formula says where there is one, and what the paper that defines D printed "
            "where that is another. With --fabric it says as well where messages really go, one "
-           "rank "
-           "a node: how many meet beneath one switch, how many one level higher and so on, and how "
+           "rank a node: how many meet beneath one switch, how many one level higher and so on, "
+           "and how "
            "many blocks the fullest link carries.";
   }
   std::string examples() const override {
     return "  huddle distance allgather --ranks 8,10,16\n"
-           "  huddle distance allgather --ranks 2..64 --json | jq '.points[] | [.ranks, "
-           ".algorithm, .distance]'\n"
+           "  huddle distance allgather --ranks 2..64 --json | jq '.points[]'\n"
            "  huddle distance allgather:bruck --radix 4 --ranks 64\n"
            "  huddle distance allgather --ranks 256 --fabric machines/fabrics/dragonfly.toml \\\n"
            "                  --placement round-robin";

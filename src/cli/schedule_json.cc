@@ -34,10 +34,9 @@ Json json_of(const ShownWork& shown) {
   if (const auto* const copy = std::get_if<net::Copy>(&shown.work)) {
     return {{"rank", shown.rank},
             {"what", "copy"},
-            {"out_of", buffer_name(copy->from.buffer)},
-            {"blocks", intervals(copy->from.blocks)},
-            {"into", buffer_name(copy->to.buffer)},
-            {"as_blocks", intervals(copy->to.blocks)}};
+            {"out_of", buffer_name(copy->from)},
+            {"into", buffer_name(copy->to)},
+            {"blocks", intervals(copy->blocks)}};
   }
   const net::Join& join = std::get<net::Join>(shown.work);
   return {{"rank", shown.rank},

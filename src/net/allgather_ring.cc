@@ -23,7 +23,7 @@ class Ring : public Schedule {
   void fill(int rank, std::int64_t number, Round& round) const override {
     if (number == 0) round.copy(Buffer::input, Buffer::output, Blocks::interval(rank, 1));
     if (ranks() == 1) return;
-    const auto block_of = [this](int owner) { return Blocks::interval(owner, 1); };
+    const auto block_of = [](int owner) { return Blocks::interval(owner, 1); };
     const int before = at_distance(rank, -1);
     round.receive(before, Buffer::output, block_of(at_distance(before, -number)));
     round.send(at_distance(rank, 1), number == 0 ? Buffer::input : Buffer::output,

@@ -5,20 +5,6 @@
 #include <fmt/format.h>
 
 namespace huddle::net {
-namespace {
-
-template <typename Action>
-void for_each_block(const Blocks& blocks, const Action& action) {
-  for (const Run& run : blocks) {
-    for (std::int64_t i = 0; i < run.repeats; ++i) {
-      const std::int64_t first = run.first + i * run.stride;
-      for (std::int64_t block = first; block < first + run.length; ++block) action(block);
-    }
-  }
-}
-
-}  // namespace
-
 std::string where(int rank, Buffer buffer, std::int64_t block) {
   const int number = static_cast<int>(buffer) - static_cast<int>(Buffer::scratch);
   const std::string name = buffer == Buffer::input    ? "input"

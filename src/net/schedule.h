@@ -70,6 +70,16 @@ class Blocks {
   std::size_t size_ = 0;
 };
 
+template <typename Action>
+void for_each_block(const Blocks& blocks, const Action& action) {
+  for (const Run& run : blocks) {
+    for (std::int64_t i = 0; i < run.repeats; ++i) {
+      const std::int64_t first = run.first + i * run.stride;
+      for (std::int64_t block = first; block < first + run.length; ++block) action(block);
+    }
+  }
+}
+
 // Where blocks lie on a rank. From `scratch` on: as many buffers as the schedule asks for.
 enum class Buffer : std::int32_t { input, output, scratch };
 constexpr Buffer scratch(int number) {
@@ -88,8 +98,9 @@ struct Message {
 };
 
 struct Copy {
-  Part from;
-  Part to;
+  Buffer from = Buffer::input;
+  Buffer to = Buffer::output;
+  Blocks blocks;
 };
 
 // result = left op right, block by block. The contributions in `left` are those of lower ranks
@@ -119,7 +130,7 @@ struct Round {
     sends.push_back({peer, {from, blocks}});
   }
   void copy(Buffer from, Buffer to, const Blocks& blocks) {
-    work.push_back(Copy{{from, blocks}, {to, blocks}});
+    work.push_back(Copy{from, to, blocks});
   }
   void join(Buffer left, Buffer right, Buffer result, const Blocks& blocks) {
     work.push_back(Join{left, right, result, blocks});

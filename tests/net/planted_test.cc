@@ -165,8 +165,8 @@ std::vector<Case> cases() {
   plant("own block not copied", ring, at(2, 0, [](Round& r) { r.work.clear(); }),
         "block 2 of the output of rank 2 has nothing");
   plant("own block copied elsewhere", "allgather:bruck",
-        at(2, 0, [](Round& r) { std::get<Copy>(r.work[0]).to.blocks = Blocks::interval(5, 1); }),
-        "block 5 of the output of rank 2 comes twice");
+        at(2, 0, [](Round& r) { std::get<Copy>(r.work[0]).blocks = Blocks::interval(5, 1); }),
+        "there is no block 5 of the input of rank 2");
   plant("operands swapped", doubling,
         at(2, 1, [](Round& r) { std::swap(first_join(r).left, first_join(r).right); }), "has ((");
   plant("a join left out", doubling, at(2, 1, [](Round& r) { r.work.clear(); }), "has ((");
