@@ -30,8 +30,8 @@ class DistanceCommand : public Command {
            "ways. D is counted from the schedules that huddle has proven, exactly; beside it is "
            "what a formula says where there is one, and what the paper that defines D printed "
            "where that is another. With --fabric it says as well where messages really go, one "
-           "rank "
-           "a node: how many meet beneath one switch, how many one level higher and so on, and how "
+           "rank a node: how many meet beneath one switch, how many one level higher and so on, "
+           "and how "
            "many blocks the fullest link carries.";
   }
   std::string examples() const override {

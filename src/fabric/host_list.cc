@@ -11,7 +11,7 @@
 namespace huddle::fabric {
 namespace {
 
-constexpr std::size_t longest_name = 1024;  // with its brackets
+constexpr std::size_t longest_name = 128;  // with its brackets
 constexpr std::size_t most_digits = 9;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
@@ -85,8 +85,9 @@ std::vector<std::string> parse_host_list(std::string_view text, std::size_t most
       for (std::string& name : names) name += item.substr(at, open - at);
       if (open == std::string_view::npos) break;
       const std::size_t close = item.find(']', open);
-      names = joined(names, numbers_of(item.substr(open + 1, close - open - 1), text, most));
-      if (names.size() > most) refuse(text, "too many");
+      const auto tails = numbers_of(item.substr(open + 1, close - open - 1), text, most);
+      if (names.size() * tails.size() > most) refuse(text, "too many");
+      names = joined(names, tails);
       at = close + 1;
     }
     if (all.size() + names.size() > most) refuse(text, "too many");

@@ -18,8 +18,7 @@ ALONE, SHARED, WINNER, POINTS = 0.10, 0.25, 0.05, 0.95
 # One switch is a fat tree's first.
 FEW = [("fat-tree-1to1", 16), ("fat-tree-2to1", 64)]
 MANY = FEW + [("fat-tree-1to1", 32), ("fat-tree-1to1", 64), ("dragonfly", 64), ("fat-tree-2to1", 256),
-              ("deepcomp-6800-qsnet", 64), ("fat-tree-1to1", 1024),
-              ("fat-tree-2to1", 1024)]
+              ("deepcomp-6800-qsnet", 64), ("fat-tree-1to1", 1024)]
 
 
 def simulated(huddle, fabric, ranks, size):
