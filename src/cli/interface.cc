@@ -12,7 +12,7 @@ namespace huddle::cli {
 
 constexpr std::string_view program_description =
     "huddle makes the cores of a machine talk faster.\n"
-    "It runs the collectives of MPI programs, as they are, by algorithms that fit this machine:\n"
+    "It runs the collectives of MPI programs, as they are, by algorithms that fit this machine: "
     "core-to-core latency and bandwidth are measured, and decide.";
 
 constexpr std::string_view program_footer =

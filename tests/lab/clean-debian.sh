@@ -3,9 +3,9 @@
 # Copyright the huddle contributors
 #
 # The README's promise, tried: a Debian 12 with nothing but git, make and ca-certificates, a clean
-# clone of the last commit, `make demo` and `make test`, each twice. Fails where a command fails or
-# takes longer than the README says. Needs root. Mounts live in a namespace of their own and end
-# with it.
+# clone of the last commit, `make demo` and `make test`, each twice; only the demo with the word
+# "demo" behind it. Fails where a command fails or takes longer than the README says. Needs root.
+# Mounts live in a namespace of their own and end with it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -36,6 +36,7 @@ try "make demo" "$(promised_seconds "make demo")" first
 inside "$lab" "cd /root/huddle && build/release/bin/huddle topo --json" | grep -q '"machine_file":"/root/' ||
   { status=1; echo "huddle run does not find what make demo has measured" >&2; }
 try "make demo" 60 second
+[ "${1:-}" != demo ] || exit "$status"
 try "make test" "$(promised_seconds "make test")" first
 try "make test" "$(promised_seconds "make test")" second
 exit "$status"
