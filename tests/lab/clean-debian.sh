@@ -36,7 +36,7 @@ try "make demo" "$(promised_seconds "make demo")" first
 inside "$lab" "cd /root/huddle && build/release/bin/huddle topo --json" | grep -q '"machine_file":"/root/' ||
   { status=1; echo "huddle run does not find what make demo has measured" >&2; }
 try "make demo" 60 second
-[ "${1:-}" != demo ] || exit "$status"
+[ "${2:-}" != demo ] || exit "$status"
 try "make test" "$(promised_seconds "make test")" first
 try "make test" "$(promised_seconds "make test")" second
 exit "$status"

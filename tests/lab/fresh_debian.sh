@@ -16,7 +16,7 @@ need_own_mounts() {
     exit 1
   fi
   [ "${1:-}" = --inside ] ||
-    exec unshare --mount --uts --pid --fork --kill-child --propagation private "$0" --inside
+    exec unshare --mount --uts --pid --fork --kill-child --propagation private "$0" --inside "$@"
 }
 
 # The archive from which this machine's own packages come.
