@@ -38,14 +38,14 @@ class DistanceCommand : public Command {
     return "  huddle distance allgather --ranks 8,10,16\n"
            "  huddle distance allgather --ranks 2..64 --json | jq '.points[]'\n"
            "  huddle distance allgather:bruck --radix 4 --ranks 64\n"
-           "  huddle distance allgather --ranks 256 --fabric machines/fabrics/dragonfly.toml \\\n"
+           "  huddle distance allgather -n 256 --fabric machines/fabrics/dragonfly.toml \\\n"
            "                  --placement round-robin";
   }
 
   void declare(Options& options) override {
     options.positional("OPERATION", operation_, "a collective, or one algorithm of it");
     options.complete("OPERATION", Value::word, algorithm_words());
-    options.text("-n,--ranks", ranks_, "RANKS", "how many: 8, 2..64 or 8,16,32");
+    options.text("-n,--ranks", ranks_, "N", "how many: 8, 2..64 or 8,16,32");
     call_.declare(options);
     fabric_.declare(options);
     options.flag("--json", json_, "print everything as JSON");

@@ -39,7 +39,7 @@ class ScheduleCommand : public Command {
   void declare(Options& options) override {
     options.positional("ALGORITHM", algorithm_, "such as allgather:neighbor");
     options.complete("ALGORITHM", Value::word, algorithm_words());
-    options.number("-n,--ranks", ranks_, 0, most_ranks, "RANKS", "how many; else 8");
+    options.number("-n,--ranks", ranks_, 0, most_ranks, "N", "how many; else 8");
     call_.declare(options);
     options.text("--rank", rank_, "RANK", "what this one does, and nobody else");
     options.flag("--check", check_, "prove it, and say what is wrong with it if anything is");

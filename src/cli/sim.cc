@@ -63,7 +63,7 @@ class SimCommand : public Command {
   }
   std::string examples() const override {
     return "  huddle sim --fabric machines/fabrics/dragonfly.toml allgather 8K -n 256\n"
-           "  huddle sim --fabric machines/fabrics/fat-tree-2to1.toml allgather:neighbor 120K \\\n"
+           "  huddle sim --fabric machines/fabrics/fat-tree-2to1.toml allgather:ring 120K \\\n"
            "             -n 1024 --placement random:1\n"
            "  huddle sim --fabric /etc/slurm/topology.conf --machine FILE allgather 64K\n"
            "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n"
@@ -78,7 +78,7 @@ class SimCommand : public Command {
     options.complete("OPERATION", Value::word, algorithm_words());
     options.positional("SIZE", size_, "bytes: 64, 8K, 1.5M; not for a barrier");
     fabric_.declare(options);
-    options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "RANKS",
+    options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "N",
                    "how many, one a node; else all nodes");
     call_.declare(options);
     options.text("--with", judge_, "JUDGE", "simgrid: have SimGrid run the same, too (slow)");

@@ -15,8 +15,10 @@ std::string long_name(const Argument& option) {
 }
 
 // A benchmark keeps its samples in a file that --json may name, and times a list of collectives.
+// Runs are compared in a number, methods of placement are not.
 bool may_differ(const Interface& command, const std::string& option) {
-  return command.name == "bench" && (option == "--json" || option == "--ops");
+  if (command.name == "map") return option == "--compare";
+  return command.name.starts_with("bench") && (option == "--json" || option == "--ops");
 }
 
 // Who knows an option of one command knows it of all.
