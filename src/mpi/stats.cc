@@ -112,8 +112,7 @@ std::string times(const Shares& shares, const Run& run) {
   if (!run.seconds) return {};
   const double percent = *run.seconds > 0 ? shares.seconds / *run.seconds * 100 : 0;
   return fmt::format(
-      "huddle: blocking collectives took {} of the {} from MPI_Init to MPI_Finalize, {:.0f} %; "
-      "{}\n",
+      "blocking collectives took {} of the {} from MPI_Init to MPI_Finalize, {:.0f} %; {}",
       time_text(shares.seconds * ns_per_second), time_text(*run.seconds * ns_per_second), percent,
       run.off ? "huddle can save a part of that" : "to compare: --off -v, or --compare 6");
 }
@@ -124,7 +123,7 @@ std::string summary(const Shares& shares, const huddle_door& door, const Run& ru
     return fmt::format("huddle: {}rank 0 called no collective\n", run.off ? "off; " : "");
   }
   const std::string text = run.off ? off_text(reasons) : shares_text(shares.taken, reasons);
-  return text + times(shares, run);
+  return run.seconds ? fmt::format("{}huddle: {}\n", text, times(shares, run)) : text;
 }
 
 std::string Stats::report(const huddle_door& door) const {

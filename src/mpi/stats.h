@@ -70,7 +70,7 @@ struct Run {
   std::optional<double> seconds = {};  // from MPI_Init to MPI_Finalize; nothing: not timed
 };
 
-// A line on how much of the run collectives took; empty where that was not timed.
+// A sentence on how much of the run collectives took; empty where that was not timed.
 std::string times(const Shares& shares, const Run& run);
 
 // One line for people, and that one. Calls that never came to the back end count as

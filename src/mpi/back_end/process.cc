@@ -142,8 +142,10 @@ void Process::say_goodbye(bool speaks) {
   }
   if (!speaks || !(options_.stats || options_.summary)) return;
   const Shares shares = communicators_.shares();
-  const std::string text = options_.stats ? stats_.report(door_) + times(shares, run())
-                                          : summary(shares, door_, run()) + stats_.remarks();
+  // The last line of the table, where its columns end.
+  const std::string text = options_.stats
+                               ? fmt::format("{}{}\n", stats_.report(door_), times(shares, run()))
+                               : summary(shares, door_, run()) + stats_.remarks();
   std::fputs(text.c_str(), stderr);
 }
 
