@@ -21,16 +21,10 @@
 #include "launch/preload.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
+#include "versus/spawn.h"
 
 namespace huddle::cli {
 namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 // Whether something is to be said at the end.
 bool wants_a_word(const launch::Request& request) {
@@ -55,7 +49,7 @@ bool calls_mpi_itself(const launch::Plan& plan) {
     lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
                                 std::filesystem::canonical(plan.program, error).string()));
   }
-  ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
+  ::execvpe(plan.program.c_str(), versus::pointers(words).data(), versus::pointers(lines).data());
   throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
 }
 

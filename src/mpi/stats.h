@@ -73,8 +73,7 @@ struct Run {
 // A sentence on how much of the run collectives took; empty where that was not timed.
 std::string times(const Shares& shares, const Run& run);
 
-// One line for people, and that one. Calls that never came to the back end count as
-// passed.
+// One line for people, and that one. Calls that never came to the back end count as passed.
 std::string summary(const Shares& shares, const huddle_door& door, const Run& run);
 
 }  // namespace huddle::mpi

@@ -42,14 +42,19 @@ struct ReadOptions {
   Rows rows = Rows::first;
 };
 
-// Tells the format by its contents:
-//   huddle-comm   JSON: {"schema": "huddle-comm", "version": 1, "kind": "ranks", "n": 4, "names":
-//   [],
-//                 "entries": [[from, to, bytes, messages], ...]}
-//   CSV           a row of numbers for each element, by comma, semicolon or blanks; perhaps a
-//   heading Matrix Market "%%MatrixMarket matrix coordinate|array real|integer|pattern
-//   general|symmetric" monitoring    the files of Open MPI's monitoring component ("E  0  1  4096
-//   bytes  2 msgs sent") edge list     "from to bytes" a line, further columns ignored, # comments
+// Tells the format by its contents.
+//
+// - huddle-comm: JSON, {"schema": "huddle-comm", "version": 1, "kind": "ranks", "n": 4,
+//   "names": [], "entries": [[from, to, bytes, messages], ...]}.
+//
+// - CSV: a row of numbers for each element, by comma, semicolon or blanks; perhaps a heading.
+//
+// - Matrix Market: "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric".
+//
+// - The files of Open MPI's monitoring component: "E  0  1  4096 bytes  2 msgs sent".
+//
+// - An edge list: "from to bytes" a line, further columns ignored, # comments.
+//
 // Throws InputError "FILE:LINE: what is wrong".
 CommMatrix read_matrix(const std::string& path, const ReadOptions& options);
 // The same from text; `name` stands where the file's name would in errors.

@@ -12,7 +12,6 @@
 #include "base/error.h"
 
 namespace huddle::versus {
-namespace {
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
@@ -20,8 +19,6 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   all.push_back(nullptr);
   return all;
 }
-
-}  // namespace
 
 pid_t spawn(Spawned spawned, int input, int output) {
   posix_spawn_file_actions_t actions{};
