@@ -145,6 +145,11 @@ struct Claim {
   std::int64_t blocks_sent = 0;
   std::int64_t blocks_received = 0;
 
+  // One block out and one in, in each of so many rounds.
+  static Claim of_one_block_each_way(std::int64_t rounds) {
+    return {rounds, rounds, rounds, rounds, rounds};
+  }
+
   bool operator==(const Claim&) const = default;
 };
 
