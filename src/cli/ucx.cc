@@ -7,14 +7,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/machine_in_question.h"
+#include "cli/point_progress.h"
 #include "cli/ucx_report.h"
+#include "launch/preload.h"
 #include "machine/discover.h"
 #include "ucx/tool.h"
 
@@ -77,7 +81,11 @@ class UcxCommand : public Command {
                  "env: shell; conf: ucx.conf; openmpi, mpich: words for mpirun; slurm: a task "
                  "prolog; env");
     options.complete("--format", Value::word, format_words());
-    options.flag("--check", check_, "ask UCX what it makes of them, and over what messages go now");
+    options.flag("--check", check_,
+                 "ask UCX what it makes of them and over what messages go now; time alltoall and "
+                 "gather without and with them, and see what network devices carry meanwhile");
+    options.text("--mpi", mpi_, "LAUNCHER", "with --check: of the MPI to time; the first in PATH");
+    options.flag("--dry-run", dry_run_, "with --check: only ask UCX, time nothing");
     options.text("--tool", tool_, "FILE", "the ucx_info to ask; the first in PATH");
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
@@ -99,7 +107,7 @@ class UcxCommand : public Command {
         tool ? std::optional(tool->library()) : std::nullopt;
     const UcxAdvice given = advice(machine, library);
     const Console& console = context.console;
-    if (check_) return check(console, *tool, *library, given);
+    if (check_) return check(console, *tool, *library, machine, given);
     if (!json_) warn_of(console, given);
     console.print(json_ ? ucx_json(given)
                         : ucx::written(given.heading, given.advice.settings, format));
@@ -168,20 +176,54 @@ class UcxCommand : public Command {
   }
 
   ExitCode check(const Console& console, const ucx::Tool& tool, const ucx::Library& library,
-                 const UcxAdvice& given) const {
-    UcxCheck check{given, {}, {}, library.devices, {}};
+                 const MachineInQuestion& machine, const UcxAdvice& given) const {
+    UcxCheck check{given, {}, {}, library.devices, {}, {}};
     const auto settings = ucx::lines_of(given.advice.settings);
     check.now = ucx::read_selections(tool.selections_text({}));
     check.advised = ucx::read_selections(tool.selections_text(settings));
     check.complaints = tool.complaints_about(settings);
-    console.print(json_ ? ucx_check_json(check) : ucx_check_text(check));
+    if (!dry_run_) check.runs = timed(console, machine, check.given);
+    console.print(json_ ? ucx_check_json(check) : ucx_check_text(check, console.columns));
     const bool is_fine = strays_of(check.now, check.devices).empty() && check.complaints.empty();
     return is_fine ? ExitCode::fine : ExitCode::failure;
   }
 
+  // Collectives of which large messages between any two ranks are a part.
+  UcxRuns timed(const Console& console, const MachineInQuestion& machine, UcxAdvice& given) const {
+    const char* const search_path = std::getenv("PATH");
+    std::error_code error;
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    UcxRunPlan plan{
+        .mpi = versus::find_mpi(mpi_, "", search_path == nullptr ? "" : search_path),
+        .crew = {.ranks = std::max(given.heading.ranks, 2),
+                 .programs = launch::find_library(program).folder,
+                 .machine_file = std::filesystem::absolute(machine.loaded.path).string()},
+        .points = versus::points_of(versus::operations_from("alltoall,gather"),
+                                    versus::sizes_from("64K:4M")),
+        .effort = {}};
+    if (plan.mpi.abi == "openmpi") plan.crew.environment = take_ucx();
+    const Interrupt interrupt;
+    PointProgress progress(console, plan.points.size());
+    try {
+      UcxRuns runs = run_both_ways(plan, given.advice.settings, progress, interrupt.requested());
+      progress.finish();
+      return runs;
+    } catch (const versus::Stopped&) {
+      progress.finish();
+      interrupt.die();
+    }
+  }
+
+  // Open MPI takes UCX by itself only where there are certain network cards.
+  static std::vector<std::string> take_ucx() {
+    return {"OMPI_MCA_pml=ucx", "OMPI_MCA_opal_common_ucx_tls=any",
+            "OMPI_MCA_opal_common_ucx_devices=any"};
+  }
+
   int ranks_ = 0;
-  std::string for_, format_, tool_;
+  std::string for_, format_, tool_, mpi_;
   bool check_ = false;
+  bool dry_run_ = false;
   bool json_ = false;
 };
 

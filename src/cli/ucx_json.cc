@@ -64,6 +64,31 @@ ordered_json json_of(const std::vector<Stray>& strays) {
   return list;
 }
 
+ordered_json json_of(const UcxRuns& runs) {
+  ordered_json points = ordered_json::array();
+  for (const UcxRun& run : runs.runs) {
+    points.push_back({{"operation", name(run.point.operation)},
+                      {"bytes", run.point.bytes},
+                      {"without_ns", run.before_ns},
+                      {"with_ns", run.after_ns},
+                      {"ratio", run.estimate.ratio},
+                      {"low", run.estimate.low},
+                      {"high", run.estimate.high},
+                      {"batches", run.estimate.batches},
+                      {"sent_without", run.before},
+                      {"sent_with", run.after}});
+  }
+  ordered_json dropped = ordered_json::array();
+  for (const ucx::Omitted& one : runs.dropped) {
+    dropped.push_back({{"name", one.name}, {"why", one.why}});
+  }
+  return {{"mpi", runs.mpi},
+          {"mpi_version", runs.version},
+          {"crowded", runs.crowded},
+          {"points", std::move(points)},
+          {"dropped", std::move(dropped)}};
+}
+
 }  // namespace
 
 std::string ucx_json(const UcxAdvice& given) {
@@ -80,6 +105,7 @@ std::string ucx_check_json(const UcxCheck& check) {
   document["complaints"] = check.complaints;
   document["network_now"] = json_of(strays_of(check.now, check.devices));
   document["network_advised"] = json_of(strays_of(check.advised, check.devices));
+  document["runs"] = check.runs ? json_of(*check.runs) : ordered_json();
   return json_text(document);
 }
 

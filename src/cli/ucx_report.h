@@ -4,10 +4,12 @@
 // What `huddle ucx` has to say, and its two ways of saying it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/console.h"
+#include "cli/ucx_runs.h"
 #include "ucx/advice.h"
 #include "ucx/format.h"
 
@@ -27,6 +29,7 @@ struct UcxCheck {
   std::vector<ucx::Selection> advised;
   std::vector<ucx::Device> devices;
   std::vector<std::string> complaints;  // of UCX, about huddle's settings
+  std::optional<UcxRuns> runs;          // where there was an MPI to run
 };
 
 // Lanes over a network, of messages inside the node.
@@ -38,7 +41,7 @@ struct Stray {
 std::vector<Stray> strays_of(const std::vector<ucx::Selection>& selections,
                              const std::vector<ucx::Device>& devices);
 
-std::string ucx_check_text(const UcxCheck& check);
+std::string ucx_check_text(const UcxCheck& check, int columns);
 std::string ucx_check_json(const UcxCheck& check);
 
 }  // namespace huddle::cli
