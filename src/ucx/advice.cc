@@ -7,13 +7,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
-#include "machine/topology.h"
 #include "ucx/score.h"
+#include "ucx/ways.h"
 
 namespace huddle::ucx {
 namespace {
@@ -28,8 +26,6 @@ constexpr double oldest_lane_ratio = 10;
 // A card's share stays out with so much room: UCX's own rounding must not let it in.
 constexpr double room = 0.95;
 constexpr double ns_per_s = 1e9;
-// Below a page or two no copy is worth the call that saves it.
-constexpr double least_threshold_bytes = 1024;
 
 std::string gb_text(double bytes_per_s) { return fmt::format("{:.2f} GB/s", bytes_per_s / 1e9); }
 
@@ -74,7 +70,6 @@ class Adviser {
          default_of("UCX_NUM_PPN"), "what ranks share is divided by as many"});
     add_paths();
     add_copies();
-    add_threshold();
     keep_network_out();
     add_rails();
     return std::move(advice_);
@@ -112,9 +107,8 @@ class Adviser {
     }
   }
 
-  // What one of so many ranks gets by that path; nothing where the machine has no such path.
-  std::optional<double> path_rate(std::string_view path) const {
-    const double ns = model_.path_ns(path, judged_bytes, question_.ranks - 1);
+  std::optional<double> rate_by(std::string_view path) const {
+    const double ns = way_ns(model_, path, judged_bytes, question_.ranks);
     if (!std::isfinite(ns) || ns <= 0) return std::nullopt;
     return judged_bytes / ns * ns_per_s;
   }
@@ -131,7 +125,7 @@ class Adviser {
   void add_paths() {
     for (const auto& [path, rating] : shipped_ratings(question_.version)) {
       const std::string name = path == "cma" ? "UCX_CMA_BW" : "UCX_KNEM_BW";
-      const auto rate = path_rate(path);
+      const auto rate = rate_by(path);
       if (!rate) {
         omit(name, fmt::format("the machine file has no path '{}'", path));
         continue;
@@ -157,29 +151,13 @@ class Adviser {
                        : own;
   }
 
-  // Copied in by the sender and out by the receiver, as shared memory of UCX is: a block's way
-  // through lines that were used before, slowed as copies are by as many copiers.
-  // Infinity where there are no two cores.
-  double copied_ns(double bytes) const {
-    const std::vector<int> cores = machine::first_pu_of_cores(machine_.topology);
-    const std::size_t used = std::min(cores.size(), static_cast<std::size_t>(question_.ranks));
-    const int first = cores.front();
-    if (cores.size() < 2) return std::numeric_limits<double>::infinity();
-    const int last = cores[std::max<std::size_t>(used, 2) - 1];
-    const machine::Copy alone{.bytes = bytes, .copier = first, .peer = first};
-    machine::Copy together = alone;
-    together.others = question_.ranks - 1;
-    const double slowdown = std::max(1.0, model_.copy_ns(together) / model_.copy_ns(alone));
-    return model_.handoff_ns(bytes, first, last, machine::HandoffKind::ring) * slowdown;
-  }
-
   void add_copies() {
-    const double ns = copied_ns(judged_bytes);
-    if (!std::isfinite(ns) || ns <= 0) {
+    const auto found = rate_by(shared_memory);
+    if (!found) {
       omit("UCX_POSIX_BW", "the machine file does not say how a block passes between two cores");
       return;
     }
-    const double rate = judged_bytes / ns * ns_per_s;
+    const double rate = *found;
     fastest_rate_ = std::max(fastest_rate_, rate);
     for (const std::string_view name : {"UCX_POSIX_BW", "UCX_SYSV_BW"}) {
       add({std::string(name), bandwidth_value(rate),
@@ -187,26 +165,6 @@ class Adviser {
                        question_.ranks),
            default_of(name), "paths are compared by what ranks get"});
     }
-  }
-
-  // Where reading the sender's memory overtakes copying through shared memory. Older versions have
-  // one threshold for messages in the node and between nodes: that is not for this to set.
-  void add_threshold() {
-    const std::string_view name = "UCX_RNDV_THRESH";
-    const std::string own = default_of(name);
-    if (own.find("intra:") == std::string::npos) {
-      omit(name, "here it counts between nodes as well, where nothing was measured");
-      return;
-    }
-    for (double bytes = least_threshold_bytes; bytes <= judged_bytes; bytes *= 2) {
-      if (model_.path_ns("cma", bytes, question_.ranks - 1) >= copied_ns(bytes)) continue;
-      add({std::string(name), fmt::format("intra:{:.0f},inter:auto", bytes),
-           fmt::format("from {} on cma is faster than copying in and out", size_text(bytes)), own,
-           "larger messages inside the node are read by their receiver"});
-      return;
-    }
-    omit(name,
-         fmt::format("up to {} copying in and out is as fast as cma", size_text(judged_bytes)));
   }
 
   struct Card {
