@@ -108,9 +108,10 @@ class UcxCommand : public Command {
     const UcxAdvice given = advice(machine, library);
     const Console& console = context.console;
     if (check_) return check(console, *tool, *library, machine, given);
-    if (!json_) warn_of(console, given);
-    console.print(json_ ? ucx_json(given)
-                        : ucx::written(given.heading, given.advice.settings, format));
+    const std::string text =
+        json_ ? ucx_json(given) : ucx::written(given.heading, given.advice.settings, format);
+    if (!json_) note_omitted(console, given);
+    console.print(text);
     return ExitCode::fine;
   }
 
@@ -169,7 +170,7 @@ class UcxCommand : public Command {
     return given;
   }
 
-  static void warn_of(const Console& console, const UcxAdvice& given) {
+  static void note_omitted(const Console& console, const UcxAdvice& given) {
     for (const ucx::Omitted& one : given.advice.omitted) {
       console.note(fmt::format("{} is left out: {}", one.name, one.why));
     }

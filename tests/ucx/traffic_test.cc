@@ -17,7 +17,8 @@ TEST(Traffic, CountsEthernetAndInfiniband) {
   root.write("sys/class/net/lo/statistics/tx_bytes", "1000\n");
   root.write("sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "10\n");
   root.write("sys/class/infiniband/mlx5_0/ports/2/counters/port_xmit_data", "5\n");
-  EXPECT_THAT(sent_so_far(System(root.folder().string())), ElementsAre(Pair("lo", 1000), Pair("mlx5_0", 60)));
+  EXPECT_THAT(sent_so_far(System(root.folder().string())),
+              ElementsAre(Pair("lo", 1000), Pair("mlx5_0", 60)));
 }
 
 TEST(Traffic, IsTheDifferenceOfTwoLooks) {
