@@ -72,6 +72,17 @@ step heap python3 -B tests/heap/preload/programs_test.py build/release/lib/huddl
 step heap-stress env LD_PRELOAD="$PWD/build/release/lib/huddle/libhuddle_heap.so" HEAP_ROUNDS=20000 \
   TEST_HUDDLE_HEAP=at-once build/release/tests/heap/preload/malloc_tests '--gtest_filter=MallocStress.*'
 # Networks simulated against SimGrid, and 16,384 nodes in little time and memory.
+# The newest UCX as well: its wheel needs no GPU.
+# shellcheck disable=SC2317  # called through step
+ucx_wheel() {
+  if ! [ -d build/test-all/ucx ]; then
+    python3 -m venv build/test-all/ucx
+    build/test-all/ucx/bin/pip install -q libucx-cu12==1.22.0
+  fi
+  python3 -B tests/ucx/real_ucx_test.py build/release/bin/huddle "$(command -v ucx_info)" \
+    build/test-all/ucx/lib/python3*/site-packages/libucx/bin/ucx_info
+}
+step ucx ucx_wheel
 step simgrid python3 -B tests/sim/simgrid_test.py build/release/bin/huddle --thorough
 step sim-large tests/sim/large_test.sh build/release/bin/huddle
 step tidy scripts/tidy.sh

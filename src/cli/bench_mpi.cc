@@ -18,7 +18,7 @@
 #include "cli/heap_choice.h"
 #include "cli/interrupt.h"
 #include "cli/machine_in_question.h"
-#include "cli/progress.h"
+#include "cli/point_progress.h"
 #include "launch/preload.h"
 #include "machine/discover.h"
 #include "node/seats.h"
@@ -37,24 +37,6 @@ constexpr double usual_point_seconds = 3;
 constexpr double quick_point_seconds = 1.2;
 constexpr double usual_half_width = 0.02;
 constexpr double quick_half_width = 0.05;
-
-class PointWatcher : public versus::Watcher {
- public:
-  PointWatcher(const Console& console, std::size_t points)
-      : progress_(console, points), points_(points) {}
-
-  void begin(const versus::Point& point, std::size_t number) override {
-    const std::string size =
-        point.bytes == 0 ? "" : " of " + size_text(static_cast<double>(point.bytes));
-    progress_.begin_step(std::string(name(point.operation)) + size);
-    progress_.update(static_cast<double>(number) / static_cast<double>(points_));
-  }
-  void finish() { progress_.finish(); }
-
- private:
-  Progress progress_;
-  std::size_t points_;
-};
 
 std::size_t place_of(const std::string& under, const std::vector<versus::Mpi>& mpis) {
   if (under.empty()) return 0;
@@ -182,7 +164,7 @@ ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
   const versus::Plan plan = plan_of(options, sizes, machine.loaded.path, with_heap);
   refuse_crowded_real_time(plan.crew.ranks, discovery.allowed.count());
   const Interrupt interrupt;
-  PointWatcher watcher(console, plan.points.size());
+  PointProgress watcher(console, plan.points.size());
   MpiBenchReport report{.measured = versus::bench(plan, watcher, interrupt.requested()),
                         .machine = machine.loaded.machine,
                         .machine_file = machine.loaded.path,

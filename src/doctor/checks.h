@@ -16,6 +16,8 @@ namespace huddle::doctor {
 
 // Two processes that a third has started, as the ranks of a node are: memory, descriptors, Yama.
 std::vector<Finding> check_siblings(const System& system);
+// KNEM and XPMEM.
+std::vector<Finding> check_copy_modules(const System& system);
 // memfd_create and /dev/shm.
 std::vector<Finding> check_shared_memory(const System& system);
 // Transparent huge pages: first of shared, then of private memory.

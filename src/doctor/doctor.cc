@@ -25,6 +25,7 @@ std::vector<Finding> examine(const Patient& patient) {
     std::move(findings.begin(), findings.end(), std::back_inserter(all));
   };
   add(check_siblings(system));
+  add(check_copy_modules(system));
   add(check_shared_memory(system));
   add(check_huge_pages(system));
   add(check_processors(system));

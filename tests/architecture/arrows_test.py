@@ -25,6 +25,7 @@ MAY_SEE = {
     "place": {"base", "machine"},
     "picture": {"base", "machine"},
     "doctor": {"base", "machine"},
+    "ucx": {"base", "machine", "doctor"},
     "calibrate": {"base", "memory", "machine"},
     "path": {"base", "memory"},
     "world": {"base", "memory", "path"},
@@ -36,7 +37,7 @@ MAY_SEE = {
     "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
-    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "picture", "doctor", "calibrate",
+    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "picture", "doctor", "ucx", "calibrate",
             "world", "node", "select", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <nlohmann/json.hpp>
+
+#include "cli/document_json.h"
+#include "cli/ucx_report.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int schema = 1;
+
+void add_advice(ordered_json& document, const UcxAdvice& given) {
+  document["machine"] = given.heading.machine;
+  document["version"] = ucx::text_of(given.heading.version);
+  document["ranks_per_node"] = given.heading.ranks;
+  document["doubt"] = given.heading.doubt;
+  ordered_json settings = ordered_json::array();
+  for (const ucx::Setting& one : given.advice.settings) {
+    settings.push_back({{"name", one.name},
+                        {"value", one.value},
+                        {"figure", one.figure},
+                        {"replaces", one.replaces},
+                        {"reason", one.reason}});
+  }
+  document["settings"] = std::move(settings);
+  ordered_json omitted = ordered_json::array();
+  for (const ucx::Omitted& one : given.advice.omitted) {
+    omitted.push_back({{"name", one.name}, {"why", one.why}});
+  }
+  document["omitted"] = std::move(omitted);
+}
+
+ordered_json json_of(const std::vector<ucx::Selection>& selections) {
+  ordered_json list = ordered_json::array();
+  for (const ucx::Selection& selection : selections) {
+    ordered_json ranges = ordered_json::array();
+    for (const ucx::Range& range : selection.ranges) {
+      ordered_json lanes = ordered_json::array();
+      for (const ucx::Lane& lane : range.lanes) {
+        lanes.push_back(
+            {{"transport", lane.transport}, {"device", lane.device}, {"share", lane.share}});
+      }
+      ranges.push_back({{"from_bytes", range.from_bytes},
+                        {"protocol", range.protocol},
+                        {"lanes", std::move(lanes)}});
+    }
+    list.push_back({{"call", selection.call}, {"ranges", std::move(ranges)}});
+  }
+  return list;
+}
+
+ordered_json json_of(const std::vector<Stray>& strays) {
+  ordered_json list = ordered_json::array();
+  for (const Stray& stray : strays) {
+    list.push_back({{"transport", stray.lane.transport},
+                    {"device", stray.lane.device},
+                    {"share", stray.lane.share},
+                    {"from_bytes", stray.from_bytes},
+                    {"call", stray.call}});
+  }
+  return list;
+}
+
+ordered_json json_of(const UcxRuns& runs) {
+  ordered_json points = ordered_json::array();
+  for (const UcxRun& run : runs.runs) {
+    points.push_back({{"operation", name(run.point.operation)},
+                      {"bytes", run.point.bytes},
+                      {"without_ns", run.before_ns},
+                      {"with_ns", run.after_ns},
+                      {"ratio", run.estimate.ratio},
+                      {"low", run.estimate.low},
+                      {"high", run.estimate.high},
+                      {"batches", run.estimate.batches},
+                      {"sent_without", run.before},
+                      {"sent_with", run.after}});
+  }
+  ordered_json dropped = ordered_json::array();
+  for (const ucx::Omitted& one : runs.dropped) {
+    dropped.push_back({{"name", one.name}, {"why", one.why}});
+  }
+  return {{"mpi", runs.mpi},
+          {"mpi_version", runs.version},
+          {"crowded", runs.crowded},
+          {"points", std::move(points)},
+          {"dropped", std::move(dropped)}};
+}
+
+}  // namespace
+
+std::string ucx_json(const UcxAdvice& given) {
+  ordered_json document = json_document(schema, "ucx");
+  add_advice(document, given);
+  return json_text(document);
+}
+
+std::string ucx_check_json(const UcxCheck& check) {
+  ordered_json document = json_document(schema, "ucx --check");
+  add_advice(document, check.given);
+  document["now"] = json_of(check.now);
+  document["advised"] = json_of(check.advised);
+  document["complaints"] = check.complaints;
+  document["network_now"] = json_of(strays_of(check.now, check.devices));
+  document["network_advised"] = json_of(strays_of(check.advised, check.devices));
+  document["runs"] = check.runs ? json_of(*check.runs) : ordered_json();
+  return json_text(document);
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/ucx_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/text.h"
+#include "select/operation.h"
+
+namespace huddle::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// An interval says little before.
+constexpr std::size_t least_batches = 8;
+
+versus::Crew with(versus::Crew crew, const std::vector<ucx::Setting>& settings) {
+  for (std::string& line : ucx::lines_of(settings)) crew.environment.push_back(std::move(line));
+  return crew;
+}
+
+class BothWays {
+ public:
+  BothWays(const UcxRunPlan& plan, const std::vector<ucx::Setting>& settings,
+           const std::atomic<bool>& stop)
+      : effort_(plan.effort),
+        before_(plan.mpi, plan.crew, stop),
+        after_(plan.mpi, with(plan.crew, settings), stop) {}
+
+  const versus::Job& job() const { return before_; }
+
+  UcxRun measure(const versus::Point& point) {
+    const auto end = Clock::now() + std::chrono::duration<double>(effort_.point_seconds);
+    UcxRun run;
+    run.point = point;
+    versus::native_batch(before_, point);  // buffers are touched, connections are made
+    versus::native_batch(after_, point);
+    versus::Tally tally;
+    do {
+      const bool after_first = tally.batches() % 2 != 0;
+      if (after_first) tally.huddle_ns.push_back(batch(after_, point, run.after));
+      tally.native_ns.push_back(batch(before_, point, run.before));
+      if (!after_first) tally.huddle_ns.push_back(batch(after_, point, run.after));
+      run.estimate = versus::estimate(tally.ratios());
+    } while (!is_enough(run.estimate) && Clock::now() < end);
+    run.before_ns = versus::middle_ns(tally.native_ns);
+    run.after_ns = versus::middle_ns(tally.huddle_ns);
+    return run;
+  }
+
+ private:
+  bool is_enough(const versus::Estimate& estimate) const {
+    return estimate.batches >= least_batches && estimate.sure &&
+           estimate.half_width() <= effort_.half_width;
+  }
+
+  std::vector<double> batch(versus::Job& job, const versus::Point& point, ucx::Traffic& sent) {
+    const ucx::Traffic start = ucx::sent_so_far(system_);
+    std::vector<double> ns = versus::native_batch(job, point);
+    ucx::add(ucx::between(start, ucx::sent_so_far(system_)), sent);
+    return ns;
+  }
+
+  System system_;
+  versus::Effort effort_;
+  versus::Job before_;
+  versus::Job after_;
+};
+
+bool is_slower(const UcxRun& run) { return run.estimate.sure && run.estimate.high < least_ratio; }
+
+std::string slower_text(const UcxRun& run) {
+  return fmt::format("with it {} of {} has {:.2f} of its speed without ({:.2f} to {:.2f})",
+                     select::name(run.point.operation),
+                     size_text(static_cast<double>(run.point.bytes)), run.estimate.ratio,
+                     run.estimate.low, run.estimate.high);
+}
+
+// Each setting alone at the point where all together were the slowest; where none of them is to
+// blame alone, all go.
+std::vector<ucx::Omitted> to_blame(const UcxRunPlan& plan, const UcxRun& slowest,
+                                   const std::vector<ucx::Setting>& settings,
+                                   const std::atomic<bool>& stop) {
+  std::vector<ucx::Omitted> blamed;
+  for (const ucx::Setting& one : settings) {
+    const UcxRun run = BothWays(plan, {one}, stop).measure(slowest.point);
+    if (is_slower(run)) blamed.push_back({one.name, slower_text(run)});
+  }
+  if (!blamed.empty()) return blamed;
+  for (const ucx::Setting& one : settings) {
+    blamed.push_back({one.name, "together with the others: " + slower_text(slowest)});
+  }
+  return blamed;
+}
+
+}  // namespace
+
+UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& settings,
+                      versus::Watcher& watcher, const std::atomic<bool>& stop) {
+  UcxRuns runs;
+  {
+    BothWays both(plan, settings, stop);
+    runs.mpi = both.job().mpi().name;
+    runs.version = both.job().version();
+    runs.crowded = both.job().crowded();
+    for (std::size_t i = 0; i < plan.points.size(); ++i) {
+      watcher.begin(plan.points[i], i);
+      runs.runs.push_back(both.measure(plan.points[i]));
+    }
+  }
+  const auto slowest = std::min_element(
+      runs.runs.begin(), runs.runs.end(),
+      [](const UcxRun& a, const UcxRun& b) { return a.estimate.high < b.estimate.high; });
+  if (slowest == runs.runs.end() || !is_slower(*slowest)) return runs;
+  runs.dropped = to_blame(plan, *slowest, settings, stop);
+  settings.erase(std::remove_if(settings.begin(), settings.end(),
+                                [&](const ucx::Setting& setting) {
+                                  return std::any_of(
+                                      runs.dropped.begin(), runs.dropped.end(),
+                                      [&](const auto& one) { return one.name == setting.name; });
+                                }),
+                 settings.end());
+  return runs;
+}
+
+}  // namespace huddle::cli

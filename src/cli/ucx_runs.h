@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What settings of UCX make of an MPI's own collectives: the same ones without and with them, in
+// turns, and what network devices carry meanwhile.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "ucx/advice.h"
+#include "ucx/traffic.h"
+#include "versus/bench.h"
+#include "versus/find_mpi.h"
+
+namespace huddle::cli {
+
+struct UcxRun {
+  versus::Point point;
+  versus::Estimate estimate;  // how many times faster with the settings
+  double before_ns = 0;
+  double after_ns = 0;
+  ucx::Traffic before;  // in all batches of that side
+  ucx::Traffic after;
+};
+
+struct UcxRuns {
+  std::string mpi;
+  std::string version;
+  bool crowded = false;
+  std::vector<UcxRun> runs;
+  std::vector<ucx::Omitted> dropped;  // settings that made something slower
+};
+
+// Slower than this, as a share of the speed without them, settings may make nothing.
+inline constexpr double least_ratio = 0.95;
+
+struct UcxRunPlan {
+  versus::Mpi mpi;
+  versus::Crew crew;
+  std::vector<versus::Point> points;
+  versus::Effort effort;
+};
+
+// Takes those out of `settings` that make something slower. Throws what jobs throw.
+UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& settings,
+                      versus::Watcher& watcher, const std::atomic<bool>& stop);
+
+}  // namespace huddle::cli

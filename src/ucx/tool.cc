@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "ucx/tool.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "base/error.h"
+#include "doctor/run_program.h"
+
+namespace huddle::ucx {
+namespace {
+
+namespace fs = std::filesystem;
+
+// It starts a worker of each transport, which takes half a second.
+constexpr std::chrono::milliseconds patience{20000};
+
+// Folders of a wheel: bin beside lib.
+Environment surroundings(const std::string& path) {
+  std::error_code ignored;
+  const fs::path libraries = fs::absolute(path, ignored).parent_path().parent_path() / "lib";
+  if (!fs::exists(libraries / "libucp.so.0", ignored)) return {};
+  Environment lines = {"LD_LIBRARY_PATH=" + libraries.string()};
+  if (fs::exists(libraries / "ucx", ignored)) {
+    lines.push_back("UCX_MODULE_DIR=" + (libraries / "ucx").string());
+  }
+  return lines;
+}
+
+}  // namespace
+
+Tool::Tool(std::string path) : path_(std::move(path)), own_(surroundings(path_)) {}
+
+std::string Tool::run(const Environment& settings, const std::vector<std::string>& words) const {
+  std::vector<std::string> all = {"/usr/bin/env"};
+  all.insert(all.end(), own_.begin(), own_.end());
+  all.insert(all.end(), settings.begin(), settings.end());
+  all.push_back(path_);
+  all.insert(all.end(), words.begin(), words.end());
+  const auto output = doctor::run_program(all, patience);
+  if (!output) throw FailureError(fmt::format("{} cannot be started", path_));
+  if (output->too_slow) throw FailureError(fmt::format("{} does not come to its end", path_));
+  return output->text;
+}
+
+Library Tool::library() const {
+  return {read_version(run({}, {"-v"})), read_settings(run({}, {"-c", "-a"})),
+          read_devices(run({}, {"-d"}))};
+}
+
+// Until 1.15 costs choose protocols only when asked to.
+std::string Tool::selections_text(const Environment& settings) const {
+  Environment all = settings;
+  all.insert(all.end(), {"UCX_PROTO_ENABLE=y", "UCX_PROTO_INFO=y"});
+  return run(all, {"-e", "-u", "t", "-P", "intra"});
+}
+
+std::vector<std::string> Tool::complaints_about(const Environment& settings) const {
+  return complaints(run(settings, {"-e", "-u", "t", "-P", "intra"}));
+}
+
+std::optional<std::string> find_tool(std::string_view search_path) {
+  while (!search_path.empty()) {
+    const std::size_t end = std::min(search_path.find(':'), search_path.size());
+    const std::string path = fmt::format("{}/ucx_info", search_path.substr(0, end));
+    if (end > 0 && ::access(path.c_str(), X_OK) == 0) return path;
+    search_path.remove_prefix(std::min(end + 1, search_path.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace huddle::ucx

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/paths_report.h"
+#include "cli/ucx_report.h"
+#include "program.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+// On a recorded machine, whatever this one is; without any ucx_info.
+Program here() {
+  Program program;
+  program.environment("HWLOC_XMLFILE=" HUDDLE_SOURCE_DIR
+                      "/tests/machine/topologies/guest-2-cores.xml");
+  program.environment("HWLOC_THISSYSTEM=1");
+  program.environment("PATH=" + program.home().folder().string());
+  return program;
+}
+constexpr const char* calibrated = "amd-epyc-2c-1b1d3050";
+
+void expect_error(const Ran& ran, int status, const std::string& reason) {
+  EXPECT_EQ(ran.status, status) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, AllOf(StartsWith("huddle: "), HasSubstr(reason)));
+}
+
+TEST(Ucx, WithoutItSaysWhatToInstall) {
+  expect_error(here().run({"ucx", "--machine", calibrated}), 1, "ucx-utils");
+}
+
+TEST(Ucx, WithoutCalibrationWritesNoBandwidths) {
+  expect_error(here().run({"ucx"}), 1, "huddle calibrate");
+}
+
+TEST(Ucx, RefusesWhatItCannotKnow) {
+  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.8"}), 2,
+               "not known before 1.9");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "new"}), 2,
+               "no version of UCX");
+  expect_error(here().run({"ucx", "--machine", "songshan"}), 2, "say which UCX it has");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.9", "--format", "yaml"}), 2,
+               "there are env");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.16", "--format", "conf"}), 2,
+               "--format env");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ppn", "0"}), 2, "--ppn");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--for", "1.9"}), 2, "--for");
+}
+
+TEST(Ucx, WritesThePapersSettingsFromItsMachine) {
+  const Ran ran = here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(StartsWith("# UCX 1.9 on songshan, 32 ranks a node"),
+                             HasSubstr("unverified"), HasSubstr("\nexport UCX_MAX_RNDV_LANES=4\n"),
+                             HasSubstr("\nexport UCX_IB_PCI_RELAXED_ORDERING=on\n"),
+                             HasSubstr("export UCX_KNEM_BW="),
+                             HasSubstr("export UCX_MULTI_LANE_MAX_RATIO=")));
+}
+
+TEST(Ucx, SpeaksJson) {
+  const Ran ran =
+      here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["command"], "ucx");
+  EXPECT_EQ(document["ranks_per_node"], 32);
+  EXPECT_EQ(document["settings"][0]["name"], "UCX_NUM_PPN");
+}
+
+UcxCheck sample_check(const std::string& device, ucx::DeviceKind kind) {
+  const ucx::Lane memory{"cma", "memory", 0.63};
+  const ucx::Lane other{"tcp", device, 0.37};
+  UcxCheck check;
+  check.now = {{"tagged message", {{262144, "rendezvous", {memory, other}}}}};
+  check.advised = {{"tagged message", {{262144, "rendezvous", {memory}}}}};
+  check.devices = {{"cma", "memory", ucx::DeviceKind::intra_node, 0, 0},
+                   {"tcp", device, kind, 0, 0}};
+  return check;
+}
+
+TEST(UcxCheckText, NamesTheNetworkDeviceAndItsShare) {
+  const std::string text = ucx_check_text(sample_check("lo", ucx::DeviceKind::network), 80);
+  EXPECT_THAT(text, AllOf(HasSubstr("37 % of messages from 256K on go through tcp/lo"),
+                          HasSubstr("With huddle's settings none does.")));
+}
+
+TEST(UcxCheckText, IsContentWithMemory) {
+  const UcxCheck check = sample_check("memory2", ucx::DeviceKind::intra_node);
+  EXPECT_THAT(strays_of(check.now, check.devices), IsEmpty());
+  EXPECT_THAT(ucx_check_text(check, 80), HasSubstr("No message inside the node"));
+}
+
+TEST(UcxCheckText, ShowsRunsAndWhatWasDropped) {
+  UcxCheck check = sample_check("lo", ucx::DeviceKind::network);
+  UcxRun run{{select::Operation::alltoall, 4 << 20},
+             {1.1, 1.04, 1.17, 20, true},
+             4e6,
+             3e6,
+             {{"lo", 44e6}},
+             {{"lo", 104}}};
+  check.runs = UcxRuns{"mpirun", "Open MPI", false, {run}, {{"UCX_CMA_BW", "it was slower"}}};
+  const std::string text = ucx_check_text(check, 100);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("alltoall 4M"), HasSubstr("1.10 (1.04 to 1.17)"),
+                    HasSubstr("lo 42M, 104"), HasSubstr("UCX_CMA_BW is dropped: it was slower")));
+  const json document = json::parse(ucx_check_json(check));
+  EXPECT_EQ(document["network_now"][0]["device"], "lo");
+  EXPECT_EQ(document["runs"]["points"][0]["sent_with"]["lo"], 104);
+}
+
+json paths(const std::string& ranks) {
+  const Ran ran = here().run({"paths", "-n", ranks, "--machine", "songshan", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return json::parse(ran.out);
+}
+
+// Of a large message; the paper's two finds.
+std::string taken(const json& document, std::size_t kind) {
+  return document["points"].back()["ucx"][kind]["path"];
+}
+
+TEST(Paths, ShowsWhatConstantsTake) {
+  EXPECT_EQ(taken(paths("1"), 0), "knem");
+  EXPECT_EQ(taken(paths("2"), 0), "cma");
+  EXPECT_EQ(taken(paths("32"), 0), "cma");
+  EXPECT_EQ(taken(paths("32"), 1), "knem");
+}
+
+TEST(Paths, TheFastestHasTheHighestScore) {
+  for (const json& point : paths("32")["points"]) {
+    double best = 0;
+    std::string name;
+    for (const json& path : point["paths"]) {
+      EXPECT_NEAR(path["gb_per_s"], point["bytes"].get<double>() / path["ns"].get<double>(), 1e-9);
+      if (path["score"] > best) {
+        best = path["score"];
+        name = path["path"];
+      }
+    }
+    EXPECT_EQ(point["fastest"], name);
+  }
+}
+
+TEST(Paths, IsTextWithItsCrossingPoints) {
+  const Ran ran = here().run({"paths", "-n", "32", "--machine", "songshan"});
+  EXPECT_THAT(ran.out,
+              AllOf(StartsWith("songshan, 32 ranks at once"),
+                    HasSubstr("The fastest is copied, from 16K on knem."), HasSubstr("estimated")));
+}
+
+}  // namespace
+}  // namespace huddle::cli

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "ucx/advice.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "machine/machine_file.h"
+#include "ucx/format.h"
+
+namespace huddle::ucx {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+machine::Machine machine_named(const std::string& name) {
+  return machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + name + ".toml");
+}
+
+std::string sample(const std::string& name) {
+  return read_text(HUDDLE_SOURCE_DIR "/tests/ucx/samples/" + name + ".txt");
+}
+
+Library library(const std::string& version) {
+  return {read_version(sample(version + "-v")), read_settings(sample(version + "-ca")),
+          read_devices(sample(version + "-d"))};
+}
+
+const Setting* find(const Advice& advice, std::string_view name) {
+  for (const Setting& one : advice.settings) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+std::string value(const Advice& advice, std::string_view name) {
+  const Setting* const found = find(advice, name);
+  return found == nullptr ? "" : found->value;
+}
+
+std::string why_not(const Advice& advice, std::string_view name) {
+  for (const Omitted& one : advice.omitted) {
+    if (one.name == name) return one.why;
+  }
+  return "";
+}
+
+double rate(const Advice& advice, std::string_view name) { return std::stod(value(advice, name)); }
+
+class Songshan : public ::testing::Test {
+ protected:
+  Advice of(Version version, int ranks) const {
+    return advise(model_,
+                  {.ranks = ranks, .version = version, .library = nullptr, .users_own = {}});
+  }
+
+ private:
+  machine::Machine machine_ = machine_named("songshan");
+  machine::CostModel model_{machine_};
+};
+
+// What the paper set by hand, from the machine file.
+TEST_F(Songshan, HasThePapersSettings) {
+  const Advice advice = of({1, 9}, 32);
+  EXPECT_EQ(value(advice, "UCX_NUM_PPN"), "32");
+  EXPECT_EQ(value(advice, "UCX_MAX_RNDV_LANES"), "4");
+  EXPECT_EQ(value(advice, "UCX_IB_PCI_RELAXED_ORDERING"), "on");
+  EXPECT_LT(std::stod(value(advice, "UCX_MULTI_LANE_MAX_RATIO")), 10);
+}
+
+TEST_F(Songshan, KnemIsTimesTheRanksWhereUcxDividesByThem) {
+  EXPECT_NEAR(rate(of({1, 13}, 32), "UCX_KNEM_BW"), 32 * rate(of({1, 14}, 32), "UCX_KNEM_BW"), 32);
+  EXPECT_GT(rate(of({1, 14}, 32), "UCX_KNEM_BW"), rate(of({1, 14}, 32), "UCX_CMA_BW"));
+}
+
+TEST_F(Songshan, TheCardIsLeftInWhereItIsTheFaster) {
+  EXPECT_EQ(find(of({1, 9}, 2), "UCX_MULTI_LANE_MAX_RATIO"), nullptr);
+  EXPECT_THAT(why_not(of({1, 9}, 2), "UCX_MULTI_LANE_MAX_RATIO"),
+              HasSubstr("the card is the faster"));
+}
+
+class RealUcx : public ::testing::TestWithParam<const char*> {
+ protected:
+  Advice advice(std::vector<std::string> users_own = {}) const {
+    return advise(model_, {.ranks = 2,
+                           .version = library_.version,
+                           .library = &library_,
+                           .users_own = std::move(users_own)});
+  }
+  Library library_ = library(GetParam());
+
+ private:
+  machine::Machine machine_ = machine_named("amd-epyc-2c-a606becc");
+  machine::CostModel model_{machine_};
+};
+
+TEST_P(RealUcx, EverySettingIsOneThatItLists) {
+  const Advice given = advice();
+  EXPECT_GE(given.settings.size(), 4u);
+  for (const Setting& one : given.settings) {
+    EXPECT_EQ(library_.settings.count(one.name), 1u) << one.name;
+    EXPECT_EQ(one.replaces, library_.settings.at(one.name));
+    EXPECT_NE(one.figure, "");
+    EXPECT_NE(one.reason, "");
+  }
+}
+
+TEST_P(RealUcx, WhatTheUserHasSetIsKept) {
+  const Advice given = advice({"UCX_CMA_BW"});
+  EXPECT_EQ(find(given, "UCX_CMA_BW"), nullptr);
+  EXPECT_THAT(why_not(given, "UCX_CMA_BW"), HasSubstr("yours is kept"));
+}
+
+TEST_P(RealUcx, ASlowCardStaysOutByItself) {
+  EXPECT_EQ(find(advice(), "UCX_MULTI_LANE_MAX_RATIO"), nullptr);
+  EXPECT_THAT(why_not(advice(), "UCX_MULTI_LANE_MAX_RATIO"), HasSubstr("with 4 it stays out"));
+}
+
+// A user's figure for CMA that lets loopback TCP seem worth a share.
+TEST_P(RealUcx, ACardThatUcxWouldTakeIsKeptOut) {
+  library_.settings["UCX_CMA_BW"] = "20.00MBps";
+  const double ratio = std::stod(value(advice({"UCX_CMA_BW"}), "UCX_MULTI_LANE_MAX_RATIO"));
+  EXPECT_LT(ratio, 20 / (11.91 / 2));
+  EXPECT_GE(ratio, 1);
+}
+
+TEST_P(RealUcx, RailsAreForSeveralInfinibandCardsOnly) {
+  EXPECT_EQ(find(advice(), "UCX_MAX_RNDV_RAILS"), nullptr);
+  for (const char* name : {"mlx5_0:1", "mlx5_1:1"}) {
+    library_.devices.push_back({"rc_mlx5", name, DeviceKind::network, 23e9, 0});
+    library_.devices.push_back({"dc_mlx5", name, DeviceKind::network, 23e9, 0});
+  }
+  EXPECT_EQ(value(advice(), "UCX_MAX_RNDV_RAILS"), "2");
+  EXPECT_THAT(find(advice(), "UCX_MAX_RNDV_RAILS")->figure, HasSubstr("not verified here"));
+}
+
+TEST_P(RealUcx, ASettingThatItLacksIsNamed) {
+  library_.settings.erase("UCX_SYSV_BW");
+  EXPECT_EQ(find(advice(), "UCX_SYSV_BW"), nullptr);
+  EXPECT_THAT(why_not(advice(), "UCX_SYSV_BW"), HasSubstr("does not have it"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, RealUcx, ::testing::Values("1.13", "1.22"));
+
+const std::vector<Setting> two = {{"UCX_NUM_PPN", "4", "four", "auto", "because"},
+                                  {"UCX_CMA_BW", "9MBps", "nine", "", "so"}};
+
+std::string in(Format format, Version version = {1, 22}) {
+  return written({"m", version, 4, ""}, two, format);
+}
+
+TEST(Format, IsWhatWhoeverStartsTheJobWants) {
+  EXPECT_THAT(in(Format::env), HasSubstr("# because\n#   four; UCX: auto\nexport UCX_NUM_PPN=4\n"));
+  EXPECT_THAT(in(Format::conf), HasSubstr("\nUCX_CMA_BW=9MBps\n"));
+  EXPECT_EQ(in(Format::openmpi), "-x UCX_NUM_PPN=4 -x UCX_CMA_BW=9MBps\n");
+  EXPECT_EQ(in(Format::mpich), "-genv UCX_NUM_PPN 4 -genv UCX_CMA_BW 9MBps\n");
+  EXPECT_THAT(in(Format::slurm), StartsWith("#!/bin/sh\n"));
+  EXPECT_THAT(in(Format::slurm), HasSubstr("echo 'export UCX_CMA_BW=9MBps'\n"));
+}
+
+TEST(Format, UcxConfIsForVersionsThatReadItByProcessor) {
+  EXPECT_THROW(in(Format::conf, {1, 16}), UsageError);
+  EXPECT_THAT(in(Format::conf, {1, 17}), HasSubstr("UCX_NUM_PPN"));
+}
+
+TEST(Format, SaysWhatSpeaksAgainstIt) {
+  EXPECT_THAT(written({"m", {1, 9}, 4, "Unverified"}, two, Format::env),
+              HasSubstr("# Unverified.\n"));
+}
+
+TEST(Format, UnknownOnesAreNamedWithThoseThatThereAre) {
+  try {
+    format_named("yaml");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("env, conf, openmpi, mpich, slurm"));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::ucx
