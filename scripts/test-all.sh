@@ -83,6 +83,7 @@ ucx_wheel() {
     build/test-all/ucx/lib/python3*/site-packages/libucx/bin/ucx_info
 }
 step ucx ucx_wheel
+step paths python3 -B tests/ucx/paths_again.py build/release/bin/huddle
 step simgrid python3 -B tests/sim/simgrid_test.py build/release/bin/huddle --thorough
 step sim-large tests/sim/large_test.sh build/release/bin/huddle
 step tidy scripts/tidy.sh

@@ -26,6 +26,8 @@ namespace huddle::cli {
 namespace {
 
 constexpr int most_ranks = 1024;
+// The fewest of which an interval holds.
+constexpr int program_rounds = 6;
 
 std::vector<std::string> format_words() {
   return {ucx::format_names.begin(), ucx::format_names.end()};
@@ -68,6 +70,7 @@ class UcxCommand : public Command {
            "  huddle ucx --ppn 32 > ucx.sh   to be sourced before the job starts\n"
            "  mpirun $(huddle ucx --format openmpi) -n 4 ./app\n"
            "  huddle ucx --check             over what messages go, without and with them\n"
+           "  huddle ucx --check mpirun -n 4 ./app   the same of a program, six times each\n"
            "  huddle ucx --machine songshan --for 1.9 --ppn 32\n"
            "\n"
            "Exit status: 0 fine; 1 there is no UCX, no calibration, or, with --check, a network "
@@ -89,6 +92,8 @@ class UcxCommand : public Command {
     options.text("--tool", tool_, "FILE", "the ucx_info to ask; the first in PATH");
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
+    options.rest("COMMAND", command_,
+                 "with --check: an MPI program, timed without and with them instead");
     options.exclude("--format", "--json");
     options.exclude("--format", "--check");
     options.exclude("--for", "--check");
@@ -97,6 +102,9 @@ class UcxCommand : public Command {
   ExitCode run(const Context& context) override {
     const ucx::Format format = format_.empty() ? ucx::Format::env : ucx::format_named(format_);
     if (!for_.empty()) version_named(for_);
+    if (!check_ && (!command_.empty() || !mpi_.empty() || dry_run_)) {
+      throw UsageError("a program, --mpi and --dry-run belong to --check");
+    }
     const machine::Discovery here = machine::discover_this_machine();
     const MachineInQuestion machine = machine_in_question(context, here.topology);
     if (machine.loaded.path.empty()) {
@@ -178,12 +186,15 @@ class UcxCommand : public Command {
 
   ExitCode check(const Console& console, const ucx::Tool& tool, const ucx::Library& library,
                  const MachineInQuestion& machine, const UcxAdvice& given) const {
-    UcxCheck check{given, {}, {}, library.devices, {}, {}};
+    UcxCheck check;
+    check.given = given;
+    check.devices = library.devices;
     const auto settings = ucx::lines_of(given.advice.settings);
     check.now = ucx::read_selections(tool.selections_text({}));
     check.advised = ucx::read_selections(tool.selections_text(settings));
     check.complaints = tool.complaints_about(settings);
-    if (!dry_run_) check.runs = timed(console, machine, check.given);
+    if (!dry_run_ && command_.empty()) check.runs = timed(console, machine, check.given);
+    if (!dry_run_ && !command_.empty()) check.program_runs = program_runs(check.given);
     console.print(json_ ? ucx_check_json(check) : ucx_check_text(check, console.columns));
     const bool is_fine = strays_of(check.now, check.devices).empty() && check.complaints.empty();
     return is_fine ? ExitCode::fine : ExitCode::failure;
@@ -215,6 +226,14 @@ class UcxCommand : public Command {
     }
   }
 
+  UcxProgramRuns program_runs(const UcxAdvice& given) const {
+    const Interrupt interrupt;
+    UcxProgramRuns runs = run_program_both_ways(command_, given.advice.settings, program_rounds,
+                                                interrupt.requested());
+    if (runs.runs.interrupted) interrupt.die();
+    return runs;
+  }
+
   // Open MPI takes UCX by itself only where there are certain network cards.
   static std::vector<std::string> take_ucx() {
     return {"OMPI_MCA_pml=ucx", "OMPI_MCA_opal_common_ucx_tls=any",
@@ -223,6 +242,7 @@ class UcxCommand : public Command {
 
   int ranks_ = 0;
   std::string for_, format_, tool_, mpi_;
+  std::vector<std::string> command_;
   bool check_ = false;
   bool dry_run_ = false;
   bool json_ = false;

@@ -89,6 +89,17 @@ ordered_json json_of(const UcxRuns& runs) {
           {"dropped", std::move(dropped)}};
 }
 
+ordered_json json_of(const UcxProgramRuns& program) {
+  const versus::Estimate ratio = program.runs.speedup();
+  return {{"without_seconds", program.runs.of(versus::Side::native).wall_seconds},
+          {"with_seconds", program.runs.of(versus::Side::huddle).wall_seconds},
+          {"ratio", ratio.ratio},
+          {"low", ratio.low},
+          {"high", ratio.high},
+          {"sent_without", program.before},
+          {"sent_with", program.after}};
+}
+
 }  // namespace
 
 std::string ucx_json(const UcxAdvice& given) {
@@ -106,6 +117,7 @@ std::string ucx_check_json(const UcxCheck& check) {
   document["network_now"] = json_of(strays_of(check.now, check.devices));
   document["network_advised"] = json_of(strays_of(check.advised, check.devices));
   document["runs"] = check.runs ? json_of(*check.runs) : ordered_json();
+  document["program"] = check.program_runs ? json_of(*check.program_runs) : ordered_json();
   return json_text(document);
 }
 

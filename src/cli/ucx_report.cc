@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "calibrate/statistics.h"
 #include "cli/table.h"
 #include "select/operation.h"
 
@@ -34,21 +37,17 @@ std::string selections_text(const std::string& title,
 }
 
 // What the busiest device carried, for each side.
-std::string traffic_text(const UcxRun& run) {
-  std::string busiest;
-  double most = -1;
-  for (const auto& [device, bytes] : run.before) {
-    const auto after = run.after.find(device);
-    const double both = bytes + (after == run.after.end() ? 0 : after->second);
-    if (both > most) {
-      most = both;
-      busiest = device;
-    }
-  }
-  if (most <= 0) return "-";
-  const auto after = run.after.find(busiest);
-  return fmt::format("{} {}, {}", busiest, size_text(run.before.at(busiest)),
-                     size_text(after == run.after.end() ? 0 : after->second));
+std::string traffic_text(const ucx::Traffic& before, const ucx::Traffic& after) {
+  ucx::Traffic both = before;
+  ucx::add(after, both);
+  const auto busiest = std::max_element(
+      both.begin(), both.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (busiest == both.end() || busiest->second <= 0) return "-";
+  const auto of = [&](const ucx::Traffic& side) {
+    const auto found = side.find(busiest->first);
+    return size_text(found == side.end() ? 0 : found->second);
+  };
+  return fmt::format("{} {}, {}", busiest->first, of(before), of(after));
 }
 
 std::string runs_text(const UcxRuns& runs, int columns) {
@@ -61,13 +60,26 @@ std::string runs_text(const UcxRuns& runs, int columns) {
                time_text(run.before_ns), time_text(run.after_ns),
                fmt::format("{:.2f} ({:.2f} to {:.2f})", run.estimate.ratio, run.estimate.low,
                            run.estimate.high),
-               traffic_text(run)});
+               traffic_text(run.before, run.after)});
   }
   text += table.text(columns);
   for (const ucx::Omitted& one : runs.dropped) {
     text += fmt::format("{} is dropped: {}\n", one.name, one.why);
   }
   return text + "\n";
+}
+
+std::string program_text(const UcxProgramRuns& program) {
+  const versus::Estimate ratio = program.runs.speedup();
+  return fmt::format(
+      "The program without and with huddle's settings, {} runs of each, in turns: {:.3f} s, {:.3f} "
+      "s; "
+      "{:.3f} ({:.3f} to {:.3f}){}\nnetwork sent, each: {}\n\n",
+      program.runs.rounds(),
+      calibrate::median_of(program.runs.of(versus::Side::native).wall_seconds),
+      calibrate::median_of(program.runs.of(versus::Side::huddle).wall_seconds), ratio.ratio,
+      ratio.low, ratio.high, ratio.sure && ratio.high < least_ratio ? ": slower with them" : "",
+      traffic_text(program.before, program.after));
 }
 
 }  // namespace
@@ -93,6 +105,7 @@ std::string ucx_check_text(const UcxCheck& check, int columns) {
     text += fmt::format("UCX about huddle's settings: {}\n", complaint);
   }
   if (check.runs) text += runs_text(*check.runs, columns);
+  if (check.program_runs) text += program_text(*check.program_runs);
   const auto strays = strays_of(check.now, check.devices);
   for (const Stray& stray : strays) {
     text += fmt::format("{:.0f} % of messages from {} on go through {}/{}, a network device: {}\n",

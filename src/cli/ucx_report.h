@@ -29,7 +29,8 @@ struct UcxCheck {
   std::vector<ucx::Selection> advised;
   std::vector<ucx::Device> devices;
   std::vector<std::string> complaints;  // of UCX, about huddle's settings
-  std::optional<UcxRuns> runs;          // where there was an MPI to run
+  std::optional<UcxRuns> runs;          // of an MPI's own collectives
+  std::optional<UcxProgramRuns> program_runs;
 };
 
 // Lanes over a network, of messages inside the node.

@@ -3,12 +3,16 @@
 #include "cli/ucx_runs.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "launch/program_path.h"
 #include "select/operation.h"
 
 namespace huddle::cli {
@@ -98,7 +102,53 @@ std::vector<ucx::Omitted> to_blame(const UcxRunPlan& plan, const UcxRun& slowest
   return blamed;
 }
 
+// What is sent while a run lasts belongs to its side; the warm-up is nobody's.
+class RunTraffic : public versus::RunWatcher {
+ public:
+  void begin(versus::Side side, std::size_t runs_done) override {
+    end();
+    running_ = runs_done == 0 ? nullptr : &of(side);
+  }
+  void end() {
+    ucx::Traffic now = ucx::sent_so_far(system_);
+    if (running_ != nullptr) ucx::add(ucx::between(start_, now), *running_);
+    start_ = std::move(now);
+    running_ = nullptr;
+  }
+  ucx::Traffic& of(versus::Side side) { return side == versus::Side::native ? native_ : huddle_; }
+
+ private:
+  System system_;
+  ucx::Traffic start_, native_, huddle_;
+  ucx::Traffic* running_ = nullptr;
+};
+
+std::vector<std::string> environment_with(const std::vector<ucx::Setting>& settings) {
+  std::vector<std::string> lines = ucx::lines_of(settings);
+  for (char** line = environ; *line != nullptr; ++line) lines.emplace_back(*line);
+  return lines;
+}
+
 }  // namespace
+
+UcxProgramRuns run_program_both_ways(const std::vector<std::string>& command,
+                                     const std::vector<ucx::Setting>& settings, int rounds,
+                                     const std::atomic<bool>& stop) {
+  const char* const path = std::getenv("PATH");
+  const std::string_view search_path = path == nullptr ? "" : path;
+  const auto program = launch::find_program(command.front(), search_path);
+  if (!program) throw UsageError(launch::why_not_found(command.front()));
+  RunTraffic traffic;
+  UcxProgramRuns both{versus::compare_whole_runs({*program, command, environment_with({})},
+                                                 {*program, command, environment_with(settings)},
+                                                 rounds, traffic, stop),
+                      {},
+                      {}};
+  traffic.end();
+  both.before = traffic.of(versus::Side::native);
+  both.after = traffic.of(versus::Side::huddle);
+  return both;
+}
 
 UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& settings,
                       versus::Watcher& watcher, const std::atomic<bool>& stop) {

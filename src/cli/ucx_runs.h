@@ -13,6 +13,7 @@
 #include "ucx/traffic.h"
 #include "versus/bench.h"
 #include "versus/find_mpi.h"
+#include "versus/whole_runs.h"
 
 namespace huddle::cli {
 
@@ -35,6 +36,16 @@ struct UcxRuns {
 
 // Slower than this, as a share of the speed without them, settings may make nothing.
 inline constexpr double least_ratio = 0.95;
+
+// A program of the user's, as it is and with the settings.
+struct UcxProgramRuns {
+  versus::WholeRuns runs;  // `native` is without the settings, `huddle` with them
+  ucx::Traffic before;     // in all runs of that side
+  ucx::Traffic after;
+};
+UcxProgramRuns run_program_both_ways(const std::vector<std::string>& command,
+                                     const std::vector<ucx::Setting>& settings, int rounds,
+                                     const std::atomic<bool>& stop);
 
 struct UcxRunPlan {
   versus::Mpi mpi;

@@ -57,6 +57,8 @@ TEST(Ucx, RefusesWhatItCannotKnow) {
                "--format env");
   expect_error(here().run({"ucx", "--machine", calibrated, "--ppn", "0"}), 2, "--ppn");
   expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--for", "1.9"}), 2, "--for");
+  expect_error(here().run({"ucx", "--machine", calibrated, "mpirun", "./app"}), 2,
+               "belong to --check");
 }
 
 TEST(Ucx, WritesThePapersSettingsFromItsMachine) {
@@ -118,6 +120,19 @@ TEST(UcxCheckText, ShowsRunsAndWhatWasDropped) {
   const json document = json::parse(ucx_check_json(check));
   EXPECT_EQ(document["network_now"][0]["device"], "lo");
   EXPECT_EQ(document["runs"]["points"][0]["sent_with"]["lo"], 104);
+}
+
+TEST(UcxCheckText, ShowsAProgramBothWays) {
+  UcxCheck check = sample_check("lo", ucx::DeviceKind::network);
+  UcxProgramRuns program;
+  program.runs.of(versus::Side::native).wall_seconds.assign(8, 1.0);
+  program.runs.of(versus::Side::huddle).wall_seconds.assign(8, 1.25);
+  program.before = {{"eth0", 5}, {"lo", 44e6}};
+  check.program_runs = program;
+  EXPECT_THAT(ucx_check_text(check, 80),
+              AllOf(HasSubstr("1.000 s, 1.250 s; 0.800 (0.800 to 0.800): slower with them"),
+                    HasSubstr("network sent, each: lo 42M, 0")));
+  EXPECT_EQ(json::parse(ucx_check_json(check))["program"]["ratio"], 0.8);
 }
 
 json paths(const std::string& ranks) {
