@@ -22,7 +22,7 @@ constexpr int crowded_calls = 4;
 // they average over, and long enough for a root that runs ahead.
 constexpr std::size_t osu_small_bytes = 8 << 10;
 constexpr int osu_small_calls = 200;
-constexpr int osu_large_calls = 20;
+constexpr int osu_large_calls = 10;
 
 constexpr int stretches = 10;
 // Long enough for ten stretches of a millisecond; no time slice of a scheduler is longer.

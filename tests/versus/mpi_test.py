@@ -70,7 +70,7 @@ def loops_as_osu_has_them_are_timed(launcher):
     assert report["settings"]["timing"] == "osu", report["settings"]
     assert {point["operation"] for point in report["points"]} == OPERATIONS
     for point in report["points"]:
-        assert point["passed_calls"] == 0 and point["calls_in_a_stretch"] >= 20, point
+        assert point["passed_calls"] == 0 and point["calls_in_a_stretch"] >= 10, point
         assert "choice" not in point and "floor_ns" not in point, point
 
 
