@@ -11,7 +11,7 @@ from .plots.latency import latency_figure
 from .plots.palette import DARK, LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
 from .results import BELOW_BAR, PASSED, UNSTEADY
 from .sentences import (candidate_text, command, doubts, heap_text, model_error_text, rivals_text,
-                        setting_rows, summary, why)
+                        setting_rows, summary, timing_text, why)
 from .words import ratio_text, size_text, time_text
 
 escape = html.escape
@@ -86,7 +86,7 @@ def _machine(results):
 def _operations(results):
     confidence = f"{results.settings.confidence * 100:g} %"
     floors = any(point.floor_ns for point in results.points)
-    note = (f"Time from the last rank in to the last rank out; bands and brackets hold the true "
+    note = (f"{timing_text(results)}; bands and brackets hold the true "
             f"median with {confidence} confidence. Hollow marks are unsteady points.")
     if results.has_peers:
         note += (f" The dashed line is {results.under}'s own, from the few samples by which the best "

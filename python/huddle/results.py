@@ -90,6 +90,8 @@ class Settings:
     ops: str  # empty: all
     quick: bool
     heap: bool  # the ranks' buffers were in the shared heap
+    timing: str  # what lay between the calls: apart, osu or cold
+    cold_calls: Optional[int]  # of each start, where that is what was timed
     mpi: str  # the launcher, where one MPI was measured; empty: not known, or the best of several
     mpi_library: str  # as it was given; empty: not given
     peers: str  # the folder of several MPIs, as it was given; empty: none, or not known
@@ -262,6 +264,8 @@ def _settings(given):
                     ops=given.text("ops"),
                     quick=given.flag("quick"),
                     heap=given.flag("heap") if given.has("heap") else False,
+                    timing=_text_or_nothing(given, "timing") or "apart",
+                    cold_calls=given.whole("cold_calls") if given.has("cold_calls") else None,
                     mpi=_text_or_nothing(given, "mpi"),
                     mpi_library=_text_or_nothing(given, "mpi_library"),
                     peers=_text_or_nothing(given, "peers"),

@@ -23,6 +23,18 @@ def buffers_text(results):
     return "buffers in the shared heap" if results.settings.heap else "buffers in ordinary memory"
 
 
+def timing_text(results):
+    """What a time is."""
+    settings = results.settings
+    if settings.timing == "osu":
+        return "Mean time of all ranks, call after call as in OSU's loop, one root, the same data"
+    if settings.timing == "cold":
+        calls = "call" if settings.cold_calls == 1 else counted(settings.cold_calls, "call")
+        return (f"Time of the first {calls} of processes just started, on new communicators and arrays, "
+                "by call")
+    return "Time from the last rank in to the last rank out"
+
+
 def summary(results):
     """One sentence."""
     points = results.points
@@ -112,6 +124,10 @@ def command(results):
         words.append("--quick")
     if settings.seconds:
         words += ["--seconds", str(settings.seconds)]
+    if settings.timing == "cold":
+        words += ["--cold", str(settings.cold_calls)]
+    elif settings.timing != "apart":
+        words += ["--loop", settings.timing]
     words += ["--heap", "on" if settings.heap else "off"]
     if results.machine_file:
         words += ["--machine", results.machine_file]
@@ -144,6 +160,7 @@ def setting_rows(results):
         yield role, mpi.short_version if is_said else f"{mpi.name}: {mpi.short_version}"
     yield "ranks", f"{results.ranks}{', sharing cores' if results.crowded else ''}"
     yield "buffers", "in the shared heap" if settings.heap else "ordinary memory"
+    yield "what is timed", timing_text(results)
     yield "operations", settings.ops or "all"
     yield "sizes", settings.sizes
     yield "a point lasts", (f"until its interval is within {settings.half_width * 100:g} %, "

@@ -5,11 +5,13 @@
 #include "base/file.h"
 #include "cli/bench_options.h"
 #include "select/operation.h"
+#include "versus/order.h"
 
 namespace huddle::cli {
 namespace {
 
 constexpr int most_seconds = 86400;
+constexpr const char* one_call = "1";  // where --cold has no number
 
 class BenchCommand : public Command {
  public:
@@ -32,10 +34,13 @@ class BenchCommand : public Command {
            "  huddle bench -n 16 --ops bcast,allreduce --sizes 8:4M\n"
            "  huddle bench --mpi /opt/mpi/bin/mpiexec --json bench.json\n"
            "  huddle bench --peers DIR        the best of all that bench/peers DIR set up\n"
+           "  huddle bench --loop osu         as OSU's programs time it\n"
+           "  huddle bench --cold 10          the first 10 calls of a new program\n"
            "  huddle bench --json now.json && huddle report now.json\n"
            "                                  every sample to a file, and that as a page\n\n"
-           "Exit status: 0 fine, 1 with --peers: at some point huddle's interval lies below 0.9 of "
-           "the best MPI's speed, six times in a row.";
+           "Exit status: 0 fine, 1 with --peers or --cold: at some point huddle's interval lies "
+           "below "
+           "0.9 of the best MPI's speed, six times in a row.";
   }
   void declare(Options& options) override {
     options.text("--ops", given_.ops, "OP,...", "the collectives to time; all");
@@ -44,6 +49,14 @@ class BenchCommand : public Command {
     options.text("--sizes", given_.sizes, "FROM:TO",
                  "sizes, by factors of 4, or a list such as 8,64K; 8:4M");
     options.number("-n,--ranks", given_.ranks, 2, most_bench_ranks, "N", "ranks in place of 2");
+    options.text("--loop", given_.loop, "WORD",
+                 "apart: each call behind a barrier, with new data, roots in turn; osu: nothing "
+                 "between calls, one root, the same data, the mean of all ranks; apart");
+    options.complete("--loop", Value::word,
+                     {versus::timing_names.begin(), versus::timing_names.begin() + versus::loops});
+    options.optional_text("--cold", given_.cold, one_call, "N",
+                          "the first N calls (1) of processes just started, on a communicator just "
+                          "made and arrays never used, native and huddle in turns");
     options.flag("--quick", given_.quick, "few sizes, wider intervals");
     options.number("--seconds", given_.seconds, 1, most_seconds, "N",
                    "time for all points together, at most");
@@ -56,6 +69,8 @@ class BenchCommand : public Command {
     options.text("--under", given_.under, "NAME", "with --peers: the MPI that huddle runs under");
     options.setting("heap");
     options.setting("machine");
+    options.exclude("--cold", "--loop");
+    options.exclude("--cold", "--peers");
     options.exclude("--peers", "--mpi");
     options.exclude("--peers", "--mpi-library");
   }

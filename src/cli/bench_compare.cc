@@ -43,6 +43,10 @@ std::string differences(const MeasuredRun& before, const MeasuredRun& after,
   };
   if (before.machine != after.machine) say("the machines are not the same");
   if (before.ranks != after.ranks) say("the ranks are not as many");
+  if (before.timing != after.timing) {
+    say(fmt::format("what is timed is not the same: {} and {}", printable(before.timing),
+                    printable(after.timing)));
+  }
   if (before.mpis != after.mpis) say("the MPIs that huddle was held against are not the same");
   const std::size_t alone = before.points.size() + after.points.size() - 2 * all.size();
   if (alone > 0)

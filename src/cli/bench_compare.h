@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "versus/order.h"
 #include "versus/ratio.h"
 
 namespace huddle::cli {
@@ -27,6 +28,7 @@ struct MeasuredRun {
   std::string huddle;  // its version
   std::string under;
   int ranks = 0;
+  std::string timing = std::string(name(versus::Timing::apart));  // early files do not say it
   std::vector<std::string> mpis;
   std::vector<MeasuredPoint> points;
 };

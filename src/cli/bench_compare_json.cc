@@ -62,6 +62,7 @@ MeasuredRun run_from(const Json& document, const std::string& path) {
                   document.at("huddle").get<std::string>(),
                   document.at("under").get<std::string>(),
                   document.at("ranks").get<int>(),
+                  document.value(Json::json_pointer("/settings/timing"), MeasuredRun().timing),
                   {},
                   {}};
   for (const Json& mpi : document.at("mpis")) run.mpis.push_back(mpi.at("name").get<std::string>());

@@ -85,6 +85,7 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
                          {"ops", report.ops},
                          {"sizes", report.sizes},
                          {"quick", report.quick},
+                         {"timing", name(report.timing)},
                          {"point_seconds", report.effort.point_seconds},
                          {"half_width", report.effort.half_width},
                          {"confidence", versus::confidence},
@@ -99,6 +100,7 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
   }
   ordered_json& settings = root["settings"];
   if (report.seconds > 0) settings["seconds"] = report.seconds;
+  if (report.timing == versus::Timing::cold) settings["cold_calls"] = report.cold_calls;
   if (!report.mpi.empty()) settings["mpi"] = report.mpi;
   if (!report.mpi_library.empty()) settings["mpi_library"] = report.mpi_library;
   if (!report.peers.empty()) settings["peers"] = report.peers;

@@ -80,6 +80,20 @@ std::string operation_table(const MpiBenchReport& report, Operation operation, i
   return text;
 }
 
+std::string timing_text(const MpiBenchReport& report) {
+  switch (report.timing) {
+    case versus::Timing::apart:
+      return "from the last rank in to the last out, roots in turns";
+    case versus::Timing::osu:
+      return "call after call as in OSU's loop, one root, the same data, the mean of all ranks";
+    case versus::Timing::cold:
+      return fmt::format(
+          "the first {} of processes just started, new communicators and arrays",
+          report.cold_calls == 1 ? "call" : fmt::format("{} calls", report.cold_calls));
+  }
+  return {};
+}
+
 std::string heading(const MpiBenchReport& report, int columns) {
   const versus::Report& measured = report.measured;
   std::string text =
@@ -90,12 +104,12 @@ std::string heading(const MpiBenchReport& report, int columns) {
                            : "uncalibrated: choices rest on generic figures (huddle calibrate)"),
            0, columns);
   text += wrap("",
-               fmt::format("{} ranks{}; huddle under {}{}; from the last rank in to the last out, "
-                           "roots in turns",
-                           report.ranks, measured.crowded ? " that share cores" : "",
+               fmt::format("{} ranks{}; huddle under {}{}; {}", report.ranks,
+                           measured.crowded ? " that share cores" : "",
                            short_version(measured.versions[measured.under]),
                            report.in_heap ? "; heap on: buffers in the shared heap"
-                                          : "; heap off: buffers in ordinary memory"),
+                                          : "; heap off: buffers in ordinary memory",
+                           timing_text(report)),
                0, columns);
   if (!report.has_peers()) return text;
   for (std::size_t i = 0; i < measured.mpis.size(); ++i) {

@@ -22,6 +22,8 @@ struct MpiBenchReport {
   int ranks = 2;
   bool in_heap = false;  // where the buffers lie
   bool quick = false;
+  versus::Timing timing = versus::Timing::apart;
+  int cold_calls = 1;
   versus::Effort effort;
   std::string ops;
   std::string sizes;

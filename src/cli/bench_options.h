@@ -27,6 +27,8 @@ struct MpiBenchOptions {
   std::string peers;
   std::string under;
   int seconds = 0;  // 0: not given
+  std::string loop;
+  std::string cold;  // a number; empty: not asked for
 };
 
 // The collectives inside a node against bare code.

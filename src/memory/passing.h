@@ -63,6 +63,8 @@ inline constexpr std::array<Passing, 8> to_and_fro = {CopyKernel::plain,
                                                       by_taking,
                                                       by_returning,
                                                       by_returning_pages};
+// By a writer that has just read the lines, to the one that had written them.
+inline constexpr std::array<Passing, 2> answers = {by_returning, by_returning_pages};
 // By a writer that reads nothing meanwhile.
 inline constexpr std::array<Passing, 2> one_way = {by_asking, by_asking_pages};
 // Of blocks that are joined to something where they lie: nobody copies them out.

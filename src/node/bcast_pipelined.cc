@@ -14,6 +14,7 @@ PipelinedBcast::PipelinedBcast(const Parameters& parameters, const Seats& seats,
       done_(carver_),
       done_guard_(done_, start),
       queue_offset_(carver_.take(queue_ * cell_bytes_, page_bytes)),
-      count_(start) {}
+      count_(start),
+      begin_(start) {}
 
 }  // namespace huddle::node

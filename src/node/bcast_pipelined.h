@@ -9,9 +9,14 @@
 // its own that its children watch, in place of writing a word of each child, and readers count what
 // they have read in lines of their own, in place of taking turns at one counter. So every flag has
 // one writer whatever the root, and roots may follow each other without waiting.
+//
+// Between two ranks a root may also answer: it fills the very cells that it has just read, whoever
+// owns them. Their lines are at hand, and nobody has to be asked whether there is room
+// (docs/records/0032).
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "memory/passing.h"
@@ -36,6 +41,9 @@ class PipelinedBcast {
     int shape = 0;                 // of the notifications: the number of one of the shapes
     int fragment_cells = 2;        // f
     memory::Passing passing = {};  // taken only between two ranks
+    // The same where the root was the reader of the call before: its lines return. Only between two
+    // ranks.
+    std::optional<memory::Passing> answer = {};
   };
 
   // pre: shared memory holds `start` everywhere; set_cells and sets are powers of two, for counters
@@ -47,6 +55,7 @@ class PipelinedBcast {
   // pre: fragment_cells is a power of two, not over set_cells.
   template <world::World W>
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
+    const memory::Passing passing = begin(root, plan);
     const std::size_t fragment_bytes = static_cast<std::size_t>(plan.fragment_cells) * cell_bytes_;
     const auto cells = static_cast<world::Sequence>(plan.fragment_cells);
     const auto each_fragment = [&](auto move) {
@@ -59,15 +68,15 @@ class PipelinedBcast {
       count_ = end + (set_ - end % set_) % set_;
     };
     if (w.rank() == root) {
-      each_fragment([&](const Fragment& fragment) { send(w, fragment, plan.passing.in); });
+      each_fragment([&](const Fragment& fragment) { send(w, fragment, passing.in); });
     } else {
       const Roles::Role& role = roles_.of(plan.shape, root);
-      each_fragment(
-          [&](const Fragment& fragment) { receive(w, fragment, root, role, plan.passing); });
+      each_fragment([&](const Fragment& fragment) { receive(w, fragment, role, passing); });
       // Nobody waits for a leaf: it keeps up for the day when it is a root.
       if (!role.has_children) have_.publish(w, count_);
-      // What the root waited for before it filled the last set.
-      done_guard_.learn(count_ - queue_);
+      // What the root waited for before it filled the last set; the only other rank has read all
+      // that it has not written.
+      done_guard_.learn(w.ranks() == 2 ? count_ : count_ - queue_);
     }
     done_.publish(w, count_);
   }
@@ -80,8 +89,22 @@ class PipelinedBcast {
     world::Sequence end_cell = 0;
   };
 
-  Place buffer_of(int owner, const Fragment& fragment) const {
-    return {Region::shared, owner, queue_offset_ + fragment.first_cell % queue_ * cell_bytes_};
+  // Finds the cells for a call: the next ones of the root's queue, or those of the call before.
+  memory::Passing begin(int root, const Plan& plan) {
+    const bool answers = plan.answer && root != root_;
+    if (answers) {
+      used_again_ += count_ - begin_;
+    } else {
+      owner_ = root;
+    }
+    root_ = root;
+    begin_ = count_;
+    return answers ? *plan.answer : plan.passing;
+  }
+
+  Place buffer_of(const Fragment& fragment) const {
+    const world::Sequence buffer = (fragment.first_cell - used_again_) % queue_;
+    return {Region::shared, owner_, queue_offset_ + buffer * cell_bytes_};
   }
 
   template <world::World W>
@@ -90,18 +113,17 @@ class PipelinedBcast {
       // All have read what this set held before.
       done_guard_.wait_for_others(w, fragment.first_cell + set_ - queue_);
     }
-    w.copy(buffer_of(w.rank(), fragment), {Region::input, w.rank(), fragment.at}, fragment.bytes,
-           kernel);
+    w.copy(buffer_of(fragment), {Region::input, w.rank(), fragment.at}, fragment.bytes, kernel);
     have_.publish(w, fragment.end_cell);
   }
 
   template <world::World W>
-  void receive(W& w, const Fragment& fragment, int root, const Roles::Role& role,
+  void receive(W& w, const Fragment& fragment, const Roles::Role& role,
                const memory::Passing& passing) {
     have_.wait_for(w, role.parent, fragment.end_cell);
     // Others first: they wait for it, and for nothing else of this rank.
     if (role.has_children) have_.publish(w, fragment.end_cell);
-    copy_out(w, {Region::output, w.rank(), fragment.at}, buffer_of(root, fragment), fragment.bytes,
+    copy_out(w, {Region::output, w.rank(), fragment.at}, buffer_of(fragment), fragment.bytes,
              passing);
     if (fragment.end_cell % set_ == 0) done_.publish(w, fragment.end_cell);
   }
@@ -115,7 +137,11 @@ class PipelinedBcast {
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t queue_offset_;
-  world::Sequence count_;  // cells of all calls so far
+  world::Sequence count_;           // cells of all calls so far
+  world::Sequence begin_;           // how many those were when the latest call began
+  world::Sequence used_again_ = 0;  // of them, those that lie where others had lain
+  int root_ = 0;                    // of the latest call
+  int owner_ = 0;                   // of the queue that it went through
 };
 
 }  // namespace huddle::node

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
+#include "node/copy_choice.h"
 
 namespace huddle::select {
 namespace {
@@ -23,6 +25,18 @@ memory::Passing passing_for(const Prices& prices, std::size_t bytes) {
                             prices.shown_to_all(memory::to_one));
 }
 
+// In which manners a root may answer: where it has just been the only reader, with as much as comes
+// back before lines are used twice.
+std::vector<memory::Passing> answers(const Prices& prices, const Request& request,
+                                     std::size_t queue_bytes) {
+  if (!request.root_moved || prices.ranks() > 2 || request.bytes > queue_bytes) return {};
+  std::vector<memory::Passing> all;
+  for (const memory::Passing& passing : memory::answers) {
+    if (node::is_possible(passing, memory::answers)) all.push_back(passing);
+  }
+  return all;
+}
+
 void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                 const Request& request) {
   const std::size_t bytes = request.bytes;
@@ -34,22 +48,34 @@ void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provis
   }
 }
 
+std::size_t queue_bytes(const node::PipelinedBcast::Parameters& parameters) {
+  return static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
+}
+
 void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
                    const Request& request) {
   const std::size_t bytes = request.bytes;
   const auto& parameters = provision.pipelined_bcast;
-  const std::size_t queue =
-      static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
-  const memory::Passing passing = passing_for(prices, bytes);
+  const std::size_t queue = queue_bytes(parameters);
+  const memory::Passing usual = passing_for(prices, bytes);
+  const auto add = [&](std::size_t shape, int cells, const std::optional<memory::Passing>& answer) {
+    const node::Shape& tree_shape = provision.shapes[shape];
+    const node::Tree tree = node::tree(tree_shape, prices.seats(), root);
+    const std::size_t fragment = static_cast<std::size_t>(cells) * parameters.cell_bytes;
+    const memory::Passing& passing = answer ? *answer : usual;
+    list.push_back(
+        {node::PipelinedBcast::Plan{static_cast<int>(shape), cells, usual, answer},
+         fmt::format("{}, fragments of {}, {}", node::name(tree_shape),
+                     size_text(static_cast<double>(fragment)), memory::name(passing)),
+         pipelined_bcast_ns(prices, tree, answer ? bytes : queue, bytes, fragment, passing)});
+  };
   for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
-    const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
     for (int cells = 1; cells <= parameters.set_cells; cells *= 2) {
-      const std::size_t fragment = static_cast<std::size_t>(cells) * parameters.cell_bytes;
-      list.push_back({node::PipelinedBcast::Plan{static_cast<int>(shape), cells, passing},
-                      fmt::format("{}, fragments of {}, {}", node::name(provision.shapes[shape]),
-                                  size_text(static_cast<double>(fragment)), memory::name(passing)),
-                      pipelined_bcast_ns(prices, tree, queue, bytes, fragment, passing)});
-      if (fragment >= bytes) break;
+      add(shape, cells, std::nullopt);
+      for (const memory::Passing& answer : answers(prices, request, queue)) {
+        add(shape, cells, answer);
+      }
+      if (static_cast<std::size_t>(cells) * parameters.cell_bytes >= bytes) break;
     }
   }
 }

@@ -60,11 +60,11 @@ std::vector<std::size_t> within(double factor, const std::vector<std::size_t>& a
 }
 
 // On samples of its own, so that the comparison does not gain from a lucky choice.
-Selection select_rival(const Jobs& jobs, const Point& point) {
+Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   Selection selection;
   std::vector<std::size_t> running;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    selection.median_ns.push_back(calibrate::median_of(native_batch(*jobs[i], point)));
+    selection.median_ns.push_back(calibrate::median_of(native_batch(*jobs[i], point, timing)));
     running.push_back(i);
   }
   running = within(hopeless_at_first, running, selection.median_ns);
@@ -72,7 +72,7 @@ Selection select_rival(const Jobs& jobs, const Point& point) {
   for (int round = 0; round < selection_rounds; ++round) {
     if (round == rounds_before_hopeless) running = within(hopeless, running, selection.median_ns);
     for (const std::size_t i : running) {
-      batches[i].push_back(native_batch(*jobs[i], point));
+      batches[i].push_back(native_batch(*jobs[i], point, timing));
       selection.median_ns[i] = middle_ns(batches[i]);
     }
   }
@@ -103,22 +103,36 @@ class Budget {
   std::chrono::time_point<Clock, Seconds> end_;
 };
 
-PointResult measure(const Jobs& jobs, const Plan& plan, std::size_t under, std::size_t number,
-                    Seconds share) {
-  const std::chrono::time_point<Clock, Seconds> start = Clock::now();
-  const Point& point = plan.points[number];
+// By `duel(effort)`, and again where that lies below the bar. `share`: from `start` on, for all.
+template <class Duel>
+PointResult measure(const Plan& plan, std::chrono::time_point<Clock, Seconds> start, Seconds share,
+                    Duel duel) {
   Effort effort = plan.effort;
   if (plan.is_bounded) effort.point_seconds = share.count() / 2;
-  Job& host = *jobs[under];
-  Selection selection;
-  if (jobs.size() > 1) selection = select_rival(jobs, point);
-  Job& rival = *jobs[selection.best];
-  PointResult result = duel(rival, host, point, effort);
-  result.selection_ns = std::move(selection.median_ns);
+  PointResult result = duel(effort);
   while (result.below_bar() && result.again.size() < tries_again && Clock::now() - start < share) {
-    result.again.push_back(duel(rival, host, point, effort).estimate);
+    result.again.push_back(duel(effort).estimate);
   }
   return result;
+}
+
+PointResult measure_warm(const Jobs& jobs, const Plan& plan, std::size_t under, const Point& point,
+                         Seconds share) {
+  const std::chrono::time_point<Clock, Seconds> start = Clock::now();
+  Selection selection;
+  if (jobs.size() > 1) selection = select_rival(jobs, point, plan.timing);
+  PointResult result = measure(plan, start, share, [&](const Effort& effort) {
+    return duel(*jobs[selection.best], *jobs[under], point, plan.timing, effort);
+  });
+  result.selection_ns = std::move(selection.median_ns);
+  return result;
+}
+
+PointResult measure_cold(const Plan& plan, const Point& point, Seconds share,
+                         const std::atomic<bool>& stop) {
+  return measure(plan, Clock::now(), share, [&](const Effort& effort) {
+    return cold_duel(plan.mpis[plan.under], plan.crew, point, plan.cold_calls, effort, stop);
+  });
 }
 
 }  // namespace
@@ -126,11 +140,16 @@ PointResult measure(const Jobs& jobs, const Plan& plan, std::size_t under, std::
 Report bench(const Plan& plan, Watcher& watcher, const std::atomic<bool>& stop) {
   Report report;
   try {
-    const Jobs jobs = start_all(plan, report, stop);
+    Jobs jobs = start_all(plan, report, stop);
+    const bool is_cold = plan.timing == Timing::cold;
+    if (is_cold) jobs.clear();
     const Budget budget(plan);
     for (std::size_t i = 0; i < plan.points.size(); ++i) {
       watcher.begin(plan.points[i], i);
-      report.results.push_back(measure(jobs, plan, report.under, i, budget.share(i)));
+      const Point& point = plan.points[i];
+      report.results.push_back(
+          is_cold ? measure_cold(plan, point, budget.share(i), stop)
+                  : measure_warm(jobs, plan, report.under, point, budget.share(i)));
     }
   } catch (const Stopped&) {
     report.interrupted = true;

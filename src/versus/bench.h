@@ -20,6 +20,8 @@ struct Plan {
   std::size_t under = 0;  // the one whose processes huddle runs in
   Crew crew;
   std::vector<Point> points;
+  Timing timing = Timing::apart;
+  int cold_calls = 1;  // of each start, where the timing is cold; then there is one MPI
   Effort effort;
   // Whether all points together may take no longer than the effort gives to so many: what one
   // leaves over is for those after it, and all that a point takes counts.

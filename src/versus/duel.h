@@ -5,6 +5,7 @@
 // well enough or the time for it is over.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -45,9 +46,15 @@ struct PointResult {
 };
 
 // rival and host may be one job, which then measures both sides in one go. Throws what jobs throw.
-PointResult duel(Job& rival, Job& host, const Point& point, const Effort& effort);
+// pre, of both: the timing is not cold.
+PointResult duel(Job& rival, Job& host, const Point& point, Timing timing, const Effort& effort);
 
 // The MPI's own operation alone, one batch: nanoseconds a call.
-std::vector<double> native_batch(Job& job, const Point& point);
+std::vector<double> native_batch(Job& job, const Point& point, Timing timing);
+
+// The first so many calls of jobs just started, each of one side: what is compared are starts.
+// Throws what jobs throw.
+PointResult cold_duel(const Mpi& mpi, const Crew& crew, const Point& point, int calls,
+                      const Effort& effort, const std::atomic<bool>& stop);
 
 }  // namespace huddle::versus

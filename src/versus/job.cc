@@ -85,7 +85,9 @@ void Job::start(const Crew& crew) {
   words.insert(words.end(), crew.rank_prefix.begin(), crew.rank_prefix.end());
   for (const std::string& word :
        {fmt::format("{}/huddle-bench-{}", crew.programs, mpi_.abi), mpi_.library,
-        fmt::format("{}/libhuddle_{}.so", crew.programs, mpi_.abi), crew.machine_file}) {
+        crew.with_huddle ? fmt::format("{}/libhuddle_{}.so", crew.programs, mpi_.abi)
+                         : std::string(no_back_end),
+        crew.machine_file}) {
     if (!word.empty()) words.push_back(word);
   }
   const Pipe to;

@@ -27,6 +27,7 @@ struct Crew {
   std::string machine_file;                   // empty: the ranks look for one
   std::vector<std::string> environment = {};  // NAME=VALUE, before those that there are
   std::vector<std::string> rank_prefix = {};  // words of a command that starts the rank program
+  bool with_huddle = true;                    // else the MPI is alone in the ranks
 };
 
 // A way in which huddle could have carried out a call.

@@ -21,6 +21,20 @@ enum class Side { native, huddle };
 inline constexpr std::array<std::string_view, 2> side_names = {"native", "huddle"};
 constexpr std::string_view name(Side side) { return side_names[static_cast<std::size_t>(side)]; }
 
+// What lies between the calls that are timed.
+enum class Timing {
+  apart,  // each call by itself: a barrier before it, new data, roots in turn
+  osu,    // nothing: call after call from one root, with the same data, as OSU's programs do it
+  cold,   // a start: the first calls of a process, on a new communicator and on new arrays
+};
+inline constexpr std::array<Timing, 3> timings = {Timing::apart, Timing::osu, Timing::cold};
+inline constexpr std::array<std::string_view, 3> timing_names = {"apart", "osu", "cold"};
+// Those before the last are loops that one can choose between.
+inline constexpr std::size_t loops = 2;
+constexpr std::string_view name(Timing timing) {
+  return timing_names[static_cast<std::size_t>(timing)];
+}
+
 using select::Operation;
 using select::operations;
 using select::request_of;
@@ -29,7 +43,8 @@ using select::request_of;
 inline constexpr std::string_view mark = "huddle-bench: ";
 
 // One thing to measure. A stretch is what is timed: so many calls in a row, each with data of its
-// own. A batch is a warm-up and so many stretches of one side.
+// own unless all have the same. A batch is a warm-up and so many stretches of one side; cold there
+// is no warm-up, and one stretch.
 struct Order {
   Operation operation = Operation::barrier;
   std::size_t bytes = 0;      // a call; a multiple of 8
@@ -41,13 +56,15 @@ struct Order {
   bool huddle = true;
   bool huddle_first = false;  // in the first round; it alternates
   bool explain = false;       // say what huddle ran, and what else it could have
+  Timing timing = Timing::apart;
 };
 
 inline std::string text(const Order& order) {
   std::ostringstream out;
   out << static_cast<int>(order.operation) << ' ' << order.bytes << ' ' << order.calls << ' '
       << order.stretches << ' ' << order.rounds << ' ' << order.limit_ns << ' ' << order.native
-      << ' ' << order.huddle << ' ' << order.huddle_first << ' ' << order.explain;
+      << ' ' << order.huddle << ' ' << order.huddle_first << ' ' << order.explain << ' '
+      << static_cast<int>(order.timing);
   return out.str();
 }
 
@@ -55,12 +72,18 @@ inline std::string text(const Order& order) {
 inline bool read(const std::string& line, Order& order) {
   std::istringstream in(line);
   std::size_t operation = 0;
+  std::size_t timing = 0;
   in >> operation >> order.bytes >> order.calls >> order.stretches >> order.rounds >>
-      order.limit_ns >> order.native >> order.huddle >> order.huddle_first >> order.explain;
-  if (!in || operation >= operations.size()) return false;
+      order.limit_ns >> order.native >> order.huddle >> order.huddle_first >> order.explain >>
+      timing;
+  if (!in || operation >= operations.size() || timing >= timings.size()) return false;
   order.operation = operations[operation];
+  order.timing = timings[timing];
   return true;
 }
+
+// In place of huddle's back end among the words that ranks are started with: the MPI is alone.
+inline constexpr std::string_view no_back_end = "-";
 
 // The words that answers begin with, behind the mark.
 inline constexpr std::string_view word_ready = "ready";    // ranks, crowded, the MPI's version

@@ -73,9 +73,11 @@ TEST(BenchCompare, SaysWhereTheRunsAreNotAlike) {
   other.ranks = 4;
   other.machine = "another";
   other.mpis = {"intel"};
+  other.timing = "osu";
   other.points.pop_back();
   const std::string text = text_of(run(1, 2), other, 100);
-  for (const char* what : {"the machines", "the ranks", "the MPIs", "1 point in one"}) {
+  for (const char* what :
+       {"the machines", "the ranks", "the MPIs", "1 point in one", "apart and osu"}) {
     EXPECT_THAT(text, HasSubstr(what));
   }
 }

@@ -150,6 +150,21 @@ TEST(BenchMpi, SaysWhereTheBuffersLie) {
   EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("heap on: buffers in the shared heap"));
 }
 
+TEST(BenchMpi, SaysWhatIsTimed) {
+  MpiBenchReport timed = report();
+  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("from the last rank in to the last out"));
+  EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["timing"], "apart");
+  timed.timing = versus::Timing::osu;
+  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("as in OSU's loop"));
+  EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["timing"], "osu");
+  EXPECT_FALSE(json::parse(bench_mpi_json(timed))["settings"].contains("cold_calls"));
+  timed.timing = versus::Timing::cold;
+  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("the first call of processes just started"));
+  timed.cold_calls = 10;
+  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("the first 10 calls"));
+  EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["cold_calls"], 10);
+}
+
 TEST(BenchMpi, TheJsonHasWhatMeasuresTheSameAgain) {
   MpiBenchReport again = report();
   again.machine_file = "node.toml";

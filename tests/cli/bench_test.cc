@@ -32,6 +32,11 @@ TEST(Bench, RefusesWhatDoesNotGoTogether) {
                                              {"bench", "engine", "--sizes", "8"},
                                              {"bench", "--variants"},
                                              {"bench", "--under", "intel"},
+                                             {"bench", "--loop", "cold"},
+                                             {"bench", "--cold", "0"},
+                                             {"bench", "--cold", "many"},
+                                             {"bench", "--cold", "--loop", "osu"},
+                                             {"bench", "--cold", "--peers", "/nowhere"},
                                              {"bench", "--peers", "/nowhere"},
                                              {"bench", "--mpi", "/nowhere/mpirun"}}) {
     EXPECT_EQ(Program().run(words).status, 2) << words.back();

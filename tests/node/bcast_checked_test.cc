@@ -2,6 +2,8 @@
 // Copyright the huddle contributors
 //
 // The broadcasts in every order of events, with a root that moves and data that change.
+#include <optional>
+
 #include "checked.h"
 #include "node/bcast_inline.h"
 #include "node/bcast_pipelined.h"
@@ -62,8 +64,10 @@ Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, i
 struct Pieces {
   std::size_t bytes = 4;
   memory::Passing passing = memory::CopyKernel::nontemporal;
+  std::optional<memory::Passing> answer = {};
 };
 constexpr Pieces taken_pieces{64, memory::by_taking};
+constexpr Pieces answered_pieces{4, memory::CopyKernel::nontemporal, memory::by_returning};
 
 // Two cells in a set.
 Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, int sets,
@@ -75,7 +79,7 @@ Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls
                               just_below_wrap);
       },
       [=](PipelinedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, {0, 1, cells.passing});
+        protocol.run(w, bytes, root, {0, 1, cells.passing, cells.answer});
       });
 }
 
@@ -122,6 +126,26 @@ TEST(BcastChecked, TakenInEveryOrder) {
 TEST(BcastChecked, WhatTwoReadNobodyMayTake) {
   EXPECT_FALSE(passes(pipelined_job(3, flat, {{128, 0}}, 2, taken_pieces)));
   EXPECT_FALSE(passes(segmented_job(3, {{128, 0}}, taken_pieces)));
+}
+
+// Shorter than what was read, longer, longer than the queue, and by roots that send again.
+TEST(BcastChecked, AnsweredInEveryOrder) {
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{9, 0}, {3, 1}, {12, 0}}, 2, answered_pieces)));
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{22, 0}, {3, 1}, {4, 1}}, 2, answered_pieces)));
+  EXPECT_TRUE(
+      passes(pipelined_job(2, flat, {{3, 1}, {22, 0}, {9, 0}, {9, 1}}, 1, answered_pieces)));
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{9, 0}, {9, 1}, {9, 0}, {9, 0}, {9, 0}, {9, 1}}, 2,
+                                   answered_pieces)));
+}
+
+// Of two who have read the cells only one knows when.
+TEST(BcastChecked, WhatTwoReadNobodyMayAnswerIn) {
+  EXPECT_FALSE(passes(pipelined_job(3, flat, {{9, 0}, {9, 1}}, 4, answered_pieces)));
+}
+
+TEST(BcastChecked, EveryErrorPlantedWhereRootsAnswerIsFound) {
+  EXPECT_TRUE(bites({pipelined_job(2, flat, {{30, 0}, {3, 1}, {30, 0}}, 2, answered_pieces),
+                     pipelined_job(2, flat, {{9, 0}, {22, 1}, {9, 1}}, 1, answered_pieces)}));
 }
 
 TEST(BcastChecked, EveryErrorPlantedWhereLinesAreTakenIsFound) {

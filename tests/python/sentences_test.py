@@ -51,6 +51,18 @@ def test_the_command_measures_the_same_again():
         "--mpi '/opt/mpi/bin/mpiexec --bind-to core' --json results.json")
 
 
+def test_what_is_timed_is_said_and_measured_again():
+    data = document()
+    said = dict(setting_rows(from_text(text(data))))
+    assert said["what is timed"] == "Time from the last rank in to the last rank out"
+    data["settings"]["timing"] = "osu"
+    assert "OSU's loop" in dict(setting_rows(from_text(text(data))))["what is timed"]
+    assert " --loop osu --heap on " in command(from_text(text(data)))
+    data["settings"].update(timing="cold", cold_calls=10)
+    assert "the first 10 calls of processes" in dict(setting_rows(from_text(text(data))))["what is timed"]
+    assert " --cold 10 --heap on " in command(from_text(text(data)))
+
+
 def test_the_command_of_an_early_file_leaves_open_what_that_does_not_say():
     assert command(huddle.load(MEASURED)) == (
         "huddle bench -n 2 --sizes 8:4M --heap off --peers DIR --under openmpi-4 --json results.json")

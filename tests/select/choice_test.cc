@@ -272,6 +272,28 @@ TEST(Choice, SaysWhatIsAnnounced) {
               testing::MatchesRegex("cma from [0-9]+K? (on|to .*), else tiles of .*"));
 }
 
+// A root answers in cells that it alone has just read, and no more comes back than was there.
+TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
+  everywhere([](const node::Seats& seats, const machine::CostModel& model,
+                const Provision& provision) {
+    const auto answers = [&](std::size_t bytes, bool root_moved) {
+      const Request request{
+          .operation = Operation::bcast, .bytes = bytes, .root_moved = root_moved};
+      const auto all = candidates(request, seats, model, provision);
+      return std::count_if(all.begin(), all.end(), [](const Candidate& one) {
+        const auto* plan = std::get_if<node::PipelinedBcast::Plan>(&one.plan);
+        return plan != nullptr && plan->answer.has_value();
+      });
+    };
+    const auto& parameters = provision.pipelined_bcast;
+    const std::size_t queue =
+        static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
+    EXPECT_EQ(answers(queue, true) > 0, seats.ranks() == 2);
+    EXPECT_EQ(answers(queue, false), 0);
+    EXPECT_EQ(answers(queue + 1, true), 0);
+  });
+}
+
 // What a rank gives does not grow faster than the number of ranks, whatever the machine.
 TEST(Choice, MemoryIsBounded) {
   everywhere([](const node::Seats& seats, const auto&, const Provision& provision) {

@@ -43,6 +43,8 @@ class BenchTest : public testing::Test {
               .under = under_,
               .crew = {.ranks = 2, .programs = stand_in_.folder(), .machine_file = {}},
               .points = {{Operation::bcast, 64 << 10}, {Operation::allreduce, 8}},
+              .timing = timing_,
+              .cold_calls = 5,
               .effort = effort_,
               .is_bounded = is_bounded_};
     return bench(plan, silent_, stop_);
@@ -51,6 +53,7 @@ class BenchTest : public testing::Test {
   StandIn stand_in_;
   Silent silent_;
   std::size_t under_ = 0;
+  Timing timing_ = Timing::apart;
   Effort effort_ = {.point_seconds = 20, .half_width = 0.05};
   bool is_bounded_ = false;
   std::atomic<bool> stop_{false};
@@ -71,6 +74,41 @@ TEST_F(BenchTest, FindsTheFactorBetweenTheTwoSides) {
   const PointResult& allreduce = report.results[1];
   EXPECT_GT(allreduce.calls, 1);
   EXPECT_NEAR(allreduce.native_ns, 30000.0 / allreduce.calls, 10);
+}
+
+TEST_F(BenchTest, LoopsAsOsuDoesAreLong) {
+  timing_ = Timing::osu;
+  const Report report = run({stand_in_.job("mpi", taking(3000000, 2000000))});
+  ASSERT_EQ(report.results.size(), 2U);
+  for (const PointResult& one : report.results) {
+    EXPECT_GE(one.calls, 10);
+    EXPECT_NEAR(one.native_ns, 3000000.0 / one.calls, 1);
+    EXPECT_NEAR(one.estimate.ratio, 1.5, 0.01);
+  }
+}
+
+// Each order comes to a job of its own, which is told whether huddle is in it.
+TEST_F(BenchTest, ComparesStartsWithStarts) {
+  timing_ = Timing::cold;
+  const std::string started = stand_in_.folder() + "/started";
+  Mpi mpi = stand_in_.job("mpi", taking(30000, 20000));
+  mpi.launcher = {stand_in_.script(
+      "launcher", "echo \"$5\" >> " + started + "\nexec " + mpi.launcher.front() + "\n")};
+  const Report report = run({mpi});
+  ASSERT_EQ(report.results.size(), 2U);
+  std::size_t batches = 0;
+  for (const PointResult& one : report.results) {
+    EXPECT_EQ(one.calls, 5);
+    EXPECT_NEAR(one.estimate.ratio, 1.5, 0.01);
+    EXPECT_NEAR(one.huddle_ns, 20000.0 / 5, 1);
+    batches += one.estimate.batches;
+  }
+  std::ifstream lines(started);
+  std::size_t alone = 0;
+  std::size_t with_huddle = 0;
+  for (std::string line; std::getline(lines, line);) ++(line == no_back_end ? alone : with_huddle);
+  EXPECT_EQ(alone, batches);
+  EXPECT_EQ(with_huddle, batches + 1);  // the one that says what the MPI is
 }
 
 TEST_F(BenchTest, ComparesWithTheBestOfSeveral) {

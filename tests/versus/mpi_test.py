@@ -64,6 +64,30 @@ def buffers_are_in_the_heap_where_that_is_wanted(launcher):
         assert any("heap" in way for way in ways) == (wanted == "on"), ways
 
 
+def loops_as_osu_has_them_are_timed(launcher):
+    """Every operation, and none of it left to the MPI; data are the same, and right."""
+    report = bench(launcher, "--loop", "osu", "--sizes", "8,256K", "--seconds", "1")
+    assert report["settings"]["timing"] == "osu", report["settings"]
+    assert {point["operation"] for point in report["points"]} == OPERATIONS
+    for point in report["points"]:
+        assert point["passed_calls"] == 0 and point["calls_in_a_stretch"] >= 10, point
+        assert "choice" not in point and "floor_ns" not in point, point
+
+
+def starts_are_timed(launcher):
+    """Whatever the bar says of them here."""
+    command = [HUDDLE, "bench", "--mpi", launcher, "--json", "--cold", "3", "--ops", "barrier,alltoall",
+               "--sizes", "64K", "--seconds", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    report = json.loads(done.stdout)
+    assert report["settings"]["timing"] == "cold" and report["settings"]["cold_calls"] == 3, report
+    for point in report["points"]:
+        assert point["calls_in_a_stretch"] == 3, point
+        for side in ("native", "huddle"):
+            assert all(len(batch) == 1 and batch[0] > 0 for batch in point[f"{side}_batches_ns"]), point
+
+
 def what_huddle_does_not_take_is_seen(launcher):
     """The setting of a program's user is not the benchmark's."""
     report = bench(launcher, "--ops", "bcast", "--sizes", "8", "--seconds", "1", HUDDLE_OPS="^bcast",
@@ -126,6 +150,8 @@ def main():
         figures_come_and_data_are_right(launcher, 2)
         buffers_are_in_the_heap_where_that_is_wanted(launcher)
     figures_come_and_data_are_right(LAUNCHERS[0], 3)
+    loops_as_osu_has_them_are_timed(LAUNCHERS[0])
+    starts_are_timed(LAUNCHERS[0])
     what_huddle_does_not_take_is_seen(LAUNCHERS[0])
     an_interrupt_keeps_what_was_measured(LAUNCHERS[0])
     return 0

@@ -17,7 +17,8 @@ TEST(Order, ArrivesAsItWasSent) {
                    .native = false,
                    .huddle = true,
                    .huddle_first = true,
-                   .explain = true};
+                   .explain = true,
+                   .timing = Timing::osu};
   Order got;
   ASSERT_TRUE(read(text(sent), got));
   EXPECT_EQ(text(got), text(sent));
@@ -25,6 +26,7 @@ TEST(Order, ArrivesAsItWasSent) {
   EXPECT_EQ(got.limit_ns, 5'000'000'000);
   EXPECT_FALSE(got.native);
   EXPECT_TRUE(got.explain);
+  EXPECT_EQ(got.timing, Timing::osu);
 }
 
 TEST(Order, IsARequestWithAllThatIsReduced) {
@@ -39,7 +41,8 @@ TEST(Order, IsNotReadFromOtherLines) {
   Order order;
   EXPECT_FALSE(read("", order));
   EXPECT_FALSE(read("1 8 1", order));
-  EXPECT_FALSE(read("99 8 1 1 1 1 1 1 1", order));
+  EXPECT_FALSE(read("99 8 1 1 1 1 1 1 1 0 0", order));
+  EXPECT_FALSE(read("1 8 1 1 1 1 1 1 1 0 3", order));
 }
 
 }  // namespace

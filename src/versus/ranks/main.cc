@@ -32,10 +32,8 @@ void say(std::string_view word, const std::string& rest) {
   std::cout << mark << word << ' ' << rest << std::endl;
 }
 
-// Both sides from the first call on, and each alone: what a user set for his programs is not meant
-// for this one.
+// Each side alone: what a user set for his programs is not meant for this one.
 void set_environment(const std::string& machine_file) {
-  setenv("HUDDLE_JOIN_AFTER", "0", 1);
   for (const char* name : {"HUDDLE_VERIFY", "HUDDLE_OPS"}) unsetenv(name);
   if (!machine_file.empty()) setenv("HUDDLE_MACHINE", machine_file.c_str(), 1);
 }

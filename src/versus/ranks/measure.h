@@ -29,9 +29,11 @@ class Meter {
 
  private:
   Batch batch(const Order& order, Side side);
+  Batch first_calls(const Order& order, Side side);
   void warm_up(const Order& order, Side side);
-  std::int64_t stretch(Side side);
+  std::int64_t stretch(Side side, Timing timing);
   std::int64_t since_last_in() const;
+  std::int64_t mean_of_ranks() const;
   void linger();
   void judge(Side side, bool right);
 

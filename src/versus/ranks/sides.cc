@@ -88,13 +88,15 @@ Handle named(const std::array<mpi::Predefined, n>& all, std::string_view name) {
   return mpi::handle<Handle>(*found, find_in_mpi);
 }
 
-Service open_service(void* back_end) {
+// `outermost`: whose functions a program would call, by their prefix.
+Service open_service(void* outermost, const std::string& prefix) {
   Service service{};
-  look_up(back_end, "MPI_Init", service.init);
-  look_up(back_end, "MPI_Finalize", service.finalize);
+  look_up(outermost, (prefix + "Init").c_str(), service.init);
+  look_up(outermost, (prefix + "Finalize").c_str(), service.finalize);
   look_up(mpi_handle, "PMPI_Abort", service.abort);
   look_up(mpi_handle, "PMPI_Comm_rank", service.comm_rank);
   look_up(mpi_handle, "PMPI_Comm_size", service.comm_size);
+  look_up(mpi_handle, "PMPI_Comm_dup", service.comm_dup);
   look_up(mpi_handle, "PMPI_Bcast", service.bcast);
   look_up(mpi_handle, "PMPI_Allreduce", service.allreduce);
   look_up(mpi_handle, "PMPI_Get_library_version", service.get_library_version);
@@ -107,12 +109,16 @@ Sides open_sides(const std::string& mpi_path, const std::string& back_end_path) 
   // Parts that some MPIs open late look for the MPI's names among those of all.
   mpi_handle = open_first(mpi_path, RTLD_NOW | RTLD_GLOBAL);
   look_up_all(mpi_handle, "PMPI_", native);
-  void* const back_end = open_back_end(back_end_path, mpi_path.c_str());
   Sides sides{};
-  sides.of[static_cast<std::size_t>(Side::native)] = native;
-  look_up_all(back_end, "MPI_", sides.of[static_cast<std::size_t>(Side::huddle)]);
-  sides.service = open_service(back_end);
-  look_up(back_end, HUDDLE_CHOICES_NAME, sides.choices);
+  sides.of = {native, native};
+  if (back_end_path == no_back_end) {
+    sides.service = open_service(mpi_handle, "PMPI_");
+  } else {
+    void* const back_end = open_back_end(back_end_path, mpi_path.c_str());
+    look_up_all(back_end, "MPI_", sides.of[static_cast<std::size_t>(Side::huddle)]);
+    sides.service = open_service(back_end, "MPI_");
+    look_up(back_end, HUDDLE_CHOICES_NAME, sides.choices);
+  }
   sides.world = mpi::handle<mpi::Comm>(mpi::comm_world, find_in_mpi);
   sides.byte = named<mpi::Datatype>(mpi::datatypes, "MPI_BYTE");
   sides.number = named<mpi::Datatype>(mpi::datatypes, "MPI_DOUBLE");

@@ -69,6 +69,7 @@ struct Service {
   int (*abort)(mpi::Comm, int);
   int (*comm_rank)(mpi::Comm, int*);
   int (*comm_size)(mpi::Comm, int*);
+  int (*comm_dup)(mpi::Comm, mpi::Comm*);
   int (*bcast)(void*, int, mpi::Datatype, int, mpi::Comm);
   int (*allreduce)(const void*, void*, int, mpi::Datatype, mpi::Op, mpi::Comm);
   int (*get_library_version)(char*, int*);
@@ -79,7 +80,7 @@ using Choices = huddle_choices_function;
 struct Sides {
   std::array<Functions, 2> of;  // by Side
   Service service;              // init and finalize are huddle's, which do the MPI's
-  Choices* choices;             // huddle's
+  Choices* choices;             // huddle's; null without it
   mpi::Comm world;
   mpi::Datatype byte;
   mpi::Datatype number;  // double
@@ -89,7 +90,8 @@ struct Sides {
   const Functions& side(Side which) const { return of[static_cast<std::size_t>(which)]; }
 };
 
-// Opens both. Throws std::runtime_error with a sentence where one cannot be had.
+// Opens both, or the MPI alone where there is no back end: then both sides are its own. Throws
+// std::runtime_error with a sentence where one cannot be had.
 Sides open_sides(const std::string& mpi_path, const std::string& back_end_path);
 
 // Calls that huddle was asked for and handed on to the MPI. It finds these functions through us,

@@ -15,12 +15,12 @@ constexpr std::size_t page_bytes = 4096;
 
 }  // namespace
 
-std::byte* Buffer::at_least(std::size_t bytes) {
-  if (bytes > bytes_) {
+std::byte* Buffer::at_least(std::size_t bytes, bool fresh) {
+  if (bytes > bytes_ || fresh) {
     bytes_ = round_up(bytes, page_bytes);
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, bytes_)));
     if (memory_ == nullptr) throw std::bad_alloc();
-    std::memset(memory_.get(), 0, bytes_);
+    if (!fresh) std::memset(memory_.get(), 0, bytes_);
   }
   return memory_.get();
 }
@@ -30,11 +30,12 @@ void Work::begin(const Order& order) {
   if (order.operation == Operation::barrier) return;
   const contest::Task task = contest::task_of(order.operation);
   const auto ranks = static_cast<std::size_t>(ground_.ranks());
-  const auto calls = static_cast<std::size_t>(order.calls);
+  const auto kinds_of_calls = static_cast<std::size_t>(kinds());
+  const bool fresh = order.timing == Timing::cold;
   input_stride_ = round_up(order.bytes * (task.input_in_blocks ? ranks : 1), apart);
   output_stride_ = round_up(order.bytes * (task.output_in_blocks ? ranks : 1), apart);
-  input_ = inputs_.at_least(calls * input_stride_);
-  output_ = outputs_.at_least(calls * output_stride_);
+  input_ = inputs_.at_least(kinds_of_calls * input_stride_, fresh);
+  output_ = outputs_.at_least(kinds_of_calls * output_stride_, fresh);
   byte_counts_.assign(ranks, static_cast<int>(order.bytes));
   number_counts_.assign(ranks, static_cast<int>(order.bytes / sizeof(double)));
   byte_places_.clear();
@@ -42,6 +43,8 @@ void Work::begin(const Order& order) {
     byte_places_.push_back(static_cast<int>(rank * order.bytes));
   }
 }
+
+void Work::use_new_communicator() { sides_.service.comm_dup(world_, &sides_.world); }
 
 Occasion Work::occasion(int call) const {
   const auto number = static_cast<std::size_t>(call);
@@ -53,11 +56,11 @@ Occasion Work::occasion(int call) const {
 }
 
 void Work::prepare() {
-  stamp_ += static_cast<std::uint32_t>(order_.calls);
-  turn_ = (turn_ + order_.calls) % ground_.ranks();
+  stamp_ += static_cast<std::uint32_t>(kinds());
+  turn_ = order_.timing == Timing::osu ? 0 : (turn_ + kinds()) % ground_.ranks();
   if (order_.operation == Operation::barrier) return;
   const contest::Task task = contest::task_of(order_.operation);
-  for (int call = 0; call < order_.calls; ++call) task.fill(occasion(call));
+  for (int call = 0; call < kinds(); ++call) task.fill(occasion(call));
 }
 
 void Work::carry_out(Side side) {
@@ -67,14 +70,14 @@ void Work::carry_out(Side side) {
     return;
   }
   Deed* const deed = deed_of(order_.operation);
-  for (int call = 0; call < order_.calls; ++call) deed(mpi, sides_, occasion(call));
+  for (int call = 0; call < order_.calls; ++call) deed(mpi, sides_, occasion(call % kinds()));
 }
 
 bool Work::is_right() const {
   if (order_.operation == Operation::barrier) return true;
   const contest::Task task = contest::task_of(order_.operation);
   bool right = true;
-  for (int call = 0; call < order_.calls; ++call) right = right && task.is_right(occasion(call));
+  for (int call = 0; call < kinds(); ++call) right = right && task.is_right(occasion(call));
   return right;
 }
 

@@ -22,7 +22,8 @@ namespace huddle::versus::ranks {
 // about an address stays true.
 class Buffer {
  public:
-  std::byte* at_least(std::size_t bytes);
+  // fresh: nobody has touched them.
+  std::byte* at_least(std::size_t bytes, bool fresh);
 
  private:
   struct Free {
@@ -34,9 +35,12 @@ class Buffer {
 
 class Work {
  public:
-  Work(const Sides& sides, const Ground& ground) : sides_(sides), ground_(ground) {}
+  Work(const Sides& sides, const Ground& ground)
+      : sides_(sides), ground_(ground), world_(sides.world) {}
 
   void begin(const Order& order);
+  // The calls that follow are the first ones of a communicator.
+  void use_new_communicator();
 
   // New data for the next stretch; the roots move on.
   void prepare();
@@ -49,12 +53,15 @@ class Work {
   bool is_right_barrier(Side side);
 
  private:
+  // Calls of a stretch that differ in anything.
+  int kinds() const { return order_.timing == Timing::osu ? 1 : order_.calls; }
   int root(int call) const { return (turn_ + call) % ground_.ranks(); }
   std::uint32_t stamp(int call) const { return stamp_ + static_cast<std::uint32_t>(call); }
   Occasion occasion(int call) const;
 
-  const Sides& sides_;
+  Sides sides_;  // its world is the communicator in use
   const Ground& ground_;
+  const mpi::Comm world_;
   Order order_{};
   Buffer inputs_;
   Buffer outputs_;
