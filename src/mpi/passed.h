@@ -23,7 +23,8 @@ enum class Passed {
   too_young,        // the communicator has not made enough calls to pay for a team
   no_team,          // it could not be made: no memory, no permission
   not_selected,     // HUDDLE_OPS
-  no_kernel,        // the type with this operator, or an operation that huddle does not take
+  no_reduction,     // of this type by this operator: the MPI has none either, or one of a kind
+  too_large,        // elements, for every algorithm
   for_judgement,    // arguments that the MPI will have something to say about
   no_memory,        // for this algorithm
   device_memory,    // data of some rank lie where a host does not reach, or had better not
@@ -57,8 +58,10 @@ constexpr std::string_view words(Passed passed) {
       return "no team could be made";
     case Passed::not_selected:
       return "not selected";
-    case Passed::no_kernel:
+    case Passed::no_reduction:
       return "type or operator";
+    case Passed::too_large:
+      return "elements too large";
     case Passed::for_judgement:
       return "arguments for the MPI to judge";
     case Passed::no_memory:

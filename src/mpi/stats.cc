@@ -12,11 +12,11 @@
 
 namespace huddle::mpi {
 
-void Stats::add(select::Operation operation, Passed why, std::string_view algorithm,
-                std::size_t bytes, double seconds) {
+void Stats::add(select::Operation operation, Passed why, std::string_view words, std::size_t bytes,
+                double seconds) {
   const std::lock_guard lock(mutex_);
   try {
-    Sum& sum = rows_[{operation, why, std::string(algorithm)}];
+    Sum& sum = rows_[{operation, why, std::string(words)}];
     ++sum.calls;
     sum.bytes += bytes;
     sum.seconds += seconds;
@@ -30,8 +30,9 @@ void Stats::taken(select::Operation operation, std::string_view algorithm, std::
   add(operation, Passed::not_passed, algorithm, bytes, seconds);
 }
 
-void Stats::passed(select::Operation operation, Passed why, std::size_t bytes, double seconds) {
-  add(operation, why, "", bytes, seconds);
+void Stats::passed(select::Operation operation, Passed why, std::string_view more,
+                   std::size_t bytes, double seconds) {
+  add(operation, why, more, bytes, seconds);
 }
 
 void Stats::remark(std::string_view sentence) {
@@ -47,8 +48,12 @@ namespace {
 
 constexpr double ns_per_second = 1e9;
 
-// Nonblocking calls and their like.
-constexpr std::string_view never_taken = "not taken yet";
+// Why a call never comes to the back end, by its name: of these kinds huddle takes none.
+std::string_view kind_never_taken(std::string_view name) {
+  if (name.find("eighbor_") != std::string_view::npos) return "neighborhood";
+  if (name.find("_init") != std::string_view::npos) return "persistent";
+  return name.starts_with("MPI_I") ? "nonblocking" : "not taken yet";
+}
 
 // 12,040
 std::string grouped(std::size_t number) {
@@ -72,10 +77,12 @@ std::vector<Reason> reasons_of(const Shares& shares, const huddle_door& door) {
   for (std::size_t i = 0; i < passed_count; ++i) {
     if (shares.passed[i] > 0) reasons.push_back({shares.passed[i], words(static_cast<Passed>(i))});
   }
-  std::size_t elsewhere = 0;
-  for (std::size_t i = 0; i < door.passed_count; ++i)
-    elsewhere += huddle_counted_calls(&door.passed[i]);
-  if (elsewhere > 0) reasons.push_back({elsewhere, never_taken});
+  std::map<std::string_view, std::size_t> elsewhere;
+  for (std::size_t i = 0; i < door.passed_count; ++i) {
+    const std::size_t calls = huddle_counted_calls(&door.passed[i]);
+    if (calls > 0) elsewhere[kind_never_taken(door.passed[i].name)] += calls;
+  }
+  for (const auto& [kind, calls] : elsewhere) reasons.push_back({calls, kind});
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const Reason& a, const Reason& b) { return a.calls > b.calls; });
   return reasons;
@@ -131,8 +138,10 @@ std::string Stats::report(const huddle_door& door) const {
   std::string text = fmt::format("huddle: collectives of rank 0\n{:<24}{:>10}{:>14}{:>12}  {}\n",
                                  "operation", "calls", "bytes", "seconds", "how");
   for (const auto& [row, sum] : rows_) {
-    const std::string how =
-        row.why == Passed::not_passed ? row.algorithm : fmt::format("MPI: {}", words(row.why));
+    std::string how = row.words;
+    if (row.why != Passed::not_passed) {
+      how = fmt::format("MPI: {}{}{}", words(row.why), how.empty() ? "" : ": ", how);
+    }
     text += fmt::format("{:<24}{:>10}{:>14}{:>12.6f}  {}\n", select::name(row.operation), sum.calls,
                         sum.bytes, sum.seconds, how);
   }
@@ -141,7 +150,7 @@ std::string Stats::report(const huddle_door& door) const {
     const unsigned long calls = huddle_counted_calls(&passed);
     if (calls == 0) continue;
     text += fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: {}\n", passed.name, calls, "-", "-",
-                        never_taken);
+                        kind_never_taken(passed.name));
   }
   return text + remarks_text();
 }

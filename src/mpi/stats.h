@@ -25,7 +25,9 @@ class Stats {
  public:
   void taken(select::Operation operation, std::string_view algorithm, std::size_t bytes,
              double seconds);
-  void passed(select::Operation operation, Passed why, std::size_t bytes, double seconds);
+  // more: what of the call is behind the reason; may be empty.
+  void passed(select::Operation operation, Passed why, std::string_view more, std::size_t bytes,
+              double seconds);
   // A reason in a sentence, for the report to end with; said once.
   void remark(std::string_view sentence);
 
@@ -43,10 +45,10 @@ class Stats {
   struct Row {
     select::Operation operation;
     Passed why;
-    std::string algorithm;
+    std::string words;  // the algorithm, or more about why
     auto operator<=>(const Row&) const = default;
   };
-  void add(select::Operation operation, Passed why, std::string_view algorithm, std::size_t bytes,
+  void add(select::Operation operation, Passed why, std::string_view words, std::size_t bytes,
            double seconds);
   std::string remarks_text() const;  // pre: the mutex is held
 

@@ -11,7 +11,7 @@
 namespace huddle::mpi {
 namespace {
 
-constexpr std::array<ElementKind, 13> kinds = {ElementKind::signed_integer,
+constexpr std::array<ElementKind, 14> kinds = {ElementKind::signed_integer,
                                                ElementKind::unsigned_integer,
                                                ElementKind::fortran_integer,
                                                ElementKind::address,
@@ -22,6 +22,7 @@ constexpr std::array<ElementKind, 13> kinds = {ElementKind::signed_integer,
                                                ElementKind::fortran_complex,
                                                ElementKind::c_bool,
                                                ElementKind::logical,
+                                               ElementKind::c_char,
                                                ElementKind::character,
                                                ElementKind::pair};
 
@@ -55,6 +56,7 @@ TEST(Elements, TakeTheOperatorsThatTheStandardGivesThem) {
       {ElementKind::fortran_complex, sum},
       {ElementKind::c_bool, truth},
       {ElementKind::logical, truth},
+      {ElementKind::c_char, ""},
       {ElementKind::character, ""},
       {ElementKind::pair, "MINLOC MAXLOC "},
   };
@@ -69,7 +71,9 @@ TEST(Elements, AreReducedOnlyByWhatTheirTypeHas) {
     for (const std::size_t bytes : {1U, 2U, 4U, 6U, 8U, 12U, 16U, 20U, 32U}) {
       const auto type = element_type(element, bytes);
       for (const NamedOperator& reduction : reductions) {
-        if (!type || !allows(element.kind, reduction.op)) continue;
+        const bool is_alike =
+            allows(element.kind, reduction.op) || is_alike_beyond(element.kind, reduction.op);
+        if (!type || !is_alike) continue;
         EXPECT_TRUE(memory::is_defined(*type, reduction.op)) << element.name << reduction.name;
       }
     }
@@ -90,6 +94,7 @@ TEST(Elements, BecomeTheTypeOfTheirSize) {
   EXPECT_EQ(type_of("MPI_LONG", 4), memory::Type::int32);
   EXPECT_EQ(type_of("MPI_UNSIGNED_CHAR", 1), memory::Type::uint8);
   EXPECT_EQ(type_of("MPI_INTEGER", 8), memory::Type::int64);  // a program built with -i8
+  EXPECT_EQ(type_of("MPI_CHAR", 1), memory::Type::int8);
   EXPECT_EQ(type_of("MPI_C_BOOL", 1), memory::Type::boolean);
   EXPECT_EQ(type_of("MPI_LOGICAL", 4), memory::Type::int32);
   EXPECT_EQ(type_of("MPI_REAL", 8), memory::Type::float64);
@@ -101,7 +106,6 @@ TEST(Elements, BecomeTheTypeOfTheirSize) {
 TEST(Elements, OfNoTypeOfHuddlesAreLeftToTheMpi) {
   EXPECT_EQ(type_of("MPI_INTEGER16", 16), std::nullopt);
   EXPECT_EQ(type_of("MPI_COMPLEX4", 4), std::nullopt);
-  EXPECT_EQ(type_of("MPI_CHAR", 1), std::nullopt);
   EXPECT_EQ(type_of("MPI_PACKED", 1), std::nullopt);
   EXPECT_EQ(type_of("MPI_2REAL", 8), std::nullopt);
   EXPECT_EQ(find_element("MPI_NONSENSE"), nullptr);

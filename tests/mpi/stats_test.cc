@@ -34,15 +34,35 @@ TEST(Stats, AddUpByOperationAndAlgorithm) {
 
 TEST(Stats, SayWhyACallPassed) {
   Stats stats;
-  stats.passed(Operation::reduce, Passed::several_nodes, 80, 0);
+  stats.passed(Operation::reduce, Passed::several_nodes, "", 80, 0);
   EXPECT_THAT(stats.report(door_with(nullptr, 0)),
               ContainsRegex("reduce +1 +80 .*MPI: several nodes\n"));
 }
 
-TEST(Stats, NameWhatNeverCameToTheBackEnd) {
-  const std::array<huddle_passed, 2> passed = {{{"MPI_Scan", 3}, {"MPI_Gather", 0}}};
+TEST(Stats, TellReductionsThatPassApart) {
+  Stats stats;
+  stats.passed(Operation::reduce, Passed::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
+  stats.passed(Operation::reduce, Passed::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  stats.passed(Operation::reduce, Passed::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  EXPECT_THAT(
+      stats.report(door_with(nullptr, 0)),
+      AllOf(ContainsRegex("reduce +1 +8 .*MPI: type or operator: MPI_SUM of MPI_PACKED\n"),
+            ContainsRegex("reduce +2 +16 .*MPI: type or operator: MPI_SUM of MPI_WCHAR\n")));
+}
+
+TEST(Stats, NameWhatNeverCameToTheBackEndAndItsKind) {
+  const std::array<huddle_passed, 6> passed = {{{"MPI_Scan", 3},
+                                                {"MPI_Gather", 0},
+                                                {"MPI_Ireduce_c", 4},
+                                                {"MPI_Allreduce_init_c", 5},
+                                                {"MPI_Neighbor_alltoallv_init", 6},
+                                                {"MPI_Ineighbor_allgather", 7}}};
   const std::string report = Stats().report(door_with(passed.data(), passed.size()));
-  EXPECT_THAT(report, ContainsRegex("MPI_Scan +3 "));
+  EXPECT_THAT(report, AllOf(ContainsRegex("MPI_Scan +3 .*MPI: not taken yet\n"),
+                            ContainsRegex("MPI_Ireduce_c +4 .*MPI: nonblocking\n"),
+                            ContainsRegex("MPI_Allreduce_init_c +5 .*MPI: persistent\n"),
+                            ContainsRegex("MPI_Neighbor_alltoallv_init +6 .*MPI: neighborhood\n"),
+                            ContainsRegex("MPI_Ineighbor_allgather +7 .*MPI: neighborhood\n")));
   EXPECT_THAT(report, Not(HasSubstr("MPI_Gather")));
 }
 
@@ -57,10 +77,11 @@ Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Passed, int>
 TEST(Summary, SaysWhyCallsPassedTheMostFrequentReasonFirst) {
   const std::array<huddle_passed, 2> passed = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
   const Shares shares =
-      shares_of(12040, {{Passed::one_rank, 2}, {Passed::too_young, 8}, {Passed::no_kernel, 2}});
-  EXPECT_EQ(summary(shares, door_with(passed.data(), passed.size()), {}),
-            "huddle: 12,040 collectives of rank 0 taken, 3,022 passed to the MPI (3,010 not taken "
-            "yet, 8 before the communicator joined, 2 one rank, 2 type or operator)\n");
+      shares_of(12040, {{Passed::one_rank, 2}, {Passed::too_young, 8}, {Passed::no_reduction, 2}});
+  EXPECT_EQ(
+      summary(shares, door_with(passed.data(), passed.size()), {}),
+      "huddle: 12,040 collectives of rank 0 taken, 3,022 passed to the MPI (3,010 nonblocking, "
+      "8 before the communicator joined, 2 one rank, 2 type or operator)\n");
   EXPECT_EQ(summary(shares_of(999, {}), door_with(nullptr, 0), {}),
             "huddle: 999 collectives of rank 0 taken, 0 passed to the MPI\n");
 }

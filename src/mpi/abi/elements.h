@@ -29,7 +29,8 @@ enum class ElementKind {
   fortran_complex,
   c_bool,
   logical,    // Fortran's: an integer
-  character,  // text and packed data: no operator takes it
+  c_char,     // MPI_CHAR, which the standard takes for text and MPIs for an integer
+  character,  // other text, and packed data
   pair,       // a value and where it is
 };
 
@@ -97,7 +98,7 @@ inline constexpr std::array<Element, 72> elements = {{
     {"MPI_LOGICAL4", ElementKind::logical},
     {"MPI_LOGICAL8", ElementKind::logical},
     {"MPI_LOGICAL16", ElementKind::logical},
-    {"MPI_CHAR", ElementKind::character},
+    {"MPI_CHAR", ElementKind::c_char},
     {"MPI_WCHAR", ElementKind::character},
     {"MPI_CHARACTER", ElementKind::character},
     {"MPI_PACKED", ElementKind::character},
@@ -192,6 +193,7 @@ constexpr std::optional<memory::Type> element_type(ElementKind kind, std::size_t
     case ElementKind::fortran_integer:
     case ElementKind::address:
     case ElementKind::logical:
+    case ElementKind::c_char:
       return integer_of(true, bytes);
     case ElementKind::unsigned_integer:
     case ElementKind::byte:
@@ -223,10 +225,18 @@ constexpr bool is_integer(ElementKind kind) {
          kind == ElementKind::fortran_integer || kind == ElementKind::address;
 }
 
-// Whether the MPI standard gives these elements this operator. huddle takes no others: what an MPI
-// does beyond the standard, it does itself.
+constexpr bool is_real_number(ElementKind kind) {
+  return kind == ElementKind::real || kind == ElementKind::fortran_real;
+}
+
+constexpr bool is_logical(memory::Operator op) {
+  return op == memory::Operator::logical_and || op == memory::Operator::logical_or ||
+         op == memory::Operator::logical_xor;
+}
+
+// Whether the MPI standard gives these elements this operator. Of others one has to ask the MPI.
 constexpr bool allows(ElementKind kind, memory::Operator op) {
-  const bool is_real = kind == ElementKind::real || kind == ElementKind::fortran_real;
+  const bool is_real = is_real_number(kind);
   const bool is_complex = kind == ElementKind::complex || kind == ElementKind::fortran_complex;
   switch (op) {
     case memory::Operator::min:
@@ -249,6 +259,20 @@ constexpr bool allows(ElementKind kind, memory::Operator op) {
       return kind == ElementKind::pair;
   }
   return false;
+}
+
+// Beyond the standard: whether an MPI that joins them gives what huddle's own kernels give. Whether
+// a char is signed, which its order depends on, is not said.
+constexpr bool is_alike_beyond(ElementKind kind, memory::Operator op) {
+  const bool is_order = op == memory::Operator::min || op == memory::Operator::max;
+  return (kind == ElementKind::c_char && !is_order) ||
+         (kind == ElementKind::address && is_logical(op));
+}
+
+// What an MPI makes of these in a collective is not what it makes of them in MPI_Reduce_local
+// (Intel MPI 2021), or it ends the program (MPICH 4.0).
+constexpr bool is_never_taken(ElementKind kind, memory::Operator op) {
+  return is_real_number(kind) && is_logical(op);
 }
 
 }  // namespace huddle::mpi

@@ -100,8 +100,9 @@ Passed ReduceCall::take(const Process& process, Communicator& communicator) cons
 
 // The others cannot know, and are in it already: the root takes part, and has nothing of it.
 Passed ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
-  const Reducer reducer(process.real(), process.operators(), comm, type, *facts, op);
-  if (!reducer.can_join()) return Passed::no_kernel;
+  const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
+                        op);
+  if (!reducer.can_join()) return Passed::no_reduction;
   const memory::Reduction& reduction = reducer.reduction();
   const auto size = static_cast<std::size_t>(count);
   std::vector<std::byte> input_aside(size * reduction.element_bytes);

@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <exception>
+#include <string>
 
 #include "mpi/back_end/beside_devices.h"
+#include "mpi/back_end/describe.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/verify.h"
 #include "world/path_failed.h"
@@ -94,6 +96,15 @@ std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   return is_looked_at ? call.bytes(*communicator) : 0;
 }
 
+// What of the call is behind the reason, in words; empty where the reason says it all.
+template <class Call>
+std::string more_about(const Process& process, const Call& call, Passed why) {
+  if constexpr (requires { call.op; }) {
+    if (why == Passed::no_reduction) return described_reduction(process.operators(), call);
+  }
+  return {};
+}
+
 // pre: all ranks make the call, and it is huddle's.
 template <class Call>
 Passed make(Process& process, Communicator& communicator, const Call& call) {
@@ -146,7 +157,7 @@ int carry_out(Process& process, Call&& call) {
     return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {
     // Elements too large for any algorithm, which is equal on all ranks.
-    passed = Passed::no_kernel;
+    passed = Passed::too_large;
   } catch (const FailureError&) {
     // Before anything was moved, and on all ranks together.
     passed = Passed::no_memory;
@@ -171,7 +182,10 @@ int carry_out(Process& process, Call&& call) {
     communicator->shares.count(passed);
     communicator->shares.seconds += seconds;
   }
-  if (counts) process.stats().passed(Call::operation, passed, bytes, seconds);
+  if (counts) {
+    process.stats().passed(Call::operation, passed, more_about(process, call, passed), bytes,
+                           seconds);
+  }
   return status;
 }
 

@@ -4,6 +4,10 @@
 
 namespace huddle::mpi {
 
+std::string_view described_type(const TypeFacts& facts) {
+  return facts.element == nullptr ? "a derived datatype" : facts.element->name;
+}
+
 std::string described_data(const Written& written) {
   Count sum = 0;
   const Part* largest = nullptr;
@@ -13,8 +17,7 @@ std::string described_data(const Written& written) {
   }
   if (largest == nullptr) return "nothing";
   const TypeFacts& facts = *largest->facts;
-  return fmt::format("{} elements of {} ({} bytes, extent {})", sum,
-                     facts.element == nullptr ? "a derived datatype" : facts.element->name,
+  return fmt::format("{} elements of {} ({} bytes, extent {})", sum, described_type(facts),
                      facts.bytes, facts.extent);
 }
 

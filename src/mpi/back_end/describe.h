@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 #include "mpi/back_end/calls/written.h"
 #include "mpi/back_end/communicator.h"
@@ -15,6 +16,13 @@
 namespace huddle::mpi {
 
 std::string described_data(const Written& written);
+std::string_view described_type(const TypeFacts& facts);
+
+// "MPI_SUM of MPI_PACKED"
+template <class Call>
+std::string described_reduction(const Operators& known, const Call& call) {
+  return fmt::format("{} of {}", known.name(call.op), described_type(*call.facts));
+}
 
 // pre: the call has been looked at.
 template <class Call>

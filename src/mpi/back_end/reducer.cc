@@ -13,32 +13,46 @@
 namespace huddle::mpi {
 namespace {
 
-// The MPI's operators are for named types; the MPI says what is wrong with others.
-bool is_ours(const Operators::Named& op, const TypeFacts& facts) {
-  return op.reduction && facts.number && allows(facts.element->kind, *op.reduction) &&
-         memory::is_defined(*facts.number, *op.reduction);
+// Whether all MPIs join these.
+bool is_standard(const Kernel& kernel, const TypeFacts& facts) {
+  return allows(facts.element->kind, kernel.op);
+}
+
+// The MPI's operators are for types that it has by itself; it says what is wrong with others.
+bool is_joined(const Types& types, Datatype type, const TypeFacts& facts,
+               const Operators::Named& op, Comm comm) {
+  return op.reduction && facts.element != nullptr &&
+         !is_never_taken(facts.element->kind, *op.reduction) && types.joins(type, facts, op, comm);
 }
 
 }  // namespace
 
 std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, Op op) {
   const Operators::Named* named = known.find(op);
-  if (named == nullptr || !is_ours(*named, facts)) return std::nullopt;
-  return Kernel{*facts.number, *named->reduction};
+  if (named == nullptr || !named->reduction || !facts.number) return std::nullopt;
+  const ElementKind kind = facts.element->kind;
+  const memory::Operator reduction = *named->reduction;
+  const bool is_alike = allows(kind, reduction) || is_alike_beyond(kind, reduction);
+  if (!is_alike || !memory::is_defined(*facts.number, reduction)) return std::nullopt;
+  return Kernel{*facts.number, reduction};
 }
 
-Reducer::Reducer(const Real& real, const Operators& known, Comm comm, Datatype type,
-                 const TypeFacts& facts, Op op)
-    : real_(real), comm_(comm), type_(type), op_(op), reduction_(find(known, facts)) {}
+Reducer::Reducer(const Real& real, const Types& types, const Operators& known, Comm comm,
+                 Datatype type, const TypeFacts& facts, Op op)
+    : real_(real), comm_(comm), type_(type), op_(op), reduction_(find(types, known, facts)) {}
 
-memory::Reduction Reducer::find(const Operators& known, const TypeFacts& facts) {
+memory::Reduction Reducer::find(const Types& types, const Operators& known,
+                                const TypeFacts& facts) {
   const Operators::Named* named = known.find(op_);
-  if (named == nullptr) return by_program(facts);
-  return is_ours(*named, facts) ? memory::reduction(*facts.number, *named->reduction)
-                                : memory::Reduction{};
+  if (named == nullptr) return find_in_mpi(facts);
+  const std::optional<Kernel> kernel = kernel_of(known, facts, op_);
+  const bool is_taken =
+      (kernel && is_standard(*kernel, facts)) || is_joined(types, type_, facts, *named, comm_);
+  if (!is_taken) return {};
+  return kernel ? memory::reduction(kernel->type, kernel->op) : find_in_mpi(facts);
 }
 
-memory::Reduction Reducer::by_program(const TypeFacts& facts) {
+memory::Reduction Reducer::find_in_mpi(const TypeFacts& facts) {
   int commutative = 0;
   real_.op_commutative(op_, &commutative);
   facts_ = facts;
@@ -51,7 +65,7 @@ memory::Reduction Reducer::by_program(const TypeFacts& facts) {
 
 void Reducer::join(const void* left, void* right_and_result, int count) const {
   if (real_.reduce_local(left, right_and_result, count, type_, op_) != success) {
-    throw std::runtime_error("the MPI does not apply the program's operator to this datatype");
+    throw std::runtime_error("the MPI does not join this datatype by this operator");
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How the elements of one call are joined: by huddle's own kernels, or by the MPI, which knows what
-// an operator of the program's own does.
+// How the elements of one call are joined: by huddle's own kernels, or by the MPI where huddle has
+// none, and where an operator is the program's own.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ struct Kernel {
   memory::Type type;
   memory::Operator op;
 };
-// Nothing where the program's operator does, or the MPI.
+// Nothing where the MPI does.
 std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, Op op);
 
 // Stays where it is while its reduction is used.
 class Reducer {
  public:
-  Reducer(const Real& real, const Operators& known, Comm comm, Datatype type,
+  Reducer(const Real& real, const Types& types, const Operators& known, Comm comm, Datatype type,
           const TypeFacts& facts, Op op);
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
@@ -40,8 +40,8 @@ class Reducer {
  private:
   class LaidOut;
 
-  memory::Reduction find(const Operators& known, const TypeFacts& facts);
-  memory::Reduction by_program(const TypeFacts& facts);
+  memory::Reduction find(const Types& types, const Operators& known, const TypeFacts& facts);
+  memory::Reduction find_in_mpi(const TypeFacts& facts);
   static void by_mpi(void* to, const void* left, const void* right, std::size_t count,
                      void* context);
   static void by_mpi_packed(void* to, const void* left, const void* right, std::size_t count,
@@ -52,7 +52,7 @@ class Reducer {
   Comm comm_;
   Datatype type_;
   Op op_;
-  TypeFacts facts_;  // for an operator of the program, which may free the type meanwhile
+  TypeFacts facts_;  // for the MPI: an operator of the program may free the type meanwhile
   bool is_packed_ = false;
   memory::Reduction reduction_;
 };

@@ -5,43 +5,19 @@
 #include <algorithm>
 #include <vector>
 
+#include "mpi/back_end/alone.h"
+
 namespace huddle::mpi {
 namespace {
 
-// This rank, in a communicator that it makes without the others: a collective there moves data from
-// one layout to another, however many they are. (A message to itself on the program's communicator
-// could be taken by a receive of the program's.)
-class Alone {
- public:
-  Alone(const Real& real, Comm comm) : real_(real) {
-    Group all{};
-    Group mine{};
-    int rank = 0;
-    real.comm_rank(comm, &rank);
-    real.comm_group(comm, &all);
-    real.group_incl(all, 1, &rank, &mine);
-    is_made_ = real.comm_create_group(comm, mine, /*tag=*/0, &comm_) == success;
-    real.group_free(&mine);
-    real.group_free(&all);
-  }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-  ~Alone() {
-    if (is_made_) real_.comm_free(&comm_);
-  }
-
-  // Whether the MPI did it.
-  bool move(const Place& from, const Place& to) const {
-    return is_made_ &&
-           real_.allgather(from.address, static_cast<int>(from.count), from.type, to.address,
-                           static_cast<int>(to.count), to.type, comm_) == success;
-  }
-
- private:
-  const Real& real_;
-  Comm comm_{};
-  bool is_made_ = false;
-};
+// Data from one layout to another, however many they are, by a collective of this rank alone. (A
+// message to itself on the program's communicator could be taken by a receive of the program's.)
+bool move(const Real& real, Comm comm, const Place& from, const Place& to) {
+  const Alone alone(real, comm);
+  return alone.is_made() &&
+         real.allgather(from.address, static_cast<int>(from.count), from.type, to.address,
+                        static_cast<int>(to.count), to.type, alone.comm()) == success;
+}
 
 // So many bytes in a row as one element, in blocks that an int counts.
 class Row {
@@ -73,7 +49,7 @@ class Row {
 }  // namespace
 
 bool pack(const Real& real, Comm comm, const Place& from, std::byte* row, std::size_t bytes) {
-  if (bytes > most_packed_bytes) return Alone(real, comm).move(from, Row(real, row, bytes).place());
+  if (bytes > most_packed_bytes) return move(real, comm, from, Row(real, row, bytes).place());
   const auto room = static_cast<int>(bytes);
   int position = 0;
   return real.pack(from.address, static_cast<int>(from.count), from.type, row, room, &position,
@@ -82,7 +58,7 @@ bool pack(const Real& real, Comm comm, const Place& from, std::byte* row, std::s
 }
 
 bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes, const Place& to) {
-  if (bytes > most_packed_bytes) return Alone(real, comm).move(Row(real, row, bytes).place(), to);
+  if (bytes > most_packed_bytes) return move(real, comm, Row(real, row, bytes).place(), to);
   const auto size = static_cast<int>(bytes);
   int position = 0;
   return real.unpack(row, size, &position, to.address, static_cast<int>(to.count), to.type, comm) ==

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "mpi/back_end/alone.h"
 #include "mpi/back_end/process.h"
 
 namespace huddle::mpi {
@@ -28,6 +29,22 @@ int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, voi
                          void* /*out*/, int* flag) {
   *flag = 0;
   return success;
+}
+
+// Types that the MPI has for Fortran's kinds; null: it is none.
+const Element* element_of_f90(int combiner) {
+  static constexpr Element integer{"an integer type of Fortran", ElementKind::fortran_integer};
+  static constexpr Element real{"a real type of Fortran", ElementKind::fortran_real};
+  static constexpr Element complex{"a complex type of Fortran", ElementKind::fortran_complex};
+  switch (combiner) {
+    case combiner_f90_integer:
+      return &integer;
+    case combiner_f90_real:
+      return &real;
+    case combiner_f90_complex:
+      return &complex;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -64,15 +81,17 @@ void Types::begin(Comm self) {
   // Sessions may be older than the world, and their threads make calls already.
   const std::lock_guard lock(mutex_);
   Comm trial{};
-  Errhandler returns{};
-  // A handler of our own: those that wear the standard's ABI do not all number MPI_ERRORS_RETURN
-  // alike.
-  if (real_.comm_create_errhandler(take_note, &returns) != success) return;
-  if (real_.comm_dup(self, &trial) == success) {
-    real_.comm_set_errhandler(trial, returns);
-    trial_ = trial;
-  }
-  real_.errhandler_free(&returns);
+  if (real_.comm_dup(self, &trial) == success && tell_of_errors(trial)) trial_ = trial;
+}
+
+// By a handler of our own: those that wear the standard's ABI do not all number MPI_ERRORS_RETURN
+// alike.
+bool Types::tell_of_errors(Comm comm) const {
+  Errhandler takes_note{};
+  if (real_.comm_create_errhandler(take_note, &takes_note) != success) return false;
+  const bool is_set = real_.comm_set_errhandler(comm, takes_note) == success;
+  real_.errhandler_free(&takes_note);
+  return is_set;
 }
 
 // Sessions may outlive the world: a thread of theirs may be trying a type at this moment.
@@ -85,8 +104,8 @@ void Types::end() {
 
 const TypeFacts& Types::facts(Datatype type) const {
   if (Named* named = find_named(type)) return named_facts(*named);
-  const TypeFacts* known = remembered(type);
-  return known != nullptr ? *known : derived_facts(type);
+  const Kept* known = remembered(type);
+  return known != nullptr ? known->facts : derived_facts(type);
 }
 
 // Threads that come at once all ask, and the first one's answer stays: what has been shown to one
@@ -104,7 +123,7 @@ const TypeFacts& Types::named_facts(Named& named) const {
   return named.facts;
 }
 
-const TypeFacts* Types::remembered(Datatype type) const {
+Types::Kept* Types::remembered(Datatype type) const {
   const int keyval = keyval_.load(std::memory_order_acquire);
   void* value = nullptr;
   int found = 0;
@@ -112,29 +131,33 @@ const TypeFacts* Types::remembered(Datatype type) const {
       real_.type_get_attr(type, keyval, static_cast<void*>(&value), &found) != success) {
     return nullptr;
   }
-  return found != 0 ? static_cast<const TypeFacts*>(value) : nullptr;
+  return found != 0 ? static_cast<Kept*>(value) : nullptr;
 }
 
 // A type may be committed later: only then it is remembered. On which nothing can be kept is left
 // to the MPI.
 const TypeFacts& Types::derived_facts(Datatype type) const {
   const std::lock_guard lock(mutex_);
-  if (const TypeFacts* known = remembered(type)) return *known;
+  if (const Kept* known = remembered(type)) return known->facts;
   if (!is_committed(type)) return no_type;
   int keyval = keyval_.load();
   if (keyval == keyval_invalid &&
       real_.type_create_keyval(copy_to_no_duplicate, forget, &keyval, nullptr) == success) {
     keyval_.store(keyval, std::memory_order_release);
   }
-  auto kept = std::make_unique<TypeFacts>(ask(type));
+  auto kept = std::make_unique<Kept>();
+  TypeFacts& facts = kept->facts;
+  facts = ask(type);
+  facts.element = element_of_f90(envelope(type).combiner);
+  if (facts.element != nullptr) facts.number = element_type(*facts.element, facts.bytes);
   if (keyval == keyval_invalid || real_.type_set_attr(type, keyval, kept.get()) != success) {
     return no_type;
   }
-  return *kept.release();  // the type's, until forget()
+  return kept.release()->facts;  // the type's, until forget()
 }
 
 int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* /*extra*/) {
-  const std::unique_ptr<TypeFacts> kept(static_cast<TypeFacts*>(value));
+  const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
   return success;
 }
 
@@ -145,6 +168,44 @@ bool Types::is_committed(Datatype type) const {
   int position = 0;
   refused_ = false;
   const int status = real_.pack(&nothing, 0, type, &nothing, sizeof nothing, &position, trial_);
+  return status == success && !refused_;
+}
+
+Answers* Types::answers_of(Datatype type) const {
+  if (Named* named = find_named(type)) return &named->answers;
+  Kept* const kept = remembered(type);
+  return kept == nullptr ? nullptr : &kept->answers;
+}
+
+bool Types::joins(Datatype type, const TypeFacts& facts, const Operators::Named& op,
+                  Comm comm) const {
+  Answers* const answers = answers_of(type);
+  if (answers == nullptr) return false;
+  if (const std::optional<bool> known = answers->of(op)) return *known;
+  const std::lock_guard lock(mutex_);
+  bool is_joined = false;
+  if (trial_ != null_comm_) {
+    is_joined = try_to_join(type, facts, op.handle, trial_);
+  } else {
+    // A program of sessions.
+    const Alone alone(real_, comm);
+    is_joined = alone.is_made() && tell_of_errors(alone.comm()) &&
+                try_to_join(type, facts, op.handle, alone.comm());
+  }
+  answers->note(op, is_joined);
+  return is_joined;
+}
+
+// MPI_Reduce_local, which needs no communicator, has its errors end the program.
+bool Types::try_to_join(Datatype type, const TypeFacts& facts, Op op, Comm alone) const {
+  struct alignas(std::max_align_t) Zeros {
+    std::array<std::byte, 2 * sizeof(std::max_align_t)> bytes{};
+  };
+  const Zeros input;
+  Zeros output;
+  if (facts.span > sizeof input.bytes) return false;
+  refused_ = false;
+  const int status = real_.allreduce(input.bytes.data(), output.bytes.data(), 1, type, op, alone);
   return status == success && !refused_;
 }
 
@@ -179,6 +240,7 @@ bool Types::is_dense(Datatype type, const TypeFacts& facts) const {
   if (find_named(type) != nullptr) return true;
   // Plain repetitions of something dense are dense.
   const Envelope made = envelope(type);
+  if (element_of_f90(made.combiner) != nullptr) return true;
   if (made.combiner != combiner_dup && made.combiner != combiner_contiguous) return false;
   const Datatype inner = contents(type, made).front();
   const bool dense = ask(inner).dense;
@@ -239,21 +301,17 @@ std::vector<Datatype> Types::contents(Datatype type, const Envelope& made) const
 
 // What MPI defines itself, by whatever name, is nobody's to free.
 void Types::give_back(Datatype inner) const {
-  switch (envelope(inner).combiner) {
-    case combiner_named:
-    case combiner_f90_real:
-    case combiner_f90_complex:
-    case combiner_f90_integer:
-      return;
-  }
+  const int combiner = envelope(inner).combiner;
+  if (combiner == combiner_named || element_of_f90(combiner) != nullptr) return;
   real_.type_free(&inner);
 }
 
 Operators::Operators(Find look_up) : null_(handle<Op>(op_null, look_up)), named_{} {
   std::transform(operators.begin(), operators.end(), named_.begin(),
                  [&](const Predefined& predefined) {
+                   const auto number = static_cast<std::size_t>(&predefined - operators.data());
                    return Named{handle<Op>(predefined, look_up), predefined.name,
-                                find_operator(predefined.name)};
+                                find_operator(predefined.name), number};
                  });
 }
 

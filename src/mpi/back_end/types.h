@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -24,8 +25,8 @@ struct TypeFacts {
   Aint first_byte = 0;    // of the data, from the element's address
   std::size_t span = 0;   // from the first byte of data to the last
   bool dense = false;     // elements in a row are all data, in the order in which MPI sends it
-  const Element* element = nullptr;    // of named types only
-  std::optional<memory::Type> number;  // what huddle reduces it as; of named types only
+  const Element* element = nullptr;    // of types that the MPI has by itself only
+  std::optional<memory::Type> number;  // what huddle reduces it as; of these only
 };
 
 // What is known of a null datatype, and of all that no call may be made with.
@@ -33,6 +34,52 @@ inline constexpr TypeFacts no_type;
 
 // Of a long double of x86; what is behind them is padding.
 inline constexpr std::size_t long_double_value_bytes = 10;
+
+class Operators {
+ public:
+  struct Named {
+    Op handle{};
+    std::string_view name;
+    std::optional<memory::Operator> reduction;  // what it does, where it is for reductions
+    std::size_t number = 0;                     // among those of the ABI
+  };
+
+  explicit Operators(Find find);
+
+  bool is_null(Op op) const { return op == null_; }
+  // Null where the program has made it, not the MPI.
+  const Named* find(Op op) const;
+  // pre: one of those for reductions.
+  Op named(std::string_view name) const;
+  // For people.
+  std::string_view name(Op op) const;
+
+ private:
+  Op null_;
+  std::array<Named, operators.size()> named_;
+};
+
+// By which operators the MPI joins elements of one type, as far as it has been asked. For several
+// threads.
+class Answers {
+ public:
+  // Nothing: it has not been asked.
+  std::optional<bool> of(const Operators::Named& op) const {
+    if ((asked_.load(std::memory_order_acquire) & bit(op)) == 0) return std::nullopt;
+    return (joined_.load(std::memory_order_relaxed) & bit(op)) != 0;
+  }
+  void note(const Operators::Named& op, bool is_joined) {
+    if (is_joined) joined_.fetch_or(bit(op), std::memory_order_relaxed);
+    asked_.fetch_or(bit(op), std::memory_order_release);
+  }
+
+ private:
+  static_assert(operators.size() <= 32);
+  static std::uint32_t bit(const Operators::Named& op) { return std::uint32_t{1} << op.number; }
+
+  std::atomic<std::uint32_t> asked_{0};
+  std::atomic<std::uint32_t> joined_{0};
+};
 
 class Types {
  public:
@@ -52,6 +99,10 @@ class Types {
   bool is_null(Datatype type) const { return type == null_; }
   // A predefined datatype by its MPI name. pre: every MPI has it.
   Datatype named(std::string_view name) const;
+  // Whether the MPI joins its elements by an operator of its own. It is asked once, in a
+  // communicator of this rank alone, and is the same MPI on all ranks. pre: a type that the MPI has
+  // by itself; this rank is in `comm`.
+  bool joins(Datatype type, const TypeFacts& facts, const Operators::Named& op, Comm comm) const;
   // Whether there are numbers in it with bytes that are not of their value, and which an MPI sends
   // along or leaves as they were, as it comes. pre: as of facts().
   bool holds_padding(Datatype type) const;
@@ -62,6 +113,12 @@ class Types {
     const Element* element = nullptr;
     TypeFacts facts;  // written once, before they are known
     std::atomic<bool> known{false};
+    Answers answers;
+  };
+  // Of a derived datatype: what lies behind its attribute.
+  struct Kept {
+    TypeFacts facts;
+    Answers answers;
   };
   // How a type was made, and by how many of what.
   struct Envelope {
@@ -74,9 +131,12 @@ class Types {
 
   Named* find_named(Datatype type) const;
   const TypeFacts& named_facts(Named& named) const;
-  const TypeFacts* remembered(Datatype type) const;
+  Kept* remembered(Datatype type) const;
   const TypeFacts& derived_facts(Datatype type) const;
   bool is_committed(Datatype type) const;
+  Answers* answers_of(Datatype type) const;
+  bool tell_of_errors(Comm comm) const;
+  bool try_to_join(Datatype type, const TypeFacts& facts, Op op, Comm alone) const;
   static int forget(Datatype type, int keyval, void* value, void* extra);
   TypeFacts ask(Datatype type) const;
   bool is_dense(Datatype type, const TypeFacts& facts) const;
@@ -96,29 +156,6 @@ class Types {
   mutable std::atomic<int> keyval_{keyval_invalid};
   // By a hash of the handle; an open table, never full.
   mutable std::array<Named, 256> named_;
-};
-
-class Operators {
- public:
-  struct Named {
-    Op handle{};
-    std::string_view name;
-    std::optional<memory::Operator> reduction;  // what it does, where it is for reductions
-  };
-
-  explicit Operators(Find find);
-
-  bool is_null(Op op) const { return op == null_; }
-  // Null where the program has made it, not the MPI.
-  const Named* find(Op op) const;
-  // pre: one of those for reductions.
-  Op named(std::string_view name) const;
-  // For people.
-  std::string_view name(Op op) const;
-
- private:
-  Op null_;
-  std::array<Named, operators.size()> named_;
 };
 
 }  // namespace huddle::mpi

@@ -31,6 +31,7 @@ GROUPS = {
     "progress": progress.run,
     "datatypes": semantics.datatypes,
     "operators": semantics.operators,
+    "pairs": semantics.pairs,
     "buffers": semantics.buffers,
     "exchanges": exchanges.exchanges,
     "blocks": exchanges.blocks,
@@ -62,10 +63,10 @@ GROUPS = {
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # What each change is tested by under the MPIs that are not Debian's, so that five take no longer
 # than a person waits.
-BRIEF = ("progress", "datatypes", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
+BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "errors", "tools", "halves", "sessions", "heaps", "devices")
 # The same MPIs once more: what is new is how data and handles look.
-BRIEF_STANDARD = ("datatypes", "exchanges", "blocks", "communicators", "errors")
+BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors")
 SKIPPED = 77
 BUILD = pathlib.Path(__file__).resolve().parents[3] / "build/release"
 

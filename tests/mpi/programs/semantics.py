@@ -3,7 +3,10 @@
 """What MPI allows in the operations that huddle takes. Each program checks its own results; here it
 is seen that huddle took part, and for what it did not."""
 
+import json
 import os
+
+import reductions
 
 AT_ONCE = {"JOIN_AFTER": "0"}
 
@@ -27,6 +30,24 @@ def operators(bench, thorough):
             bench.passes(f"{name} on {ranks} ranks", outcome)
             bench.takes(name, outcome, ("reduce", "allreduce", "scan", "exscan", "reduce_scatter",
                                          "reduce_scatter_block"))
+
+
+def pairs(bench, thorough):
+    """What the MPI joins is taken, with its own result, and what it refuses is passed to it: without
+    huddle and with it the program prints the same."""
+    tried = reductions.Pairs(bench)
+    if not bench.passes("pairs", tried.native) or not bench.passes("pairs", tried.outcome):
+        return
+    bench.takes("pairs", tried.outcome, ("allreduce", "reduce"))
+    wrong = [f"{ours}, natively {theirs}" for ours, theirs in zip(tried.ours, tried.theirs)
+             if not reductions.are_alike(ours, theirs, bench.peer.family)]
+    bench.expect(len(tried.ours) == len(tried.theirs) > 900 and not wrong,
+                 f"pairs: {len(tried.ours)} of {len(tried.theirs)} tried; {'; '.join(wrong[:9])}")
+    for kind, operator, fate in tried.fates():
+        bench.expect(fate != "passed" or operator in reductions.TRUTH, f"pairs: {operator} of {kind} passes")
+    held = json.loads(reductions.SAMPLE.read_text(encoding="utf-8")).get(bench.peer.name)
+    if held and held["version"] == tried.version:
+        bench.expect(held == tried.sample(), f"pairs: {reductions.SAMPLE.name} says something else")
 
 
 def buffers(bench, thorough):

@@ -56,8 +56,9 @@ struct AnyReduction {
   // Calls `join` with the parts and the reduction.
   template <class Join>
   Passed take_by(const Process& process, Gotten gotten, const Join& join) const {
-    const Reducer reducer(process.real(), process.operators(), comm, type, *facts, op);
-    if (!reducer.can_join()) return Passed::no_kernel;
+    const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
+                          op);
+    if (!reducer.can_join()) return Passed::no_reduction;
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     if (reducer.is_packed()) {
       const Part result = part_of_output(gotten.count);

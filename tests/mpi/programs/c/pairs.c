@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * Every predefined operator on every datatype that has a name, and on some that are made of them,
+ * whether the standard gives it that operator or not. Rank 0 prints what MPI this is, and a line for
+ * each:
+ *
+ *   MPI_CHAR MPI_SUM same      allreduce and reduce give what MPI_Reduce_local makes of the same
+ *   MPI_CHAR MPI_SUM small     only of small numbers: what overflows becomes something else
+ *   MPI_CHAR MPI_SUM differs   they give something else
+ *   MPI_REAL MPI_BAND refused  the MPI has no such reduction
+ *
+ * With two ranks there is one order in which to join, so results are the same bit by bit. Of
+ * numbers that are no number MPIs keep one or the other, by chance: there are none here.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "expect.h"
+
+enum { elements = 67, most_element_bytes = 64, tag = 3 };
+
+/* What values a type is tried with. */
+enum filling { any_bits, truths, floats, doubles, long_doubles, halves, quadruples };
+
+struct kind {
+  const char* name;
+  MPI_Datatype type;
+  enum filling filling;
+  size_t index_at; /* of pairs: where the second part begins; else 0 */
+  int index_is_number;
+};
+
+struct named_operator {
+  const char* name;
+  MPI_Op op;
+};
+
+#define KIND(type, filling) \
+  { #type, type, filling, 0, 0 }
+#define PAIR(type, filling, index_at) \
+  { #type, type, filling, index_at, 0 }
+#define NUMBERS(type, filling, index_at) \
+  { #type, type, filling, index_at, 1 }
+#define OPERATOR(op) \
+  { #op, op }
+
+static unsigned seed = 20261125;
+static int integers_are_small;
+
+static double small_number(void) {
+  return ((int)(next_random(&seed) % 2001) - 1000) * (next_random(&seed) % 2 == 0 ? 0.1 : 1);
+}
+
+/* A number of IEEE's quadruple precision that is small and whole: by its bits, since C may have no
+ * such type. */
+static void put_quadruple(unsigned char* to) {
+  const double value = (double)(next_random(&seed) % 2000) + 1;
+  unsigned long long bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  const unsigned long long exponent = (bits >> 52 & 0x7ff) - 1023 + 16383;
+  const unsigned long long fraction = bits & 0xfffffffffffffULL;
+  const unsigned long long sign = next_random(&seed) % 2;
+  const unsigned long long words[2] = {fraction << 60, sign << 63 | exponent << 48 | fraction >> 4};
+  memcpy(to, words, sizeof words);
+}
+
+static size_t bytes_of(enum filling filling, size_t bytes) {
+  switch (filling) {
+    case any_bits:
+    case truths:
+      return bytes;
+    case floats:
+      return sizeof(float);
+    case doubles:
+      return sizeof(double);
+    case long_doubles:
+      return sizeof(long double);
+    case halves:
+      return 2;
+    case quadruples:
+      return 16;
+  }
+  return bytes;
+}
+
+static void put(unsigned char* to, enum filling filling, size_t bytes) {
+  const float as_float = (float)small_number();
+  const double as_double = small_number();
+  const long double as_long_double = (long double)small_number();
+  const unsigned short as_half = (unsigned short)(0x3c00 + next_random(&seed) % 0x400);
+  switch (filling) {
+    case any_bits:
+      for (size_t i = 0; i < bytes; ++i) {
+        const unsigned char bits = (unsigned char)(next_random(&seed) >> 8);
+        to[i] = integers_are_small ? (i == 0 ? bits % 10 : 0) : bits; /* the lowest byte first */
+      }
+      break;
+    case truths:
+      to[0] = next_random(&seed) >> 8 & 1;
+      break;
+    case floats:
+      memcpy(to, &as_float, sizeof as_float);
+      break;
+    case doubles:
+      memcpy(to, &as_double, sizeof as_double);
+      break;
+    case long_doubles:
+      memcpy(to, &as_long_double, 10);
+      break;
+    case halves:
+      memcpy(to, &as_half, sizeof as_half);
+      break;
+    case quadruples:
+      put_quadruple(to);
+      break;
+  }
+}
+
+/* One element. Every fourth pair of values is equal on all ranks, so that places count. */
+static void fill_element(unsigned char* to, const struct kind* kind, size_t bytes, int which) {
+  const unsigned kept = seed;
+  if (which % 4 == 0) seed = (unsigned)which + 1;
+  const size_t end = kind->index_at != 0 ? kind->index_at : bytes;
+  const size_t part = bytes_of(kind->filling, end);
+  for (size_t at = 0; at + part <= end; at += part) put(to + at, kind->filling, part);
+  if (which % 4 == 0) seed = kept + 1;
+  if (kind->index_at == 0) return;
+  if (kind->index_is_number) return put(to + kind->index_at, kind->filling, part);
+  const int where = (int)(next_random(&seed) % 1000);
+  memcpy(to + kind->index_at, &where, sizeof where);
+}
+
+static size_t extent_of(MPI_Datatype type) {
+  MPI_Aint lower_bound = 0;
+  MPI_Aint extent = 0;
+  MPI_Type_get_extent(type, &lower_bound, &extent);
+  return (size_t)extent;
+}
+
+/* What MPI would send of them: gaps in a pair are nobody's. */
+static int are_same(const void* one, const void* other, MPI_Datatype type) {
+  static char packed[2][elements * most_element_bytes];
+  int sizes[2] = {0, 0};
+  MPI_Pack(one, elements, type, packed[0], sizeof packed[0], &sizes[0], MPI_COMM_WORLD);
+  MPI_Pack(other, elements, type, packed[1], sizeof packed[1], &sizes[1], MPI_COMM_WORLD);
+  return sizes[0] == sizes[1] && memcmp(packed[0], packed[1], (size_t)sizes[0]) == 0;
+}
+
+static const char* outcome_with_these(const struct kind* kind, MPI_Op op) {
+  static unsigned char mine[elements * most_element_bytes];
+  static unsigned char left[sizeof mine];
+  static unsigned char wanted[sizeof mine];
+  static unsigned char gotten[sizeof mine];
+  static unsigned char at_root[sizeof mine];
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const size_t extent = extent_of(kind->type);
+  memset(mine, 0, sizeof mine);
+  memset(gotten, 0, sizeof gotten);
+  memset(at_root, 0, sizeof at_root);
+  seed = (unsigned)rank + 1;
+  for (int i = 0; i < elements; ++i) fill_element(mine + (size_t)i * extent, kind, extent, i);
+  if (MPI_Allreduce(mine, gotten, elements, kind->type, op, MPI_COMM_WORLD) != MPI_SUCCESS) {
+    return "refused";
+  }
+  MPI_Reduce(mine, at_root, elements, kind->type, op, 1, MPI_COMM_WORLD);
+  memcpy(left, mine, sizeof mine);
+  memcpy(wanted, mine, sizeof mine);
+  MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, 1 - rank, tag, rank == 0 ? wanted : left, sizeof mine,
+               MPI_BYTE, 1 - rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (MPI_Reduce_local(left, wanted, elements, kind->type, op) != MPI_SUCCESS) return "not local";
+  const int same =
+      are_same(gotten, wanted, kind->type) && (rank == 0 || are_same(at_root, wanted, kind->type));
+  return same ? "same" : "differs";
+}
+
+static const char* outcome_of(const struct kind* kind, MPI_Op op) {
+  integers_are_small = 1;
+  const char* const of_small = outcome_with_these(kind, op);
+  if (strcmp(of_small, "same") != 0) return of_small;
+  integers_are_small = 0;
+  return strcmp(outcome_with_these(kind, op), "same") == 0 ? "same" : "small";
+}
+
+static int without_truth_of_numbers;
+
+static int is_tried(const struct kind* kind, MPI_Op op) {
+  const int is_truth = op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR;
+  const int is_number = kind->filling != any_bits && kind->filling != truths;
+  return !(without_truth_of_numbers && is_truth && is_number);
+}
+
+static void tell(const struct kind* kind, const struct named_operator* op) {
+  char own[16] = "";
+  char of_other[16] = "";
+  strncpy(own, is_tried(kind, op->op) ? outcome_of(kind, op->op) : "untried", sizeof own - 1);
+  memcpy(of_other, own, sizeof own);
+  MPI_Bcast(of_other, sizeof of_other, MPI_CHAR, 1, MPI_COMM_WORLD);
+  if (rank_in(MPI_COMM_WORLD) != 0) return;
+  printf("%s %s %s\n", kind->name, op->name, strcmp(own, "same") == 0 ? of_other : own);
+  fflush(stdout);
+}
+
+static int is_there(MPI_Datatype type) {
+  int bytes = 0;
+  return type != MPI_DATATYPE_NULL && MPI_Type_size(type, &bytes) == MPI_SUCCESS && bytes > 0;
+}
+
+static void try_with_all(const struct kind* kind) {
+  const struct named_operator operators[] = {
+      OPERATOR(MPI_SUM),     OPERATOR(MPI_PROD),  OPERATOR(MPI_MIN),    OPERATOR(MPI_MAX),
+      OPERATOR(MPI_LAND),    OPERATOR(MPI_LOR),   OPERATOR(MPI_LXOR),   OPERATOR(MPI_BAND),
+      OPERATOR(MPI_BOR),     OPERATOR(MPI_BXOR),  OPERATOR(MPI_MINLOC), OPERATOR(MPI_MAXLOC),
+      OPERATOR(MPI_REPLACE), OPERATOR(MPI_NO_OP),
+  };
+  if (!is_there(kind->type)) return;
+  for (size_t op = 0; op < sizeof operators / sizeof *operators; ++op) tell(kind, &operators[op]);
+}
+
+static void try_named(void) {
+  struct index_of {
+    struct {
+      float value;
+      int where;
+    } of_float;
+    struct {
+      double value;
+      int where;
+    } of_double;
+    struct {
+      long value;
+      int where;
+    } of_long;
+    struct {
+      short value;
+      int where;
+    } of_short;
+    struct {
+      long double value;
+      int where;
+    } of_long_double;
+  };
+#define INDEX_IN(part) (offsetof(struct index_of, part.where) - offsetof(struct index_of, part))
+  const struct kind kinds[] = {
+      KIND(MPI_CHAR, any_bits),
+      KIND(MPI_SIGNED_CHAR, any_bits),
+      KIND(MPI_UNSIGNED_CHAR, any_bits),
+      KIND(MPI_WCHAR, any_bits),
+      KIND(MPI_BYTE, any_bits),
+      KIND(MPI_PACKED, any_bits),
+      KIND(MPI_SHORT, any_bits),
+      KIND(MPI_UNSIGNED_SHORT, any_bits),
+      KIND(MPI_INT, any_bits),
+      KIND(MPI_UNSIGNED, any_bits),
+      KIND(MPI_LONG, any_bits),
+      KIND(MPI_UNSIGNED_LONG, any_bits),
+      KIND(MPI_LONG_LONG, any_bits),
+      KIND(MPI_UNSIGNED_LONG_LONG, any_bits),
+      KIND(MPI_INT8_T, any_bits),
+      KIND(MPI_INT16_T, any_bits),
+      KIND(MPI_INT32_T, any_bits),
+      KIND(MPI_INT64_T, any_bits),
+      KIND(MPI_UINT8_T, any_bits),
+      KIND(MPI_UINT16_T, any_bits),
+      KIND(MPI_UINT32_T, any_bits),
+      KIND(MPI_UINT64_T, any_bits),
+      KIND(MPI_AINT, any_bits),
+      KIND(MPI_OFFSET, any_bits),
+      KIND(MPI_COUNT, any_bits),
+      KIND(MPI_FLOAT, floats),
+      KIND(MPI_DOUBLE, doubles),
+      KIND(MPI_LONG_DOUBLE, long_doubles),
+      KIND(MPI_C_BOOL, truths),
+      KIND(MPI_C_FLOAT_COMPLEX, floats),
+      KIND(MPI_C_DOUBLE_COMPLEX, doubles),
+      KIND(MPI_C_LONG_DOUBLE_COMPLEX, long_doubles),
+      KIND(MPI_CHARACTER, any_bits),
+      KIND(MPI_INTEGER, any_bits),
+      KIND(MPI_LOGICAL, truths),
+      KIND(MPI_REAL, floats),
+      KIND(MPI_DOUBLE_PRECISION, doubles),
+      KIND(MPI_COMPLEX, floats),
+      KIND(MPI_DOUBLE_COMPLEX, doubles),
+      PAIR(MPI_FLOAT_INT, floats, INDEX_IN(of_float)),
+      PAIR(MPI_DOUBLE_INT, doubles, INDEX_IN(of_double)),
+      PAIR(MPI_LONG_INT, any_bits, INDEX_IN(of_long)),
+      PAIR(MPI_2INT, any_bits, sizeof(int)),
+      PAIR(MPI_SHORT_INT, any_bits, INDEX_IN(of_short)),
+      PAIR(MPI_LONG_DOUBLE_INT, long_doubles, INDEX_IN(of_long_double)),
+      PAIR(MPI_2INTEGER, any_bits, sizeof(int)),
+      NUMBERS(MPI_2REAL, floats, sizeof(float)),
+      NUMBERS(MPI_2DOUBLE_PRECISION, doubles, sizeof(double)),
+/* Not every MPI has a name for each. */
+#ifdef MPI_INTEGER1
+      KIND(MPI_INTEGER1, any_bits),
+      KIND(MPI_INTEGER2, any_bits),
+      KIND(MPI_INTEGER4, any_bits),
+      KIND(MPI_INTEGER8, any_bits),
+#endif
+#ifdef MPI_INTEGER16
+      KIND(MPI_INTEGER16, any_bits),
+#endif
+#ifdef MPI_REAL2
+      KIND(MPI_REAL2, halves),
+#endif
+#ifdef MPI_REAL4
+      KIND(MPI_REAL4, floats),
+      KIND(MPI_REAL8, doubles),
+      KIND(MPI_COMPLEX8, floats),
+      KIND(MPI_COMPLEX16, doubles),
+#endif
+#ifdef MPI_REAL16
+      KIND(MPI_REAL16, quadruples),
+#endif
+#ifdef MPI_COMPLEX4
+      KIND(MPI_COMPLEX4, halves),
+#endif
+#ifdef MPI_COMPLEX32
+      KIND(MPI_COMPLEX32, quadruples),
+#endif
+#ifdef MPI_LOGICAL1
+      KIND(MPI_LOGICAL1, truths),
+      KIND(MPI_LOGICAL2, truths),
+      KIND(MPI_LOGICAL4, truths),
+      KIND(MPI_LOGICAL8, truths),
+#endif
+#ifdef MPI_LOGICAL16
+      KIND(MPI_LOGICAL16, truths),
+#endif
+#ifdef MPI_CXX_BOOL
+      KIND(MPI_CXX_BOOL, truths),
+      KIND(MPI_CXX_FLOAT_COMPLEX, floats),
+      KIND(MPI_CXX_DOUBLE_COMPLEX, doubles),
+      KIND(MPI_CXX_LONG_DOUBLE_COMPLEX, long_doubles),
+#endif
+#ifdef MPI_2COMPLEX
+      KIND(MPI_2COMPLEX, floats),
+      KIND(MPI_2DOUBLE_COMPLEX, doubles),
+#endif
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) try_with_all(&kinds[i]);
+}
+
+static void try_made(const char* name, MPI_Datatype type, int is_to_be_freed,
+                     enum filling filling) {
+  struct kind kind = {name, type, filling, 0, 0};
+  if (is_to_be_freed) MPI_Type_commit(&kind.type);
+  try_with_all(&kind);
+  if (is_to_be_freed) MPI_Type_free(&kind.type);
+}
+
+static void try_all_made(void) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_dup(MPI_INT, &type);
+  try_made("duplicate", type, 1, any_bits);
+  MPI_Type_contiguous(1, MPI_INT, &type);
+  try_made("contiguous", type, 1, any_bits);
+  /* What Fortran's kinds are called. */
+  if (MPI_Type_create_f90_integer(9, &type) == MPI_SUCCESS)
+    try_made("f90_integer", type, 0, any_bits);
+  if (MPI_Type_create_f90_real(15, 300, &type) == MPI_SUCCESS)
+    try_made("f90_real", type, 0, doubles);
+  if (MPI_Type_create_f90_complex(15, 300, &type) == MPI_SUCCESS) {
+    try_made("f90_complex", type, 0, doubles);
+  }
+}
+
+static void name_the_mpi(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  version[strcspn(version, "\n")] = '\0';
+  if (rank_in(MPI_COMM_WORLD) == 0) printf("%s\n", version);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  give_up_after(280, "pairs");
+  name_the_mpi();
+  /* What an MPI refuses is told, and left. */
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  without_truth_of_numbers = argc > 1 && strcmp(argv[1], "without-truth-of-numbers") == 0;
+  try_named();
+  try_all_made();
+  MPI_Finalize();
+  return verdict();
+}
