@@ -40,6 +40,8 @@ class Ground {
 
   int rank() const { return members_->rank(); }
   int ranks() const { return members_->ranks(); }
+  // Of this rank's pieces.
+  std::size_t shared_bytes() const { return members_->own_bytes(); }
 
   // How waits are to be spent from now on. Kept by reference.
   void set_waiting(world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "memory/spin.h"
 
@@ -20,10 +21,11 @@ std::size_t hash_of(Comm comm) {
 
 }  // namespace
 
-Communicators::Communicators(const Real& real, Find in_mpi, Passed young)
+Communicators::Communicators(const Real& real, Find in_mpi, Passed young, team::TeamPool& pool)
     : real_(real),
       copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)),
-      young_(young) {}
+      young_(young),
+      pool_(pool) {}
 
 Communicator* Communicators::find(Comm comm) {
   std::atomic<Communicator*>& cached = cache_[hash_of(comm) % cache_.size()];
@@ -102,7 +104,9 @@ Communicator& Communicators::take_free() {
 
 void Communicators::end(Communicator& communicator) {
   communicator.handle.store(Comm{}, std::memory_order_relaxed);
-  communicator.team.reset();
+  communicator.for_pool.team = std::move(communicator.team);
+  communicator.for_pool.calls += communicator.shares.taken;
+  pool_.put(std::exchange(communicator.for_pool, {}));
   communicator.use = 0;
   communicator.why = {};
   const std::lock_guard lock(mutex_);

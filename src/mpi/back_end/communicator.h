@@ -18,6 +18,7 @@
 #include "mpi/stats.h"
 #include "team/agree.h"
 #include "team/team.h"
+#include "team/team_pool.h"
 
 namespace huddle::mpi {
 
@@ -31,6 +32,8 @@ struct Communicator {
   Shares shares;        // of its calls until now
   LoadWatch::Looking looks{false};
   std::unique_ptr<team::Team> team;
+  // Whose team it is, for the pool that it goes to when the communicator is freed.
+  team::TeamPool::Entry for_pool;
   // Why there is no team.
   Passed passed = Passed::too_young;
   team::Trouble why;  // where that takes a sentence
@@ -42,8 +45,9 @@ struct Communicator {
 // memory is used again but never given back, so that a thread may look at any at any time.
 class Communicators {
  public:
-  // young: why a new one has no team yet.
-  Communicators(const Real& real, Find in_mpi, Passed young);
+  // young: why a new one has no team yet. Teams of those that end go to the pool, which outlives
+  // this.
+  Communicators(const Real& real, Find in_mpi, Passed young, team::TeamPool& pool);
 
   // From here on there is memory for one communicator more than there are, as long as any is left:
   // a rank that had none for the next would not count its calls as the others do.
@@ -66,6 +70,7 @@ class Communicators {
   const Real& real_;
   CopyFunction copy_to_no_duplicate_;
   Passed young_;
+  team::TeamPool& pool_;
   std::array<std::atomic<Communicator*>, 64> cache_{};
   mutable std::mutex mutex_;  // guards what follows
   Shares ended_;              // of those that have ended

@@ -34,19 +34,23 @@ std::uint64_t this_node() {
          (identity.pid_namespace * 0x9e3779b97f4a7c15U);
 }
 
-// What a rank says of itself, for all to see what they have in common.
-struct Facts {
+}  // namespace
+
+struct Joining::Facts {
   std::uint64_t node;
   std::uint64_t settings;
   bool has_memory;    // false: nothing of the rest holds
   bool has_context;   // it knows its machine already
   bool has_progress;  // it can keep the MPI moving
+  // The team that it took from its pool; 0: none.
+  std::uint64_t offered;
+  std::uint64_t offered_calls;
+  std::uint64_t next_team;  // the lowest rank's is the number of a team that is made
 };
 
-}  // namespace
-
 Joining::Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-                 RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn)
+                 RollCall& roll_call, NodeContext& context, Pulse& pulse, team::TeamPool& pool,
+                 Complain warn)
     : real_(real),
       types_(types),
       options_(options),
@@ -54,7 +58,9 @@ Joining::Joining(const Real& real, const Types& types, const Options& options, R
       roll_call_(roll_call),
       context_(context),
       pulse_(pulse),
-      warn_(std::move(warn)) {}
+      pool_(pool),
+      warn_(std::move(warn)),
+      settings_(options.digest()) {}
 
 void Joining::count(Communicator& communicator, std::size_t bytes) {
   communicator.use += 1 + bytes / bytes_of_a_call;
@@ -65,24 +71,32 @@ void Joining::count(Communicator& communicator, std::size_t bytes) {
 // and says so there.
 void Joining::join(Communicator& communicator) {
   communicator.passed = Passed::not_passed;
-  communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
-  if (communicator.passed == Passed::not_passed) communicator.passed = agree(communicator);
+  Entry entry;
+  communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator, entry); });
+  if (communicator.passed == Passed::not_passed) communicator.passed = agree(communicator, entry);
   if (communicator.passed != Passed::not_passed) return;
-  communicator.why = team::Trouble::of([&] { make_team(communicator); });
-  if (communicator.why.is_any()) communicator.passed = Passed::no_team;
+  if (entry.team == nullptr) {
+    communicator.why = team::Trouble::of([&] { make_team(communicator, entry); });
+    if (communicator.why.is_any()) communicator.passed = Passed::no_team;
+  }
+  communicator.team = std::move(entry.team);
+  communicator.for_pool = std::move(entry);
 }
 
 // What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
-// never answer.
-Passed Joining::meet(Communicator& communicator) {
-  const Roster::Ranks ranks = roster_.ranks_of(communicator);
+// never answer. The entry is a team of these very members, if the pool has one.
+Passed Joining::meet(Communicator& communicator, Entry& entry) {
+  Roster::Ranks ranks = roster_.ranks_of(communicator);
   if (ranks.passed != Passed::not_passed) return ranks.passed;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
                                         [this](int rank) { return roll_call_.is_here(rank); });
-  return missing == in_job.end()
-             ? Passed::not_passed
-             : judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
+  if (missing != in_job.end()) {
+    return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
+  }
+  entry = pool_.take(in_job, team::whereabouts_of_this_thread(0));
+  if (entry.team == nullptr) entry.members = std::move(ranks.in_job);
+  return Passed::not_passed;
 }
 
 Passed Joining::judge_missing(int rank, int own) {
@@ -99,12 +113,23 @@ Passed Joining::judge_missing(int rank, int own) {
   return Passed::without_huddle;
 }
 
-Passed Joining::agree(Communicator& communicator) {
+Joining::Facts Joining::facts_of(const Entry& offered) {
+  std::call_once(looked_, [this] { node_ = this_node(); });
+  const bool offers = offered.team != nullptr;
+  return {node_,
+          settings_,
+          true,
+          context_.is_there(),
+          pulse_.start(),
+          offers ? offered.number : 0,
+          offers ? offered.calls : 0,
+          teams_.fetch_add(1) + 1};
+}
+
+Passed Joining::agree(Communicator& communicator, Entry& entry) {
   Facts mine{};
   if (!communicator.why.is_any()) {
-    communicator.why = team::Trouble::of([&] {
-      mine = {this_node(), options_.digest(), true, context_.is_there(), pulse_.start()};
-    });
+    communicator.why = team::Trouble::of([&] { mine = facts_of(entry); });
   }
   team::ByRank<Facts> room(communicator.ranks);
   const std::span<Facts> all = room.all();
@@ -118,9 +143,29 @@ Passed Joining::agree(Communicator& communicator) {
     return Passed::unlike_settings;
   }
   if (!everywhere([](const Facts& rank) { return rank.has_progress; })) return Passed::no_team;
+  settle(entry, all);
+  if (entry.team != nullptr) return Passed::not_passed;
   const bool knows_machine =
       everywhere([](const Facts& rank) { return rank.has_context; }) || share_machine(communicator);
   return knows_machine ? Passed::not_passed : Passed::no_team;
+}
+
+// Where all have taken the same team from their pools, and made as many calls with it, they go on
+// with that. One that others have left behind will never be offered by them again, and numbers
+// grow: so it is left here, too.
+void Joining::settle(Entry& entry, std::span<const Facts> all) {
+  const auto is_common = [&](const Facts& rank) {
+    return rank.offered != 0 && rank.offered == all.front().offered &&
+           rank.offered_calls == all.front().offered_calls;
+  };
+  if (std::all_of(all.begin(), all.end(), is_common)) return;
+  const auto is_newer = [&](const Facts& rank) {
+    return rank.offered > entry.number ||
+           (rank.offered == entry.number && rank.offered_calls != entry.calls);
+  };
+  std::vector<int> members = entry.members;
+  if (entry.team && std::none_of(all.begin(), all.end(), is_newer)) pool_.put(std::move(entry));
+  entry = {std::move(members), all.front().next_team, 0, nullptr};
 }
 
 // False where the MPI fails. The MPI only gathers: what it does to reduce may want more stack than
@@ -167,13 +212,13 @@ bool Joining::share_machine(Communicator& communicator) {
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-void Joining::make_team(Communicator& communicator) {
+void Joining::make_team(Communicator& communicator, Entry& entry) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
     throw FailureError("the MPI cannot gather what a team is made from");
   };
   const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
-  communicator.team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
+  entry.team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
 }
 
 }  // namespace huddle::mpi

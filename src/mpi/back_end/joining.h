@@ -6,8 +6,10 @@
 // whether all of them are here to make them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -19,6 +21,7 @@
 #include "mpi/back_end/types.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
+#include "team/team_pool.h"
 
 namespace huddle::mpi {
 
@@ -26,7 +29,8 @@ class Joining {
  public:
   // Keeps references.
   Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-          RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn);
+          RollCall& roll_call, NodeContext& context, Pulse& pulse, team::TeamPool& pool,
+          Complain warn);
 
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
   // too many to go on without. pre: it has no team yet, and is too young for one.
@@ -34,9 +38,16 @@ class Joining {
 
  private:
   void join(Communicator& communicator);
-  Passed meet(Communicator& communicator);
+  // What a rank says of itself, for all to see what they have in common.
+  struct Facts;
+  using Entry = team::TeamPool::Entry;
+
+  Passed meet(Communicator& communicator, Entry& entry);
   Passed judge_missing(int rank, int own);
-  Passed agree(Communicator& communicator);
+  // A team that all of them have in their pools comes back in the entry, if there is one.
+  Passed agree(Communicator& communicator, Entry& entry);
+  Facts facts_of(const Entry& offered);
+  void settle(Entry& entry, std::span<const Facts> all);
   template <class Words>
   bool tell(std::span<Words> all, const Words& mine, const Communicator& communicator);
   bool all_agree(bool mine, const Communicator& communicator);
@@ -44,7 +55,7 @@ class Joining {
               const Communicator& communicator);
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
-  void make_team(Communicator& communicator);
+  void make_team(Communicator& communicator, Entry& entry);
 
   const Real& real_;
   const Types& types_;
@@ -53,7 +64,12 @@ class Joining {
   RollCall& roll_call_;
   NodeContext& context_;
   Pulse& pulse_;
+  team::TeamPool& pool_;
   Complain warn_;
+  std::uint64_t settings_;  // their digest
+  std::once_flag looked_;
+  std::uint64_t node_ = 0;  // once looked at
+  std::atomic<std::uint64_t> teams_{0};  // whose lowest rank this was
 };
 
 }  // namespace huddle::mpi

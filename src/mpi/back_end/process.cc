@@ -15,6 +15,10 @@ namespace huddle::mpi {
 
 namespace {
 
+// What a rank keeps for communicators to come, of teams that nobody uses: as much as an arena keeps
+// of free memory.
+constexpr std::size_t pool_bytes = std::size_t{8} << 20;
+
 // Ranks that come to agree on the rest after as many calls.
 std::string kind_of(const Options& options) { return std::to_string(options.join_after); }
 
@@ -34,12 +38,14 @@ Process::Process(const huddle_door& door)
       world_(handle<Comm>(comm_world, door.real)),
       self_(handle<Comm>(comm_self, door.real)),
       no_info_(handle<Info>(info_null, door.real)),
-      communicators_(real_, door.real, options_.off ? Passed::switched_off : Passed::too_young),
+      pool_(pool_bytes),
+      communicators_(real_, door.real, options_.off ? Passed::switched_off : Passed::too_young,
+                     pool_),
       roster_(real_, world_),
       roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
       pulse_(real_),
       context_(options_, [this] { keep_moving(); }),
-      joining_(real_, types_, options_, roster_, roll_call_, context_, pulse_,
+      joining_(real_, types_, options_, roster_, roll_call_, context_, pulse_, pool_,
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);
                }),
