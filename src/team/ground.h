@@ -73,10 +73,17 @@ class Ground {
     return start_.has_started(w, asks, Fence{fence});
   }
 
-  // Each rank brings a piece of as many bytes as its `prepare` returns, filled with the first
-  // sequence number. Returns where everybody's piece is, by rank. All ranks throw the same
-  // FailureError or none does, also where it was `prepare` that threw.
-  std::vector<std::byte*> lay_out(const std::function<std::size_t()>& prepare);
+  // What a rank brings to a protocol: so many bytes, of which the first hold the first sequence
+  // number. The others hold anything: whoever touches them for the first time has their page
+  // mapped, and large buffers that are never used cost nothing but their reservation.
+  struct Memory {
+    std::size_t bytes = 0;
+    std::size_t flags_bytes = 0;
+  };
+  // Each rank brings a piece of memory as its `prepare` wants it. Returns where everybody's piece
+  // is, by rank. All ranks throw the same FailureError or none does, also where it was `prepare`
+  // that threw.
+  std::vector<std::byte*> lay_out(const std::function<Memory()>& prepare);
 
  private:
   struct Fence {
