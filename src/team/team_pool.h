@@ -25,9 +25,9 @@ namespace huddle::team {
 class TeamPool {
  public:
   struct Entry {
-    std::vector<int> members;   // by rank, as the caller numbers processes
-    std::uint64_t number = 0;   // which of the teams of these members: equal on all of them
-    std::uint64_t calls = 0;    // made so far; unequal where a program's calls did not match
+    std::vector<int> members;    // by rank, as the caller numbers processes
+    std::uint64_t number = 0;    // which of the teams of these members: equal on all of them
+    std::uint64_t calls = 0;     // made so far; unequal where a program's calls did not match
     std::unique_ptr<Team> team;  // null: there is none
   };
 

@@ -38,8 +38,8 @@ void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)
          ground.set_waiting(waiting);
          const std::size_t used = peers.arena().used_bytes();
          for (int i = 0; i < tries; ++i) {
-           const Trouble trouble =
-               Trouble::of([&] { ground.lay_out([&] { return all_flags(prepare(bootstrap.rank)); }); });
+           const Trouble trouble = Trouble::of(
+               [&] { ground.lay_out([&] { return all_flags(prepare(bootstrap.rank)); }); });
            ASSERT_THAT(std::string(trouble.text()), HasSubstr("rank 1: " + reason));
            ASSERT_EQ(peers.arena().used_bytes(), used);
          }

@@ -19,6 +19,7 @@
 #include "mpi/back_end/real.h"
 #include "mpi/back_end/roster.h"
 #include "mpi/back_end/types.h"
+#include "mpi/join_price.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
 #include "team/team_pool.h"
@@ -29,25 +30,29 @@ class Joining {
  public:
   // Keeps references.
   Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-          RollCall& roll_call, NodeContext& context, Pulse& pulse, team::TeamPool& pool,
-          Complain warn);
+          RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn);
 
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
   // too many to go on without. pre: it has no team yet, and is too young for one.
   void count(Communicator& communicator, std::size_t bytes);
+  // It is freed: its team waits for the next one of the same ranks.
+  void leave(Communicator& communicator) noexcept;
 
  private:
-  void join(Communicator& communicator);
+  using Entry = team::TeamPool::Entry;
   // What a rank says of itself, for all to see what they have in common.
   struct Facts;
-  using Entry = team::TeamPool::Entry;
 
-  Passed meet(Communicator& communicator, Entry& entry);
+  void join(Communicator& communicator);
+  Passed meet(Communicator& communicator);
   Passed judge_missing(int rank, int own);
-  // A team that all of them have in their pools comes back in the entry, if there is one.
   Passed agree(Communicator& communicator, Entry& entry);
-  Facts facts_of(const Entry& offered);
-  void settle(Entry& entry, std::span<const Facts> all);
+  Passed find_common_ground(std::span<const Facts> all, const Facts& mine) const;
+  // A team that all of them have in their pools, or what is needed to make one, or neither yet.
+  Passed come_by_team(Communicator& communicator, Entry& entry, std::span<const Facts> all);
+  Facts facts_of(const Communicator& communicator, const Entry& offered);
+  JoinVerdict verdict(const Communicator& communicator, std::span<const Facts> all) const;
+  bool keep_common(Entry& entry, std::span<const Facts> all);
   template <class Words>
   bool tell(std::span<Words> all, const Words& mine, const Communicator& communicator);
   bool all_agree(bool mine, const Communicator& communicator);
@@ -64,12 +69,15 @@ class Joining {
   RollCall& roll_call_;
   NodeContext& context_;
   Pulse& pulse_;
-  team::TeamPool& pool_;
   Complain warn_;
+  std::size_t first_ask_;
   std::uint64_t settings_;  // their digest
   std::once_flag looked_;
   std::uint64_t node_ = 0;  // once looked at
-  std::atomic<std::uint64_t> teams_{0};  // whose lowest rank this was
+  team::TeamPool pool_;
+  PastCalls past_calls_;
+  std::atomic<std::uint64_t> numbers_{0};  // given to teams whose lowest rank this is
+  std::atomic<std::uint64_t> team_ns_;     // what making a team took, at best
 };
 
 }  // namespace huddle::mpi

@@ -51,8 +51,8 @@ void NodeContext::begin_to_look() noexcept {
 std::string NodeContext::machine_text() {
   const std::lock_guard lock(mutex_);
   if (context_) return context_->machine_text();
-  const auto look = look_ ? std::exchange(look_, nullptr)
-                          : std::make_unique<MachineLook>(options_.machine_file);
+  const auto look =
+      look_ ? std::exchange(look_, nullptr) : std::make_unique<MachineLook>(options_.machine_file);
   return look->text();
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "huddle/huddle.h"
 #include "mpi/beside.h"
 #include "mpi/speaker.h"
 
@@ -15,12 +16,10 @@ namespace huddle::mpi {
 
 namespace {
 
-// What a rank keeps for communicators to come, of teams that nobody uses: as much as an arena keeps
-// of free memory.
-constexpr std::size_t pool_bytes = std::size_t{8} << 20;
-
-// Ranks that come to agree on the rest after as many calls.
-std::string kind_of(const Options& options) { return std::to_string(options.join_after); }
+// Ranks that come to agree on the rest after as many calls, in the same words.
+std::string kind_of(const Options& options) {
+  return fmt::format("{} {}", huddle_version(), options.join_after_text());
+}
 
 }  // namespace
 
@@ -38,14 +37,13 @@ Process::Process(const huddle_door& door)
       world_(handle<Comm>(comm_world, door.real)),
       self_(handle<Comm>(comm_self, door.real)),
       no_info_(handle<Info>(info_null, door.real)),
-      pool_(pool_bytes),
       communicators_(real_, door.real, options_.off ? Passed::switched_off : Passed::too_young,
-                     pool_),
+                     [this](Communicator& communicator) { joining_.leave(communicator); }),
       roster_(real_, world_),
       roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
       pulse_(real_),
       context_(options_, [this] { keep_moving(); }),
-      joining_(real_, types_, options_, roster_, roll_call_, context_, pulse_, pool_,
+      joining_(real_, types_, options_, roster_, roll_call_, context_, pulse_,
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);
                }),

@@ -87,7 +87,6 @@ class Process {
   Comm world_;
   Comm self_;
   Info no_info_;
-  team::TeamPool pool_;
   Communicators communicators_;
   Stats stats_;
   Roster roster_;
