@@ -31,9 +31,18 @@ bool lists(std::string_view words, std::string_view word) {
   return false;
 }
 
+// What the kernel says of all hierarchies, read once.
+struct Proc {
+  explicit Proc(const System& system)
+      : groups(system.lines("/proc/self/cgroup")), mounts(system.lines("/proc/self/mountinfo")) {}
+
+  std::vector<std::string> groups;
+  std::vector<std::string> mounts;
+};
+
 // /proc/self/cgroup: "4:memory:/job_17", and "0::/job_17" for version 2.
-std::optional<std::string> path_in(const System& system, std::string_view controller) {
-  for (const std::string& line : system.lines("/proc/self/cgroup")) {
+std::optional<std::string> path_in(const Proc& proc, std::string_view controller) {
+  for (const std::string& line : proc.groups) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
@@ -51,11 +60,12 @@ std::string below_root(const std::string& path, const std::string& root) {
 }
 
 // /proc/self/mountinfo: "35 31 0:31 ROOT MOUNT options ... - TYPE source SUPER_OPTIONS".
-std::optional<Hierarchy> hierarchy(const System& system, std::string_view controller) {
+std::optional<Hierarchy> hierarchy(const Proc& proc, std::string_view controller) {
   const bool version_2 = controller.empty();
-  const std::optional<std::string> path = path_in(system, controller);
+  const std::optional<std::string> path = path_in(proc, controller);
   if (!path) return std::nullopt;
-  for (const std::string& line : system.lines("/proc/self/mountinfo")) {
+  for (const std::string& line : proc.mounts) {
+    if (line.find(" - cgroup") == std::string::npos) continue;
     const std::vector<std::string> fields = words(line);
     const auto dash = std::find(fields.begin(), fields.end(), "-");
     if (fields.size() < 5 || fields.end() - dash < 4) continue;
@@ -126,9 +136,10 @@ void read_group_1(const System& system, std::string_view controller, const std::
 
 CgroupLimits read_cgroup_limits(const System& system) {
   CgroupLimits limits;
+  const Proc proc(system);
   // "" is version 2's single hierarchy; a machine may have both at once.
   for (const std::string_view controller : {"", "memory", "cpu", "pids", "cpuset"}) {
-    const std::optional<Hierarchy> where = hierarchy(system, controller);
+    const std::optional<Hierarchy> where = hierarchy(proc, controller);
     if (!where) continue;
     limits.found = true;
     walk_up(*where, [&](const std::string& folder) {

@@ -2,12 +2,14 @@
 // Copyright the huddle contributors
 #include "base/system.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 namespace huddle {
 namespace {
@@ -27,19 +29,31 @@ bool System::exists(std::string_view path) const {
   return std::filesystem::exists(at(path), ignored);
 }
 
+// By the kernel's own calls: ranks read dozens of such files when they first join, and a stream
+// takes several times as long as the kernel.
 std::optional<std::string> System::read(std::string_view path) const {
-  std::ifstream file(at(path), std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return std::nullopt;
+  const int file = open(at(path).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> chunk{};
+  ssize_t bytes = 0;
+  while ((bytes = ::read(file, chunk.data(), chunk.size())) > 0 || (bytes < 0 && errno == EINTR)) {
+    if (bytes > 0) text.append(chunk.data(), static_cast<std::size_t>(bytes));
+  }
+  close(file);
+  if (bytes < 0) return std::nullopt;
   text.erase(text.find_last_not_of(white) + 1);
   return text;
 }
 
 std::vector<std::string> System::lines(std::string_view path) const {
-  std::istringstream stream(read(path).value_or(""));
+  const std::string text = read(path).value_or("");
   std::vector<std::string> all;
-  for (std::string line; std::getline(stream, line);) all.push_back(line);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    all.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
   return all;
 }
 
@@ -75,8 +89,14 @@ std::optional<long long> whole_number(std::string_view text) {
 }
 
 std::vector<std::string> words(std::string_view line) {
-  std::istringstream stream{std::string(line)};
-  return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
+  std::vector<std::string> all;
+  std::size_t at = line.find_first_not_of(white);
+  while (at != std::string_view::npos) {
+    const std::size_t end = std::min(line.find_first_of(white, at), line.size());
+    all.emplace_back(line.substr(at, end - at));
+    at = line.find_first_not_of(white, end);
+  }
+  return all;
 }
 
 std::string chosen_word(std::string_view line) {

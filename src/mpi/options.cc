@@ -62,7 +62,11 @@ std::uint64_t Options::digest() const {
   for (const select::Operation operation : select::operations) {
     if (takes(operation)) text += select::name(operation);
   }
-  return std::hash<std::string>()(text + std::to_string(join_after));
+  return std::hash<std::string>()(text + join_after_text());
+}
+
+std::string Options::join_after_text() const {
+  return join_after ? std::to_string(*join_after) : "auto";
 }
 
 Options options_from(const Sources& sources, const Complain& complain) {
@@ -78,7 +82,9 @@ Options options_from(const Sources& sources, const Complain& complain) {
   options.taken = operations_of(value("ops"));
   options.heap = value("heap");
   options.heap_wish = heap::wish_from(value);
-  options.join_after = static_cast<std::size_t>(whole_number(value("join-after")).value_or(0));
+  if (const auto calls = whole_number(value("join-after"))) {
+    options.join_after = static_cast<std::size_t>(*calls);
+  }
   return options;
 }
 

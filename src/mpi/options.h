@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "heap/wish.h"
@@ -23,7 +24,7 @@ struct Options {
   bool summary = false;
   bool times = false;  // in the summary
   bool verify = false;
-  std::size_t join_after = 0;  // calls
+  std::optional<std::size_t> join_after;  // calls; nothing: when it pays
   std::array<bool, select::operations.size()> taken{};
   std::string heap;  // auto, on or off
   heap::Wish heap_wish;
@@ -33,6 +34,8 @@ struct Options {
   }
   // Whether somebody wants to know how long calls take.
   bool is_timed() const { return stats || times; }
+  // As the setting is written.
+  std::string join_after_text() const;
   // Equal where the ranks may work together.
   std::uint64_t digest() const;
 };

@@ -31,11 +31,12 @@ class ExchangeReduce {
     memory::Passing passing = {};            // returned only between two ranks; never taken
   };
 
-  // pre: shared memory holds `start` everywhere.
+  // pre: the flags, at the beginning of shared memory, hold `start`.
   ExchangeReduce(const Parameters& parameters, const Association& association,
                  world::Sequence start);
 
   std::size_t shared_bytes() const { return slots_at() + slots * slot_stride_; }
+  std::size_t flags_bytes() const { return slots_at(); }
   std::size_t scratch_bytes() const { return spare_bytes(slot_stride_); }
 
   // All: pre: an element is not over round_bytes.

@@ -23,7 +23,7 @@ enum class Kind {
             // of whoever reads it
   word,     // one of the words that the placeholder lists
   toggle,   // on, off and, where the placeholder has it, auto; 1 and 0 are taken for on and off
-  count,    // a whole number, 0 or more
+  count,    // a whole number, 0 or more; where the placeholder has it, auto
   size,     // bytes: 64K, 1.5G
   list,  // some of `names`, separated by commas, in small letters or as MPI spells them; ^ before
          // the first: all but these

@@ -70,12 +70,13 @@ constexpr std::array settings_table = {
             .placeholder = "off|on",
             .fallback = "off",
             .help = "run each collective in the MPI as well, and compare the results"},
-    Setting{
-        .key = "join-after",
-        .kind = Kind::count,
-        .placeholder = "CALLS",
-        .fallback = "8",
-        .help = "how many collectives a communicator makes in the MPI before huddle takes over"},
+    Setting{.key = "join-after",
+            .kind = Kind::count,
+            .placeholder = "auto|CALLS",
+            .fallback = "auto",
+            .help = "how many collectives a communicator makes in the MPI before huddle takes over "
+                    "(auto: until it would have paid to join, or until a team of the same ranks is "
+                    "free)"},
     Setting{.key = "heap",
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",
@@ -181,9 +182,11 @@ std::string plain_list(std::string_view value) {
   return text;
 }
 
-void check_count(std::string_view value, const std::string& where) {
-  if (whole_number(value).value_or(-1) >= 0) return;
-  throw InputError(fmt::format("{} takes a whole number, not '{}'", where, value));
+void check_count(const Setting& setting, std::string_view value, const std::string& where) {
+  const bool knows_auto = setting.placeholder.starts_with("auto|");
+  if (whole_number(value).value_or(-1) >= 0 || (knows_auto && value == "auto")) return;
+  throw InputError(fmt::format("{} takes a whole number{}, not '{}'", where,
+                               knows_auto ? " or auto" : "", value));
 }
 
 void check_size(std::string_view value, const std::string& where) {
@@ -231,7 +234,7 @@ void check_value(const Setting& setting, std::string_view value, const std::stri
     case Kind::machine:
       return;
     case Kind::count:
-      return check_count(value, where);
+      return check_count(setting, value, where);
     case Kind::size:
       return check_size(value, where);
     case Kind::word:

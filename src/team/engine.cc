@@ -132,11 +132,22 @@ std::size_t scratch_bytes_of(const Protocol& protocol) {
   }
 }
 
+// Where a protocol does not say which part of it are flags, all of it may be.
+template <class Protocol>
+Ground::Memory memory_of(const Protocol& protocol) {
+  if constexpr (requires { protocol.flags_bytes(); }) {
+    return {protocol.shared_bytes(), protocol.flags_bytes()};
+  } else {
+    return {protocol.shared_bytes(), protocol.shared_bytes()};
+  }
+}
+
 }  // namespace
 
 template <class Protocol>
 Instance<Protocol>::Instance(Protocol made)
-    : protocol(std::move(made)), scratch(scratch_bytes_of(protocol)) {}
+    : protocol(std::move(made)),
+      scratch(std::make_unique_for_overwrite<std::byte[]>(scratch_bytes_of(protocol))) {}
 
 Engine::Engine(Ground& ground, const Outlook& outlook, world::hardware::Waiting& waiting,
                const Reach& reach)
@@ -154,13 +165,13 @@ auto Engine::set_up(Make make) {
   Slot<decltype(make())> instance;
   std::vector<std::byte*> shared = ground_.lay_out([&] {
     instance = std::make_unique<Instance<decltype(make())>>(make());
-    return instance->protocol.shared_bytes();
+    return memory_of(instance->protocol);
   });
   instance->shared = std::move(shared);
   instance->surroundings = {ground_.rank(),
                             ground_.ranks(),
                             instance->shared.data(),
-                            instance->scratch.data(),
+                            instance->scratch.get(),
                             &waiting_,
                             reach_.memories(),
                             reach_.heap()};

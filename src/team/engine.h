@@ -33,7 +33,7 @@ struct Instance {
 
   Protocol protocol;
   std::vector<std::byte*> shared;
-  std::vector<std::byte> scratch;
+  std::unique_ptr<std::byte[]> scratch;  // untouched until used
   world::hardware::Surroundings surroundings;
 };
 

@@ -19,13 +19,13 @@ struct Offer {
 };
 
 // Flags begin at the first sequence number.
-memory::Piece filled_piece(memory::Arena& arena, std::size_t bytes) {
+memory::Piece filled_piece(memory::Arena& arena, Ground::Memory memory) {
   // Whole pages where it is much: they are placed near this rank, and only its own are there.
   const std::size_t alignment =
-      bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
-  const memory::Piece piece = arena.allocate(std::max(bytes, alignment), alignment);
+      memory.bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
+  const memory::Piece piece = arena.allocate(std::max(memory.bytes, alignment), alignment);
   constexpr world::Sequence value = world::first_sequence;
-  for (std::size_t at = 0; at + sizeof value <= piece.bytes; at += sizeof value) {
+  for (std::size_t at = 0; at + sizeof value <= memory.flags_bytes; at += sizeof value) {
     std::memcpy(arena.data(piece) + at, &value, sizeof value);
   }
   return piece;
@@ -68,7 +68,7 @@ std::unique_ptr<Members> Ground::join(const Bootstrap& bootstrap, Joining& joini
     const auto ranks = static_cast<std::size_t>(bootstrap.ranks);
     board_memory_.resize(ranks);
     notices_.resize(ranks * most_notice_bytes);
-    return filled_piece(arena, board_bytes);
+    return filled_piece(arena, {board_bytes, board_bytes});
   };
   return joining.run(std::cref(bring));  // by reference: a copy would take memory
 }
@@ -99,7 +99,7 @@ void Ground::give_up(const Trouble& why) {
   flag_of(word).store(given_up, std::memory_order_release);
 }
 
-std::vector<std::byte*> Ground::lay_out(const std::function<std::size_t()>& prepare) {
+std::vector<std::byte*> Ground::lay_out(const std::function<Memory()>& prepare) {
   Offer mine;
   std::vector<std::byte*> bases;
   mine.trouble = Trouble::of([&] {

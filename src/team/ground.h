@@ -40,6 +40,8 @@ class Ground {
 
   int rank() const { return members_->rank(); }
   int ranks() const { return members_->ranks(); }
+  // Of this rank's pieces.
+  std::size_t shared_bytes() const { return members_->own_bytes(); }
 
   // How waits are to be spent from now on. Kept by reference.
   void set_waiting(world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }
@@ -71,10 +73,17 @@ class Ground {
     return start_.has_started(w, asks, Fence{fence});
   }
 
-  // Each rank brings a piece of as many bytes as its `prepare` returns, filled with the first
-  // sequence number. Returns where everybody's piece is, by rank. All ranks throw the same
-  // FailureError or none does, also where it was `prepare` that threw.
-  std::vector<std::byte*> lay_out(const std::function<std::size_t()>& prepare);
+  // What a rank brings to a protocol: so many bytes, of which the first hold the first sequence
+  // number. The others hold anything: whoever touches them for the first time has their page
+  // mapped, and large buffers that are never used cost nothing but their reservation.
+  struct Memory {
+    std::size_t bytes = 0;
+    std::size_t flags_bytes = 0;
+  };
+  // Each rank brings a piece of memory as its `prepare` wants it. Returns where everybody's piece
+  // is, by rank. All ranks throw the same FailureError or none does, also where it was `prepare`
+  // that threw.
+  std::vector<std::byte*> lay_out(const std::function<Memory()>& prepare);
 
  private:
   struct Fence {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,12 @@ void Members::admit(Member member) {
   if (by_rank_.size() == static_cast<std::size_t>(rank_)) pieces_.push_back(member.piece);
   processes_.push_back({member.peer->process(), POLLIN, 0});
   by_rank_.push_back(std::move(member));
+}
+
+std::size_t Members::own_bytes() const {
+  return std::accumulate(
+      pieces_.begin(), pieces_.end(), std::size_t{0},
+      [](std::size_t bytes, const memory::Piece& piece) { return bytes + piece.bytes; });
 }
 
 void Members::give_back(memory::Piece piece) {

@@ -57,6 +57,8 @@ class Members {
   // One more piece of this rank's arena that belongs to the team: it is freed when all have left,
   // like the first.
   void keep(memory::Piece piece) { pieces_.push_back(piece); }
+  // Of this rank's pieces.
+  std::size_t own_bytes() const;
   // One that nobody uses after all; nothing where it has no bytes.
   void give_back(memory::Piece piece);
 

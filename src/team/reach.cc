@@ -56,7 +56,7 @@ const Refusals& Reach::refusals(Ground& ground) {
   const std::vector<std::byte*> notes = ground.lay_out([&] {
     showings.resize(ranks);
     views_.resize(ranks);
-    return ranks * sizeof word_;
+    return Ground::Memory{ranks * sizeof word_, ranks * sizeof word_};
   });
   const int rank = ground.rank();
   word_ = word_of(peers_.identity(), &word_);

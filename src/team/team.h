@@ -105,6 +105,15 @@ class Team {
   // Collective: whether it holds on any rank.
   bool holds_anywhere(bool here);
 
+  // Whether a member died, or gave up: then it is of no use any more.
+  bool is_lost() const { return lost_.is_any(); }
+  // Of this rank's memory, what the team has so far.
+  std::size_t shared_bytes() const { return ground_.shared_bytes(); }
+  // Where this rank sat when the team was made.
+  const Whereabouts& own_whereabouts() const {
+    return outlook_->whereabouts()[static_cast<std::size_t>(rank_)];
+  }
+
   // What the last call that moved anything ran by its own choice; empty before the first.
   std::string_view latest_algorithm() const;
 

@@ -33,7 +33,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "stats       off                default\n"
             "summary     auto               default\n"
             "verify      off                default\n"
-            "join-after  8                  default\n"
+            "join-after  auto               default\n"
             "heap        off                default\n"
             "heap-block  64K                default\n"
             "heap-cap    64G                default\n"

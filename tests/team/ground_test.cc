@@ -27,6 +27,8 @@ constexpr int poor = 1;  // the rank that has no memory left
 // Far more often than the others could, if each failure took some of theirs.
 constexpr int tries = 50;
 
+Ground::Memory all_flags(std::size_t bytes) { return {bytes, bytes}; }
+
 void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)>& prepare,
                                        const std::string& reason) {
   for (const RankEnd& end : run_ranks(ranks, [&](const Bootstrap& bootstrap) {
@@ -36,12 +38,12 @@ void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)
          ground.set_waiting(waiting);
          const std::size_t used = peers.arena().used_bytes();
          for (int i = 0; i < tries; ++i) {
-           const Trouble trouble =
-               Trouble::of([&] { ground.lay_out([&] { return prepare(bootstrap.rank); }); });
+           const Trouble trouble = Trouble::of(
+               [&] { ground.lay_out([&] { return all_flags(prepare(bootstrap.rank)); }); });
            ASSERT_THAT(std::string(trouble.text()), HasSubstr("rank 1: " + reason));
            ASSERT_EQ(peers.arena().used_bytes(), used);
          }
-         EXPECT_EQ(ground.lay_out([] { return 100; }).size(), 3U);
+         EXPECT_EQ(ground.lay_out([] { return all_flags(100); }).size(), 3U);
        })) {
     EXPECT_EQ(end.how, RankEnd::How::fine) << end;
   }

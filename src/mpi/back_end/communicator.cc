@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "memory/spin.h"
 
@@ -20,10 +21,11 @@ std::size_t hash_of(Comm comm) {
 
 }  // namespace
 
-Communicators::Communicators(const Real& real, Find in_mpi, Passed young)
+Communicators::Communicators(const Real& real, Find in_mpi, Passed young, AtEnd at_end)
     : real_(real),
       copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)),
-      young_(young) {}
+      young_(young),
+      at_end_(std::move(at_end)) {}
 
 Communicator* Communicators::find(Comm comm) {
   std::atomic<Communicator*>& cached = cache_[hash_of(comm) % cache_.size()];
@@ -102,8 +104,12 @@ Communicator& Communicators::take_free() {
 
 void Communicators::end(Communicator& communicator) {
   communicator.handle.store(Comm{}, std::memory_order_relaxed);
+  at_end_(communicator);
   communicator.team.reset();
+  communicator.entry = {};
   communicator.use = 0;
+  communicator.next_ask = 0;
+  communicator.call_ns = 0;
   communicator.why = {};
   const std::lock_guard lock(mutex_);
   ended_ += communicator.shares;

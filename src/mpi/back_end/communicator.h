@@ -7,7 +7,9 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "mpi/stats.h"
 #include "team/agree.h"
 #include "team/team.h"
+#include "team/team_pool.h"
 
 namespace huddle::mpi {
 
@@ -28,9 +31,14 @@ struct Communicator {
   int rank = 0;
   int ranks = 0;
   std::size_t use = 0;  // equal on all ranks: see Joining
-  Shares shares;        // of its calls until now
+  // Once it is used more than that, its ranks ask each other whether to join; equal on all ranks.
+  std::size_t next_ask = 0;
+  std::uint64_t call_ns = 0;  // what a small collective of the MPI takes; 0: not known
+  Shares shares;              // of its calls until now
   LoadWatch::Looking looks{false};
   std::unique_ptr<team::Team> team;
+  // Whose team it is or may be: without the team, which waits in a pool once this is freed.
+  team::TeamPool::Entry entry;
   // Why there is no team.
   Passed passed = Passed::too_young;
   team::Trouble why;  // where that takes a sentence
@@ -42,8 +50,10 @@ struct Communicator {
 // memory is used again but never given back, so that a thread may look at any at any time.
 class Communicators {
  public:
-  // young: why a new one has no team yet.
-  Communicators(const Real& real, Find in_mpi, Passed young);
+  // Is told of a communicator that is freed, with its team.
+  using AtEnd = std::function<void(Communicator& communicator)>;
+  // young: why a new one has no team yet. at_end never throws.
+  Communicators(const Real& real, Find in_mpi, Passed young, AtEnd at_end);
 
   // From here on there is memory for one communicator more than there are, as long as any is left:
   // a rank that had none for the next would not count its calls as the others do.
@@ -66,6 +76,7 @@ class Communicators {
   const Real& real_;
   CopyFunction copy_to_no_duplicate_;
   Passed young_;
+  AtEnd at_end_;
   std::array<std::atomic<Communicator*>, 64> cache_{};
   mutable std::mutex mutex_;  // guards what follows
   Shares ended_;              // of those that have ended

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -24,6 +25,22 @@ namespace {
 // one call more. About what a core copies in the time that a small collective of an MPI takes.
 constexpr std::size_t bytes_of_a_call = 16 << 10;
 
+// What a rank keeps for communicators to come, of teams that nobody uses: as much as an arena keeps
+// of free memory.
+constexpr std::size_t pool_bytes = std::size_t{8} << 20;
+
+// What joining is taken to cost before this process has done it: to learn what machine this is, and
+// to make a team whose protocols are set up at their first calls.
+constexpr std::uint64_t machine_ns = 1'000'000;
+constexpr std::uint64_t usual_team_ns = 500'000;
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t ns_since(Clock::time_point start) {
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ns.count()));
+}
+
 // Processes share memory where they run on one kernel, and their MPI says that they are one node:
 // containers and test beds that pass for nodes of their own stay so.
 std::uint64_t this_node() {
@@ -34,16 +51,20 @@ std::uint64_t this_node() {
          (identity.pid_namespace * 0x9e3779b97f4a7c15U);
 }
 
-// What a rank says of itself, for all to see what they have in common.
-struct Facts {
+}  // namespace
+
+struct Joining::Facts {
   std::uint64_t node;
   std::uint64_t settings;
   bool has_memory;    // false: nothing of the rest holds
   bool has_context;   // it knows its machine already
   bool has_progress;  // it can keep the MPI moving
+  // The team that it took from its pool; 0: none.
+  std::uint64_t offered;
+  std::uint64_t offered_calls;
+  std::uint64_t next_number;  // the lowest rank's is that of a team that is made
+  JoinTerms terms;
 };
-
-}  // namespace
 
 Joining::Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
                  RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn)
@@ -54,11 +75,26 @@ Joining::Joining(const Real& real, const Types& types, const Options& options, R
       roll_call_(roll_call),
       context_(context),
       pulse_(pulse),
-      warn_(std::move(warn)) {}
+      warn_(std::move(warn)),
+      first_ask_(options.join_after.value_or(first_ask)),
+      settings_(options.digest()),
+      pool_(pool_bytes),
+      team_ns_(usual_team_ns) {}
 
 void Joining::count(Communicator& communicator, std::size_t bytes) {
   communicator.use += 1 + bytes / bytes_of_a_call;
-  if (communicator.use > options_.join_after) join(communicator);
+  if (communicator.use > std::max(first_ask_, communicator.next_ask)) join(communicator);
+}
+
+void Joining::leave(Communicator& communicator) noexcept {
+  Entry& entry = communicator.entry;
+  if (communicator.team) {
+    entry.team = std::move(communicator.team);
+    entry.calls += communicator.shares.taken;
+    pool_.put(std::move(entry));
+  } else if (!entry.members.empty()) {
+    past_calls_.add(std::move(entry.members), communicator.use);
+  }
 }
 
 // A rank that has no memory to find out who is here comes to agree with the others all the same,
@@ -66,23 +102,33 @@ void Joining::count(Communicator& communicator, std::size_t bytes) {
 void Joining::join(Communicator& communicator) {
   communicator.passed = Passed::not_passed;
   communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
-  if (communicator.passed == Passed::not_passed) communicator.passed = agree(communicator);
   if (communicator.passed != Passed::not_passed) return;
-  communicator.why = team::Trouble::of([&] { make_team(communicator); });
-  if (communicator.why.is_any()) communicator.passed = Passed::no_team;
+  Entry entry;
+  communicator.passed = agree(communicator, entry);
+  if (communicator.passed != Passed::not_passed) return;
+  if (entry.team == nullptr) {
+    communicator.why = team::Trouble::of([&] { make_team(communicator, entry); });
+    if (communicator.why.is_any()) communicator.passed = Passed::no_team;
+  }
+  communicator.team = std::move(entry.team);
+  communicator.entry.number = entry.number;
+  communicator.entry.calls = entry.calls;
 }
 
 // What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
 // never answer.
 Passed Joining::meet(Communicator& communicator) {
-  const Roster::Ranks ranks = roster_.ranks_of(communicator);
+  if (!communicator.entry.members.empty()) return Passed::not_passed;
+  Roster::Ranks ranks = roster_.ranks_of(communicator);
   if (ranks.passed != Passed::not_passed) return ranks.passed;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
                                         [this](int rank) { return roll_call_.is_here(rank); });
-  return missing == in_job.end()
-             ? Passed::not_passed
-             : judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
+  if (missing != in_job.end()) {
+    return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
+  }
+  communicator.entry.members = std::move(ranks.in_job);
+  return Passed::not_passed;
 }
 
 Passed Joining::judge_missing(int rank, int own) {
@@ -99,17 +145,43 @@ Passed Joining::judge_missing(int rank, int own) {
   return Passed::without_huddle;
 }
 
-Passed Joining::agree(Communicator& communicator) {
+Joining::Facts Joining::facts_of(const Communicator& communicator, const Entry& offered) {
+  std::call_once(looked_, [this] { node_ = this_node(); });
+  const bool has_context = context_.is_there();
+  return {node_,
+          settings_,
+          true,
+          has_context,
+          pulse_.start(),
+          offered.number,
+          offered.calls,
+          numbers_.fetch_add(1) + 1,
+          {past_calls_.of(communicator.entry.members), communicator.call_ns,
+           team_ns_ + (has_context ? 0 : machine_ns)}};
+}
+
+// The entry: a team of these very ranks, if the pool has one.
+Passed Joining::agree(Communicator& communicator, Entry& entry) {
   Facts mine{};
   if (!communicator.why.is_any()) {
     communicator.why = team::Trouble::of([&] {
-      mine = {this_node(), options_.digest(), true, context_.is_there(), pulse_.start()};
+      entry = pool_.take(communicator.entry.members, team::whereabouts_of_this_thread(0));
+      mine = facts_of(communicator, entry);
     });
   }
   team::ByRank<Facts> room(communicator.ranks);
   const std::span<Facts> all = room.all();
-  const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
+  const auto start = Clock::now();
   if (!tell(all, mine, communicator)) return Passed::no_team;
+  const std::uint64_t took_ns = ns_since(start);
+  communicator.call_ns =
+      communicator.call_ns == 0 ? took_ns : std::min(communicator.call_ns, took_ns);
+  const Passed passed = find_common_ground(all, mine);
+  return passed == Passed::not_passed ? come_by_team(communicator, entry, all) : passed;
+}
+
+Passed Joining::find_common_ground(std::span<const Facts> all, const Facts& mine) const {
+  const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
   if (!everywhere([](const Facts& rank) { return rank.has_memory; })) return Passed::no_team;
   if (!everywhere([&](const Facts& rank) { return rank.node == mine.node; })) {
     return Passed::several_nodes;
@@ -117,10 +189,47 @@ Passed Joining::agree(Communicator& communicator) {
   if (!everywhere([&](const Facts& rank) { return rank.settings == mine.settings; })) {
     return Passed::unlike_settings;
   }
-  if (!everywhere([](const Facts& rank) { return rank.has_progress; })) return Passed::no_team;
-  const bool knows_machine =
-      everywhere([](const Facts& rank) { return rank.has_context; }) || share_machine(communicator);
-  return knows_machine ? Passed::not_passed : Passed::no_team;
+  const bool moves = everywhere([](const Facts& rank) { return rank.has_progress; });
+  return moves ? Passed::not_passed : Passed::no_team;
+}
+
+Passed Joining::come_by_team(Communicator& communicator, Entry& entry, std::span<const Facts> all) {
+  if (keep_common(entry, all)) return Passed::not_passed;
+  const bool all_know_machine =
+      std::all_of(all.begin(), all.end(), [](const Facts& rank) { return rank.has_context; });
+  const JoinVerdict price = verdict(communicator, all);
+  if (!price.joins) {
+    if (price.is_near && !all_know_machine && communicator.rank == 0) context_.begin_to_look();
+    communicator.next_ask = price.next_ask;
+    return Passed::too_young;
+  }
+  entry.number = all.front().next_number;
+  return all_know_machine || share_machine(communicator) ? Passed::not_passed : Passed::no_team;
+}
+
+JoinVerdict Joining::verdict(const Communicator& communicator, std::span<const Facts> all) const {
+  if (options_.join_after) return {.joins = true};
+  JoinTerms of_all = all.front().terms;
+  for (const Facts& one : all) of_all.meet(one.terms);
+  return judge_price(communicator.use, of_all);
+}
+
+// Where all have taken the same team from their pools, and made as many calls with it, they go on
+// with that. One that others have left behind will never be offered by them again, and numbers
+// grow: so it is left here, too.
+bool Joining::keep_common(Entry& entry, std::span<const Facts> all) {
+  const auto is_common = [&](const Facts& rank) {
+    return rank.offered != 0 && rank.offered == all.front().offered &&
+           rank.offered_calls == all.front().offered_calls;
+  };
+  if (std::all_of(all.begin(), all.end(), is_common)) return true;
+  const auto is_newer = [&](const Facts& rank) {
+    return rank.offered > entry.number ||
+           (rank.offered == entry.number && rank.offered_calls != entry.calls);
+  };
+  if (std::none_of(all.begin(), all.end(), is_newer)) pool_.put(std::move(entry));
+  entry = {};
+  return false;
 }
 
 // False where the MPI fails. The MPI only gathers: what it does to reduce may want more stack than
@@ -167,13 +276,16 @@ bool Joining::share_machine(Communicator& communicator) {
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-void Joining::make_team(Communicator& communicator) {
+void Joining::make_team(Communicator& communicator, Entry& entry) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
     throw FailureError("the MPI cannot gather what a team is made from");
   };
   const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
-  communicator.team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
+  const auto start = Clock::now();
+  entry.team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
+  // As much again for what its first calls set up.
+  team_ns_ = std::min(team_ns_.load(), 2 * ns_since(start));
 }
 
 }  // namespace huddle::mpi

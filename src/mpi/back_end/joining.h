@@ -6,8 +6,10 @@
 // whether all of them are here to make them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -17,8 +19,10 @@
 #include "mpi/back_end/real.h"
 #include "mpi/back_end/roster.h"
 #include "mpi/back_end/types.h"
+#include "mpi/join_price.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
+#include "team/team_pool.h"
 
 namespace huddle::mpi {
 
@@ -31,12 +35,24 @@ class Joining {
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
   // too many to go on without. pre: it has no team yet, and is too young for one.
   void count(Communicator& communicator, std::size_t bytes);
+  // It is freed: its team waits for the next one of the same ranks.
+  void leave(Communicator& communicator) noexcept;
 
  private:
+  using Entry = team::TeamPool::Entry;
+  // What a rank says of itself, for all to see what they have in common.
+  struct Facts;
+
   void join(Communicator& communicator);
   Passed meet(Communicator& communicator);
   Passed judge_missing(int rank, int own);
-  Passed agree(Communicator& communicator);
+  Passed agree(Communicator& communicator, Entry& entry);
+  Passed find_common_ground(std::span<const Facts> all, const Facts& mine) const;
+  // A team that all of them have in their pools, or what is needed to make one, or neither yet.
+  Passed come_by_team(Communicator& communicator, Entry& entry, std::span<const Facts> all);
+  Facts facts_of(const Communicator& communicator, const Entry& offered);
+  JoinVerdict verdict(const Communicator& communicator, std::span<const Facts> all) const;
+  bool keep_common(Entry& entry, std::span<const Facts> all);
   template <class Words>
   bool tell(std::span<Words> all, const Words& mine, const Communicator& communicator);
   bool all_agree(bool mine, const Communicator& communicator);
@@ -44,7 +60,7 @@ class Joining {
               const Communicator& communicator);
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
-  void make_team(Communicator& communicator);
+  void make_team(Communicator& communicator, Entry& entry);
 
   const Real& real_;
   const Types& types_;
@@ -54,6 +70,14 @@ class Joining {
   NodeContext& context_;
   Pulse& pulse_;
   Complain warn_;
+  std::size_t first_ask_;
+  std::uint64_t settings_;  // their digest
+  std::once_flag looked_;
+  std::uint64_t node_ = 0;  // once looked at
+  team::TeamPool pool_;
+  PastCalls past_calls_;
+  std::atomic<std::uint64_t> numbers_{0};  // given to teams whose lowest rank this is
+  std::atomic<std::uint64_t> team_ns_;     // what making a team took, at best
 };
 
 }  // namespace huddle::mpi

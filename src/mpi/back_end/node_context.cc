@@ -2,9 +2,10 @@
 // Copyright the huddle contributors
 #include "mpi/back_end/node_context.h"
 
+#include <utility>
+
 #include "heap/start.h"
 #include "machine/machine_file.h"
-#include "mpi/look.h"
 
 namespace huddle::mpi {
 
@@ -38,10 +39,21 @@ std::optional<memory::HeapFacts> NodeContext::heap() const {
   return heap_;
 }
 
-std::string NodeContext::machine_text() const {
+void NodeContext::begin_to_look() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (!context_ && !look_) look_ = std::make_unique<MachineLook>(options_.machine_file);
+  } catch (const std::exception&) {
+    return;  // it is tried again when the text is wanted
+  }
+}
+
+std::string NodeContext::machine_text() {
   const std::lock_guard lock(mutex_);
   if (context_) return context_->machine_text();
-  return look_at_machine(options_.machine_file);
+  const auto look =
+      look_ ? std::exchange(look_, nullptr) : std::make_unique<MachineLook>(options_.machine_file);
+  return look->text();
 }
 
 void NodeContext::make(const std::string& machine_text) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "memory/heap.h"
+#include "mpi/look.h"
 #include "mpi/options.h"
 #include "team/context.h"
 
@@ -33,8 +34,11 @@ class NodeContext {
   // Nothing where it was not started.
   std::optional<memory::HeapFacts> heap() const;
 
+  // Begins to look at this machine, where nobody has: the text will be wanted soon. What goes wrong
+  // is said by machine_text().
+  void begin_to_look() noexcept;
   // The machine of the context or, where there is none yet, this machine: as text.
-  std::string machine_text() const;
+  std::string machine_text();
   // From such a text. Nothing where the context is there already.
   void make(const std::string& machine_text);
 
@@ -43,6 +47,7 @@ class NodeContext {
   std::function<void()> progress_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<memory::HeapFacts> heap_;
+  std::unique_ptr<MachineLook> look_;  // while it runs
   std::unique_ptr<team::Context> context_;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "huddle/huddle.h"
 #include "mpi/beside.h"
 #include "mpi/speaker.h"
 
@@ -15,8 +16,10 @@ namespace huddle::mpi {
 
 namespace {
 
-// Ranks that come to agree on the rest after as many calls.
-std::string kind_of(const Options& options) { return std::to_string(options.join_after); }
+// Ranks that come to agree on the rest after as many calls, in the same words.
+std::string kind_of(const Options& options) {
+  return fmt::format("{} {}", huddle_version(), options.join_after_text());
+}
 
 }  // namespace
 
@@ -34,7 +37,8 @@ Process::Process(const huddle_door& door)
       world_(handle<Comm>(comm_world, door.real)),
       self_(handle<Comm>(comm_self, door.real)),
       no_info_(handle<Info>(info_null, door.real)),
-      communicators_(real_, door.real, options_.off ? Passed::switched_off : Passed::too_young),
+      communicators_(real_, door.real, options_.off ? Passed::switched_off : Passed::too_young,
+                     [this](Communicator& communicator) { joining_.leave(communicator); }),
       roster_(real_, world_),
       roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
       pulse_(real_),

@@ -43,6 +43,7 @@ GROUPS = {
     "communicators": semantics.communicators,
     "lives": lifetimes.lives,
     "churn": lifetimes.churn,
+    "pools": lifetimes.pools,
     "threads": lifetimes.threads,
     "thread levels": lifetimes.thread_levels,
     "sessions": lifetimes.sessions,

@@ -4,6 +4,8 @@
 of results that are wrong."""
 
 AT_ONCE = {"JOIN_AFTER": "0"}
+# In the midst of the program: some of its communicators join and some do not.
+AFTER_SOME = {"JOIN_AFTER": "8"}
 VERIFIED = {**AT_ONCE, "VERIFY": "1"}
 MOVES = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "gather", "gatherv", "scatter",
          "scatterv")
@@ -42,7 +44,7 @@ def validated(bench, thorough):
     """The loops of benchmarks, whose results are looked at: as a user tries huddle first."""
     program = bench.program("validated")
     for ranks in (2, 3, 5) if thorough else (2, 3):
-        for settings in ({}, VERIFIED) if thorough else ({},):
+        for settings in (AFTER_SOME, VERIFIED) if thorough else (AFTER_SOME,):
             what = f"benchmarks' loops on {ranks} ranks, {settings}"
             outcome = bench.run(program, ranks, settings=settings)
             bench.passes(what, outcome)

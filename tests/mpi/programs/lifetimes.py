@@ -4,6 +4,8 @@
 errors."""
 
 AT_ONCE = {"JOIN_AFTER": "0"}
+# In the midst of the program: some of its communicators join and some do not.
+AFTER_SOME = {"JOIN_AFTER": "8"}
 OPERATIONS = ("bcast", "allreduce")
 
 
@@ -11,11 +13,11 @@ def lives(bench, thorough):
     """Programs that come and go in an unusual way."""
     for name in ("alive", "forks"):
         program = bench.program(name)
-        for settings in (AT_ONCE, {}) if thorough else (AT_ONCE,):
+        for settings in (AT_ONCE, AFTER_SOME) if thorough else (AT_ONCE,):
             outcome = bench.run(program, 3 if thorough else 2, settings=settings)
             bench.passes(name, outcome)
-            # Its bcasts are all on communicators that are too young to join by default.
-            young = name == "alive" and not settings
+            # Its bcasts are all on communicators that are too young to join then.
+            young = name == "alive" and settings is AFTER_SOME
             bench.takes(name, outcome, ("allreduce",) if young else OPERATIONS)
             bench.expect(name != "alive" or outcome.out.count("at the end") > 1,
                          f"{name}: what was kept at MPI_COMM_SELF did not run: {outcome.out}")
@@ -25,19 +27,32 @@ def lives(bench, thorough):
 
 
 def churn(bench, thorough):
-    """Communicators that never join, that do, and that do at their first call."""
+    """Communicators that never join, that do when it has paid, after some calls and at their first."""
     program = bench.program("churn")
     for calls, settings, times in ((3, {}, 100000 if thorough else 2000),
-                                   (10, {}, 5000 if thorough else 100),
+                                   (100, {}, 5000 if thorough else 1000),
+                                   (10, AFTER_SOME, 5000 if thorough else 100),
                                    (2, AT_ONCE, 10000 if thorough else 100)):
         what = f"{times} communicators of {calls} calls"
         outcome = bench.run(program, 2, [times, calls], settings=settings, deadline=600.0)
         bench.passes(what, outcome)
         print(f"  {times} communicators, {settings or 'by default'}: {outcome.out.strip()}", flush=True)
-        if settings or calls > 8:
+        if calls > 3 or settings:
             bench.takes(what, outcome, ("allreduce",))
         else:
             bench.passed_for(what, outcome, "allreduce", "before the communicator joined")
+
+
+def pools(bench, thorough):
+    """Communicators of the same ranks, in turn and at once, that take over each other's teams."""
+    program = bench.program("pools")
+    for settings in (AT_ONCE, AFTER_SOME, {}) if thorough else (AT_ONCE, AFTER_SOME):
+        for ranks in (2, 3, 4) if thorough else (3,):
+            what = f"communicators on {ranks} ranks that take over teams, {settings or 'by default'}"
+            outcome = bench.run(program, ranks, [10 if thorough else 1], settings=settings, deadline=300.0)
+            bench.passes(what, outcome)
+            if settings:
+                bench.takes(what, outcome, ("barrier", "bcast", "allreduce"))
 
 
 def threads(bench, thorough):
@@ -69,8 +84,8 @@ def sessions(bench, _thorough):
     for name, arguments in jobs:
         if not bench.does_natively(name, 2, arguments):
             continue
-        for settings in (AT_ONCE, {}):
-            what = f"{name} {arguments}, {settings or 'by default'}"
+        for settings in (AT_ONCE, AFTER_SOME):
+            what = f"{name} {arguments}, {settings}"
             outcome = bench.run(bench.program(name), 2, arguments, settings=settings)
             bench.passes(what, outcome)
             if "no sessions" in outcome.out:
@@ -129,7 +144,7 @@ def errors(bench, thorough):
     bench.passes("errors without huddle", native)
     if left_out:
         print(f"  {bench.peer.name} itself falls over at: {', '.join(left_out)}", flush=True)
-    for settings in (AT_ONCE, {}) if thorough else (AT_ONCE,):
+    for settings in (AT_ONCE, AFTER_SOME) if thorough else (AT_ONCE,):
         ours = bench.run(program, 2, left_out, settings=settings, deadline=30.0)
         bench.passes("errors", ours)
         for with_huddle, without in zip(ours.out.splitlines(), native.out.splitlines()):

@@ -5,6 +5,8 @@ without them. Parallel files, whose calls come from inside of the MPI, work."""
 import tempfile
 
 AT_ONCE = {"JOIN_AFTER": "0"}
+# In the midst of the program: some of its communicators join and some do not.
+AFTER_SOME = {"JOIN_AFTER": "8"}
 SEEN = "the tool saw 20 barriers, 20 bcasts, 20 reductions, 20 gathers"
 COUNTER = "tools/counter.c"
 
@@ -33,9 +35,9 @@ def tools(bench, _thorough):
 
 def files(bench, thorough):
     program = bench.program("files")
-    for settings in (AT_ONCE, {}) if thorough else (AT_ONCE,):
+    for settings in (AT_ONCE, AFTER_SOME) if thorough else (AT_ONCE,):
         with tempfile.TemporaryDirectory() as folder:
             outcome = bench.run(program, 3 if thorough else 2, [f"{folder}/numbers"], settings=settings)
         bench.passes("files", outcome)
-        if settings:  # its few calls do not make a communicator old enough to join
+        if settings is AT_ONCE:  # its few calls do not make a communicator old enough to join
             bench.takes("files", outcome, ("allreduce",))

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/join_price.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace huddle::mpi {
+namespace {
+
+// One part in so many of an MPI's time is what huddle is taken to save: what `huddle bench` says of
+// the best of five MPIs (README).
+constexpr std::uint64_t saved_part = 3;
+
+constexpr std::size_t most_accounts = 64;
+
+}  // namespace
+
+void JoinTerms::meet(const JoinTerms& other) {
+  past_calls = std::min(past_calls, other.past_calls);
+  call_ns = std::min(call_ns, other.call_ns);
+  join_ns = std::max(join_ns, other.join_ns);
+}
+
+JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {
+  const std::size_t twice = 2 * calls;
+  if (of_all.call_ns == 0) return {.next_ask = twice};
+  const std::uint64_t price = saved_part * of_all.join_ns / of_all.call_ns;
+  const std::uint64_t made = calls + of_all.past_calls;
+  if (made >= price) return {.joins = true};
+  const bool is_near = made >= price / 2;
+  const std::uint64_t until = is_near ? price : price / 2;
+  return {.is_near = is_near, .next_ask = std::max<std::size_t>(twice, calls + (until - made))};
+}
+
+std::uint64_t PastCalls::of(std::span<const int> members) const {
+  const std::scoped_lock lock(mutex_);
+  for (const Account& one : accounts_) {
+    if (std::equal(members.begin(), members.end(), one.members.begin(), one.members.end())) {
+      return one.calls;
+    }
+  }
+  return 0;
+}
+
+// What there is no memory for is forgotten.
+void PastCalls::add(std::vector<int> members, std::uint64_t calls) noexcept {
+  try {
+    const std::scoped_lock lock(mutex_);
+    const auto known = std::find_if(accounts_.begin(), accounts_.end(),
+                                    [&](const Account& one) { return one.members == members; });
+    if (known == accounts_.end()) {
+      accounts_.push_front({std::move(members), calls});
+      if (accounts_.size() > most_accounts) accounts_.pop_back();
+      return;
+    }
+    known->calls += calls;
+    accounts_.splice(accounts_.begin(), accounts_, known);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+}  // namespace huddle::mpi
