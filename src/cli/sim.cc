@@ -81,8 +81,11 @@ class SimCommand : public Command {
     options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "N",
                    "how many, one a node; else all nodes");
     call_.declare(options);
-    options.text("--with", judge_, "JUDGE", "simgrid: have SimGrid run the same, too (slow)");
-    options.complete("--with", Value::word, {"simgrid"});
+    options.text(
+        "--with", judge_, "JUDGE",
+        "have SimGrid run the same, too (slow): simgrid; simgrid-in-order, whose cards send "
+        "one round after the other; smpi, with the algorithms of its own MPI");
+    options.complete("--with", Value::word, {sim::judge_names.begin(), sim::judge_names.end()});
     options.flag("--json", json_, "print everything as JSON");
   }
 
@@ -98,6 +101,7 @@ class SimCommand : public Command {
     simulated.moves = operation != net::Operation::barrier;
     simulated.bytes = bytes_of(operation);
     simulated.placement = fabric_.placement();
+    simulated.judge = judge_;
     simulated.cluster = fabric_.cluster(context);
     simulated.ranks = ranks_ > 0 ? ranks_ : simulated.cluster.fabric.nodes();
     const std::vector<int> nodes = fabric_.nodes(simulated.cluster, simulated.ranks);
@@ -126,8 +130,9 @@ class SimCommand : public Command {
           "on which fabric? Say it: huddle sim --fabric machines/fabrics/dragonfly.toml " +
           operation_ + " 8K");
     }
-    if (!judge_.empty() && judge_ != "simgrid") {
-      throw UsageError(fmt::format("there is no judge '{}'; there is simgrid", judge_));
+    if (!judge_.empty() && !sim::judge_named(judge_)) {
+      throw UsageError(fmt::format("there is no judge '{}'; there are {}", judge_,
+                                   fmt::join(sim::judge_names, ", ")));
     }
   }
 
@@ -141,10 +146,12 @@ class SimCommand : public Command {
     }
     SimulatedRow row{
         algorithm.full_name(), sim::simulate(simulated.cluster, nodes, *schedule, block_bytes), {}};
-    if (!judge_.empty()) {
+    const auto judge = sim::judge_named(judge_);
+    const bool unknown = judge == sim::Judge::smpi && sim::smpi_algorithm(row.algorithm).empty();
+    if (judge && !unknown) {
       const PlacementChoice choice = fabric_.placement_choice();
-      row.judge_ns = judged_ns({fabric_.file(), FabricOptions::machine(context), row.algorithm,
-                                call, block_bytes, choice.placement, choice.seed});
+      row.judge_ns = judged_ns({*judge, fabric_.file(), FabricOptions::machine(context),
+                                row.algorithm, call, block_bytes, choice.placement, choice.seed});
     }
     return row;
   }

@@ -17,7 +17,7 @@ Json row_json(const SimulatedRow& simulated) {
               {"rounds", outcome.rounds},
               {"messages", outcome.messages},
               {"bytes", outcome.bytes}};
-  row["simgrid_ns"] = simulated.judge_ns ? Json(*simulated.judge_ns) : Json(nullptr);
+  row["judge_ns"] = simulated.judge_ns ? Json(*simulated.judge_ns) : Json(nullptr);
   row["fullest_link"] = outcome.fullest_link.empty() ? Json(nullptr)
                                                      : Json{{"name", outcome.fullest_link},
                                                             {"bytes", outcome.fullest_link_bytes}};
@@ -38,6 +38,7 @@ std::string sim_json(const Simulated& simulated) {
   Json root = {{"schema", sim_json_schema},        {"command", "sim"},
                {"operation", simulated.operation}, {"bytes", simulated.bytes},
                {"ranks", simulated.ranks},         {"placement", simulated.placement}};
+  root["judge"] = simulated.judge.empty() ? Json(nullptr) : Json(simulated.judge);
   root["fabric"] = {{"file", cluster.path},
                     {"name", cluster.fabric.name},
                     {"nodes", cluster.fabric.nodes()},

@@ -56,10 +56,9 @@ std::string causes(const sim::Clock& end) {
 }
 
 std::string all_of_them(const Simulated& simulated, int columns) {
-  const bool judged = std::any_of(simulated.rows.begin(), simulated.rows.end(),
-                                  [](const SimulatedRow& row) { return row.judge_ns.has_value(); });
+  const bool judged = !simulated.judge.empty();
   Table::Row heading = {"algorithm", "time", "ratio", "rounds", "fullest link", "goes into"};
-  if (judged) heading.insert(heading.begin() + 3, "SimGrid");
+  if (judged) heading.insert(heading.begin() + 3, simulated.judge);
   Table table(heading, {});
   for (const SimulatedRow& row : simulated.rows) {
     const sim::Outcome& outcome = row.outcome;
@@ -83,7 +82,7 @@ std::string one_of_them(const Simulated& simulated, int columns) {
   std::string text = fmt::format("{}: {} in {}\n", row.algorithm, time_text(outcome.end.ns),
                                  counted(outcome.rounds, "round"));
   if (row.judge_ns) {
-    text += fmt::format("SimGrid: {} ({:+.1f} %)\n", time_text(*row.judge_ns),
+    text += fmt::format("{}: {} ({:+.1f} %)\n", simulated.judge, time_text(*row.judge_ns),
                         100 * (*row.judge_ns / outcome.end.ns - 1));
   }
   if (!outcome.fullest_link.empty()) {

@@ -19,7 +19,8 @@ inline constexpr int sim_json_schema = 1;
 struct SimulatedRow {
   std::string algorithm;  // "allgather:ring"
   sim::Outcome outcome;
-  std::optional<double> judge_ns;  // what SimGrid says of the same, where it was asked
+  std::optional<double>
+      judge_ns;  // what the judge says of the same, where it was asked and knows it
 };
 
 struct Simulated {
@@ -28,6 +29,7 @@ struct Simulated {
   bool moves = true;  // a barrier does not
   int ranks = 1;
   std::string placement;  // "block", "random:7"
+  std::string judge;      // "simgrid"; "": none was asked
   fabric::Cluster cluster;
   std::vector<SimulatedRow> rows;  // the fastest first
 };

@@ -43,9 +43,25 @@ class Words {
 
 }  // namespace
 
+std::optional<Judge> judge_named(std::string_view name) {
+  const auto found = std::find(judge_names.begin(), judge_names.end(), name);
+  if (found == judge_names.end()) return std::nullopt;
+  return static_cast<Judge>(found - judge_names.begin());
+}
+
+std::string_view smpi_algorithm(std::string_view algorithm) {
+  if (algorithm == "allgather:ring")
+    return "NTSLR";  // its "ring" sends every block straight to all
+  if (algorithm == "allgather:doubling") return "rdb";
+  if (algorithm == "allgather:bruck") return "bruck";
+  if (algorithm == "allgather:neighbor") return "ompi_neighborexchange";
+  return "";
+}
+
 std::vector<std::string> words_of(const Question& question) {
   const net::Call& call = question.call;
-  return {"fabric=" + question.fabric,
+  return {fmt::format("judge={}", judge_names[static_cast<std::size_t>(question.judge)]),
+          "fabric=" + question.fabric,
           "machine=" + question.machine,
           "algorithm=" + question.algorithm,
           fmt::format("ranks={}", call.ranks),
@@ -61,6 +77,9 @@ std::vector<std::string> words_of(const Question& question) {
 Question question(const std::vector<std::string>& words) {
   const Words given(words);
   Question question;
+  const auto judge = judge_named(given.text("judge"));
+  if (!judge) throw UsageError(fmt::format("there is no judge '{}'", given.text("judge")));
+  question.judge = *judge;
   question.fabric = given.text("fabric");
   question.machine = given.text("machine");
   question.algorithm = given.text("algorithm");

@@ -50,7 +50,8 @@ KEPT_IN = {
                "src/mpi/standalone/toml.cc"},
     "CLI/": {"src/cli/parse.cc"},
     "cairo": {"src/picture/canvas.cc"},
-    "simgrid/": {"src/sim/simgrid/main.cpp"},
+    "simgrid/": {"src/sim/simgrid/main.cpp", "src/sim/simgrid/platform.h"},
+    "smpi/": {"src/sim/simgrid/smpi_ns.cc"},
 }
 # Files of this ending may also include the JSON library; one a command that speaks JSON.
 JSON_ENDING = ("_json.cc", "_json.h")
