@@ -101,6 +101,7 @@ std::unique_ptr<Command> make_schedule_command();
 std::unique_ptr<Command> make_sim_command();
 std::unique_ptr<Command> make_paths_command();
 std::unique_ptr<Command> make_ucx_command();
+std::unique_ptr<Command> make_profile_command();
 
 // Every command, in the order in which help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();

@@ -76,17 +76,18 @@ class MapCommand : public Command {
            "who talk much sit near each other: what is made small is bytes times the time that a "
            "cache line takes between the two, over all pairs. Shows what it was before and is "
            "after, who sits where, and why; and says to leave things as they are where little "
-           "is to be gained. Before is every element on the core of its number, or what --present "
-           "says.";
+           "is to be gained. Before is what --present says, else on which host a profile says that "
+           "each ran, else every element on the core of its number.";
   }
   std::string examples() const override {
-    return "  huddle map app.json\n"
+    return "  huddle map huddle-comm.json\n"
+           "  huddle map huddle-comm.json --phase 2 --collectives\n"
            "  huddle map app.csv --rows last --machine machines/songshan.toml\n"
            "  huddle map app.json --nodes 4 --hosts n1,n2,n3,n4 --emit openmpi4 > rankfile\n"
            "  huddle map app.json --fixed 0=0 --compare\n"
            "  huddle map --compare      the methods on how programs talk, as a table\n"
            "\n"
-           "MATRIX is huddle's own JSON, CSV (a row of numbers for each element), Matrix Market, "
+           "MATRIX is what huddle profile writes, CSV (a row of numbers for each element), Matrix Market, "
            "lines "
            "of 'from to bytes', or what Open MPI's monitoring has written. Pairs are added up from "
            "both directions.\n"
@@ -119,6 +120,9 @@ class MapCommand : public Command {
     options.flag("--as-printed", as_printed_, "lh as it was published: spreads few elements");
     options.text("--rows", rows_, "first|last", "the row that a CSV file begins with; first");
     options.complete("--rows", Value::word, {"first", "last"});
+    options.text("--phase", phase_, "NAME", "of a profile: only what was sent in that phase");
+    options.flag("--collectives", collectives_,
+                 "of a profile: what collectives mean is added to what was sent");
     options.text("--fixed", fixed_, "LIST", "who may not move: 3=12, or 3=1:12 for node 1");
     options.text("--present", present_, "FILE", "where everybody sits now, 3=12 a line");
     options.number("--least-gain", least_gain_percent_, 0, 100, "PERCENT",
@@ -126,7 +130,7 @@ class MapCommand : public Command {
     options.number("--seed", seed_, 0, 1'000'000'000, "N", "of random choices; 1");
     options.text("--emit", emit_, "FORMAT", "write the placement for a launcher or runtime");
     options.complete("--emit", Value::word, emission_words());
-    options.text("--hosts", hosts_, "LIST", "names of the nodes, for --emit");
+    options.text("--hosts", hosts_, "LIST", "names of the nodes, for --emit; as a profile has them");
     options.flag("--compare", compare_, "all methods side by side");
     options.flag("--dry-run", dry_run_, "of --compare without a matrix: only which rows it has");
     options.flag("--json", json_, "print everything as JSON");
@@ -151,18 +155,23 @@ class MapCommand : public Command {
       print_map_corpus(&machine.loaded.machine, context.console);
       return ExitCode::fine;
     }
-    const place::CommMatrix matrix = place::read_matrix(matrix_, {rows_named(rows_)});
+    const place::CommMatrix matrix =
+        place::read_matrix(matrix_, {rows_named(rows_), phase_, collectives_});
+    const Hosts hosts = hosts_of(matrix);
     const machine::CostModel model(machine.loaded.machine);
-    const Seats seats = seats_in_question();
-    SlotQuestion question{.elements = matrix.size(), .nodes = nodes_, .named = seats.fixed};
+    Seats seats = seats_in_question();
+    SlotQuestion question{
+        .elements = matrix.size(), .nodes = nodes_in_question(hosts), .named = seats.fixed};
     question.named.insert(question.named.end(), seats.present.begin(), seats.present.end());
-    if (nodes_ == 0 && !is_named) question.nodes = 1;
+    if (question.nodes == 0 && !is_named) question.nodes = 1;
     if (!allowed_.empty()) {
       question.allowed = allowed_processors();
     } else if (machine.is_here() && !is_named) {
       question.allowed = here.allowed;
     }
     const place::SlotTree tree = slot_tree(model, question);
+    const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
+    if (is_where_it_ran) seats.nodes = hosts.of_element;
     const place::Problem problem = problem_of(matrix.graph, tree, seats);
     const MapSubject subject{matrix_,
                              matrix,
@@ -170,7 +179,9 @@ class MapCommand : public Command {
                              quality_of(problem, problem.present),
                              picture::machine_title(machine.loaded.machine),
                              notes(matrix, machine, model, tree),
-                             least_gain_percent_ / 100.0};
+                             least_gain_percent_ / 100.0,
+                             host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{},
+                                        tree)};
     if (compare_) {
       report_all(subject, context.console);
     } else {
@@ -195,6 +206,23 @@ class MapCommand : public Command {
     if (!present_.empty()) seats.present = place::read_assignments(present_);
     seats.seed = static_cast<std::uint64_t>(seed_);
     return seats;
+  }
+
+  // As --nodes says, or as many hosts as the profile names.
+  int nodes_in_question(const Hosts& hosts) const {
+    return nodes_ > 0 ? nodes_ : static_cast<int>(hosts.names.size());
+  }
+
+  // By node: those of --hosts, or the profile's.
+  std::vector<std::string> host_names(const std::vector<std::string>& profiled,
+                                      const place::SlotTree& tree) const {
+    std::vector<std::string> names = hosts_.empty() ? profiled : split_hosts(hosts_);
+    const int hosts = static_cast<int>(names.size());
+    if (hosts > 0 && hosts != tree.nodes()) {
+      throw UsageError(
+          fmt::format("--hosts names {}, and there are {}", counted(hosts, "node"), tree.nodes()));
+    }
+    return names;
   }
 
   machine::CpuSet allowed_processors() const {
@@ -239,17 +267,12 @@ class MapCommand : public Command {
     const bool moves = is_worth_it(subject, placed);
     if (!moves) console.note("too little to gain: this is where everybody sits now");
     const place::SlotTree& tree = subject.problem.tree;
-    place::Seating seating{{}, tree.nodes(), split_hosts(hosts_), logical_numbers(model)};
+    place::Seating seating{{}, tree.nodes(), subject.hosts, logical_numbers(model)};
     const place::Problem& problem = subject.problem;
     const place::Mapping mapping =
         moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
     for (const int slot : mapping) {
       seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
-    }
-    const int hosts = static_cast<int>(seating.hosts.size());
-    if (hosts > 0 && hosts != tree.nodes()) {
-      throw UsageError(
-          fmt::format("--hosts names {}, and there are {}", counted(hosts, "node"), tree.nodes()));
     }
     return place::emit(place::emission_named(emit_), seating);
   }
@@ -279,11 +302,11 @@ class MapCommand : public Command {
     console.print(json_ ? map_compare_json(subject, all) : map_compare_text(subject, all, console));
   }
 
-  std::string matrix_, allowed_, method_, rows_, fixed_, present_, emit_, hosts_;
+  std::string matrix_, allowed_, method_, rows_, fixed_, present_, emit_, hosts_, phase_;
   int nodes_ = 0;
   int least_gain_percent_ = 3;
   int seed_ = 1;
-  bool as_printed_ = false, compare_ = false, dry_run_ = false, json_ = false;
+  bool collectives_ = false, as_printed_ = false, compare_ = false, dry_run_ = false, json_ = false;
 };
 
 }  // namespace

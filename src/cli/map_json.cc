@@ -42,6 +42,7 @@ Json document_of(const MapSubject& subject) {
                         {"bytes", total_bytes(subject.matrix.graph)}};
   document["machine"] = subject.machine;
   document["nodes"] = subject.problem.tree.nodes();
+  document["hosts"] = subject.hosts;
   document["slots"] = subject.problem.tree.size();
   document["notes"] = subject.notes;
   document["least_gain"] = subject.least_gain;

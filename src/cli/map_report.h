@@ -33,6 +33,7 @@ struct MapSubject {
   std::string machine;             // its name
   std::vector<std::string> notes;  // how far figures may be trusted, what was left out
   double least_gain = 0;           // of hop-bytes; below that nobody should move
+  std::vector<std::string> hosts = {};  // by node; empty: they have no names
 };
 
 // The share of hop-bytes that a placement saves; 0 where there were none.

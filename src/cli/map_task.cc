@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <utility>
@@ -88,7 +89,8 @@ place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree
                           const Seats& seats) {
   place::Problem problem{graph, tree, mapping_of(seats.fixed, graph.size(), tree), {}, seats.seed};
   if (seats.present.empty()) {
-    problem.present = in_order(problem);
+    const auto present = seats.nodes.empty() ? std::nullopt : on_nodes(problem, seats.nodes);
+    problem.present = present ? *present : in_order(problem);
     return problem;
   }
   problem.present = mapping_of(seats.present, graph.size(), tree);
@@ -105,6 +107,17 @@ place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree
     }
   }
   return problem;
+}
+
+Hosts hosts_of(const place::CommMatrix& matrix) {
+  Hosts hosts;
+  for (const std::string& host : matrix.hosts) {
+    const auto found = std::find(hosts.names.begin(), hosts.names.end(), host);
+    hosts.of_element.push_back(static_cast<int>(found - hosts.names.begin()));
+    if (found == hosts.names.end()) hosts.names.push_back(host);
+  }
+  const bool is_known = std::find(hosts.names.begin(), hosts.names.end(), "") == hosts.names.end();
+  return is_known ? hosts : Hosts{};
 }
 
 Placed place_by(const place::Problem& problem, const place::MethodOptions& options) {

@@ -31,12 +31,21 @@ inline constexpr double usual_network_ns = 1500;
 
 struct Seats {
   std::vector<place::Assignment> fixed = {};
-  std::vector<place::Assignment> present = {};  // empty: by number, on processors by number
+  std::vector<place::Assignment> present = {};  // empty: what the next one says
+  std::vector<int> nodes = {};  // of each element; empty: by number, on processors by number
   std::uint64_t seed = 1;
 };
 // Throws UsageError where somebody is to sit where there is no slot, or two on one.
 place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree,
                           const Seats& seats);
+
+// The hosts of a profile, as they come; and by element which of them it ran on. Nothing where the
+// matrix does not say it of everybody.
+struct Hosts {
+  std::vector<std::string> names;
+  std::vector<int> of_element;
+};
+Hosts hosts_of(const place::CommMatrix& matrix);
 
 // Places by a method, and takes the time that it needs on a processor.
 Placed place_by(const place::Problem& problem, const place::MethodOptions& options);

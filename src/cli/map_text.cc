@@ -146,7 +146,9 @@ std::string matrices(const MapSubject& subject, const Placed& placed, const Cons
 class Seating {
  public:
   Seating(const MapSubject& subject, const place::Mapping& mapping)
-      : tree_(subject.problem.tree), occupant_(place::occupants(subject.problem, mapping)) {}
+      : tree_(subject.problem.tree),
+        hosts_(subject.hosts),
+        occupant_(place::occupants(subject.problem, mapping)) {}
 
   std::string text(const Console& console) {
     columns_ = console.columns;
@@ -194,12 +196,19 @@ class Seating {
     for (int slot = object.first; slot < object.last; ++slot) {
       pus.push_back(tree_.slots()[at(slot)].pu);
     }
-    const std::string node = tree_.nodes() > 1 ? fmt::format("node {}, ", first.node) : "";
+    const std::string node = tree_.nodes() > 1 ? fmt::format("{}, ", node_text(first.node)) : "";
     return fmt::format("{}{} {}", node, name, machine::CpuSet(pus).text());
+  }
+
+  // "node 1", or "node 1 (n17)".
+  std::string node_text(int node) const {
+    const std::string number = fmt::format("node {}", node);
+    return hosts_.empty() ? number : fmt::format("{} ({})", number, printable(hosts_[at(node)]));
   }
 
   static constexpr int most_lines = 40;
   const place::SlotTree& tree_;
+  const std::vector<std::string>& hosts_;
   std::vector<int> occupant_;
   std::string text_;
   int columns_ = 80;

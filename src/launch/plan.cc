@@ -178,17 +178,25 @@ Plan make_plan(const Request& request) {
   const std::string search_path = search_path_of(request.environment);
   plan.program = program_for(request.command.front(), search_path);
   plan.launcher = find_launcher(plan.program);
-  const Library library = find_library(request.own_program);
+  const Library library = find_library(request.own_program, request.purpose);
   const std::string preload = files_to_preload(request, library, plan.notes);
   if (!preload.empty()) {
     const std::string name(preload_name);
     plan.changes.push_back(
         {name, joined_preload(preload, settings::value_of(request.environment, name))});
   }
-  for (Variable& variable : said_settings(request.settings)) {
-    plan.changes.push_back(std::move(variable));
+  switch (request.purpose) {
+    case Purpose::collectives:
+      for (Variable& variable : said_settings(request.settings)) {
+        plan.changes.push_back(std::move(variable));
+      }
+      add_environment(plan.changes, request.environment);
+      break;
+    case Purpose::profile:
+      plan.changes.push_back({std::string(parts_variable), request.parts_folder});
+      plan.changes.push_back({std::string(collector_variable), request.collector});
+      break;
   }
-  add_environment(plan.changes, request.environment);
   const auto programs = pass_on(plan, request, preload);
   if (plan.launcher) note_launcher(*plan.launcher, plan.notes);
   if (!preload.empty()) note_programs(programs, search_path, plan.notes);

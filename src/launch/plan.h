@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle run` is going to execute, and with which environment: all of it decided, nothing
-// done.
+// What `huddle run` or `huddle profile` is going to execute, and with which environment: all of it
+// decided, nothing done.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "launch/launcher.h"
+#include "launch/preload.h"
 #include "launch/variable.h"
 #include "settings/settings.h"
 
@@ -23,6 +24,9 @@ struct Request {
   // Whether ranks get a shared heap: what its setting says or, where that leaves it open, what was
   // measured here.
   bool with_heap = false;
+  Purpose purpose = Purpose::collectives;
+  std::string parts_folder = {};  // of a profile
+  std::string collector = {};
 };
 
 struct Plan {

@@ -15,11 +15,18 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view separators = ": \t\n";
 
-constexpr std::string_view stub = "libhuddle_preload.so";
 constexpr std::string_view heap = "libhuddle_heap.so";
-// The stub opens one of these at the first MPI call.
-constexpr std::array<std::string_view, 3> back_ends = {"libhuddle_openmpi.so", "libhuddle_mpich.so",
-                                                       "libhuddle_mpi_abi.so"};
+
+// The stub opens one of the back ends at the first MPI call.
+struct Files {
+  std::string_view stub;
+  std::array<std::string_view, 3> back_ends;
+};
+constexpr Files collectives = {
+    "libhuddle_preload.so", {"libhuddle_openmpi.so", "libhuddle_mpich.so", "libhuddle_mpi_abi.so"}};
+constexpr Files profile = {
+    "libhuddle_profile_preload.so",
+    {"libhuddle_profile_openmpi.so", "libhuddle_profile_mpich.so", "libhuddle_profile_mpi_abi.so"}};
 
 // Of an installation, then of a build.
 constexpr std::array<std::string_view, 2> folders = {HUDDLE_PRELOAD_FOLDER, "../lib/huddle"};
@@ -41,7 +48,8 @@ std::vector<std::string> files_in(std::string_view list) {
 
 }  // namespace
 
-Library find_library(const std::string& program) {
+Library find_library(const std::string& program, Purpose purpose) {
+  const auto& [stub, back_ends] = purpose == Purpose::profile ? profile : collectives;
   Library library;
   for (const std::string_view folder : folders) {
     library.folder = (fs::path(program).parent_path() / folder).lexically_normal().string();
@@ -54,7 +62,7 @@ Library find_library(const std::string& program) {
   if (library.missing.empty()) library.preload = (fs::path(library.folder) / stub).string();
   for (const std::string_view back_end : back_ends) look_for(back_end);
   const fs::path heap_file = fs::path(library.folder) / heap;
-  if (is_there(heap_file)) library.heap = heap_file.string();
+  if (purpose == Purpose::collectives && is_there(heap_file)) library.heap = heap_file.string();
   return library;
 }
 

@@ -17,6 +17,15 @@ inline constexpr std::string_view preload_name = "LD_PRELOAD";
 // becomes, unless that is a launcher: "PID PATH". The stub reads it (src/mpi/stub/preload.c).
 inline constexpr std::string_view program_variable = "_HUDDLE_PROGRAM";
 
+// Tells the library of `huddle profile` where ranks keep what they counted. That one's stub and
+// back end read it (src/profile).
+inline constexpr std::string_view parts_variable = "_HUDDLE_PROFILE";
+// And where they hand them over on hosts that do not see that folder.
+inline constexpr std::string_view collector_variable = "_HUDDLE_PROFILE_TO";
+
+// What a library is preloaded for: to take collectives over, or to count who sends to whom.
+enum class Purpose { collectives, profile };
+
 struct Library {
   std::string folder;                // where it was looked for
   std::string preload;               // the file to preload; empty: it is not there
@@ -25,7 +34,7 @@ struct Library {
 };
 
 // The library that belongs to the program at this path: beside it in an installation or a build.
-Library find_library(const std::string& program);
+Library find_library(const std::string& program, Purpose purpose = Purpose::collectives);
 
 // What is in `theirs` (an LD_PRELOAD: files between spaces and colons), then `ours`, which is such
 // a list as well: tools that lie in front of the MPI stay in front of huddle, which is to them what

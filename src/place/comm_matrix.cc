@@ -88,9 +88,13 @@ CommMatrix parse_matrix(std::string_view text, const std::string& name,
         fmt::format("{}:{}: this is no text, and no matrix that huddle reads", name, line));
   }
   const Lines lines(text, name);
-  switch (format_of(text)) {
+  const Format format = format_of(text);
+  if (format != Format::huddle_comm && (!options.phase.empty() || options.with_collectives)) {
+    throw InputError(fmt::format("{}: only what huddle profile writes has phases and collectives", name));
+  }
+  switch (format) {
     case Format::huddle_comm:
-      return parse_huddle_comm(text, name);
+      return parse_huddle_comm(text, name, options);
     case Format::matrix_market:
       return parse_matrix_market(lines);
     case Format::monitoring:

@@ -27,6 +27,7 @@ inline constexpr double most_bytes_of_a_pair = 1e18;
 struct CommMatrix {
   Kind kind = Kind::unknown;
   std::vector<std::string> names;  // by element; empty where the file has none
+  std::vector<std::string> hosts;  // likewise: where it ran; one may be empty, which is not known
   Graph graph;
   std::vector<std::string> notes;  // what was dropped, added up or incomplete
 
@@ -40,12 +41,15 @@ enum class Rows { first, last };
 
 struct ReadOptions {
   Rows rows = Rows::first;
+  std::string phase = {};         // of a profile; empty: all of them
+  bool with_collectives = false;  // of a profile: what they mean, as if it were sent so
 };
 
 // Tells the format by its contents.
 //
 // - huddle-comm: JSON, {"schema": "huddle-comm", "version": 1, "kind": "ranks", "n": 4,
-//   "names": [], "entries": [[from, to, bytes, messages], ...]}.
+//   "names": [], "entries": [[from, to, bytes, messages], ...]}. `huddle profile` adds "hosts", by
+//   rank, "collectives" and "phases", each of which has "entries" of its own.
 //
 // - CSV: a row of numbers for each element, by comma, semicolon or blanks; perhaps a heading.
 //

@@ -3,6 +3,7 @@
 //
 // huddle's own format of matrices.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -23,7 +24,8 @@ constexpr int schema_version = 1;
 
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  Reader(std::string_view text, const std::string& name, const ReadOptions& options)
+      : text_(text), name_(name), options_(options) {}
 
   CommMatrix read() {
     const Json document = parsed();
@@ -36,9 +38,10 @@ class Reader {
     CommMatrix matrix;
     matrix.kind = kind_of(document.value("kind", Json("")));
     const int elements = count_of(document.value("n", Json()));
-    read_names(document.value("names", Json::array()), elements, matrix);
+    matrix.names = names_in(document, "names", elements);
+    matrix.hosts = names_in(document, "hosts", elements);
     GraphBuilder builder(elements);
-    read_entries(document.value("entries", Json()), elements, builder);
+    read_phase(document, elements, builder);
     matrix.graph = builder.finish();
     note_folded(matrix, builder.folded());
     if (document.value("incomplete", Json(false)) == true) {
@@ -98,16 +101,48 @@ class Reader {
     }
     return n.get<int>();
   }
-  void read_names(const Json& names, int elements, CommMatrix& matrix) const {
-    if (!names.is_array()) fail("names", "\"names\" is a list of names");
-    if (names.empty()) return;
-    if (names.size() != static_cast<std::size_t>(elements)) {
-      fail("names", fmt::format("{} names for {} elements", names.size(), elements));
+  std::vector<std::string> names_in(const Json& document, const char* key, int elements) const {
+    const Json names = document.value(key, Json::array());
+    const auto is_name = [](const Json& one) { return one.is_string(); };
+    if (!names.is_array() || !std::all_of(names.begin(), names.end(), is_name)) {
+      fail(key, fmt::format("\"{}\" is a list of names", key));
     }
-    for (const Json& one : names) {
-      if (!one.is_string()) fail("names", "\"names\" is a list of names");
-      matrix.names.push_back(one.get<std::string>());
+    if (!names.empty() && names.size() != static_cast<std::size_t>(elements)) {
+      fail(key, fmt::format("{} names for {} elements", names.size(), elements));
     }
+    return names.get<std::vector<std::string>>();
+  }
+  // What the options ask for: one phase or all, with collectives or without.
+  void read_phase(const Json& document, int elements, GraphBuilder& builder) const {
+    if (options_.phase.empty()) {
+      read_entries(document.value("entries", Json()), elements, builder);
+      const Json collectives = document.value("collectives", Json::object());
+      if (!collectives.is_object()) fail("collectives", "\"collectives\" is an object");
+      if (options_.with_collectives) {
+        read_entries(collectives.value("entries", Json::array()), elements, builder);
+      }
+      return;
+    }
+    const Json phase = phase_named(document, options_.phase);
+    read_entries(phase.value("entries", Json()), elements, builder);
+    if (options_.with_collectives) {
+      read_entries(phase.value("collectives", Json::array()), elements, builder);
+    }
+  }
+  Json phase_named(const Json& document, const std::string& name) const {
+    std::vector<std::string> names;
+    const Json phases = document.value("phases", Json::array());
+    if (!phases.is_array()) fail("phases", "\"phases\" is a list of phases");
+    for (const Json& phase : phases) {
+      if (!phase.is_object() || !phase.value("name", Json()).is_string()) {
+        fail("phases", "a phase is an object with a \"name\"");
+      }
+      names.push_back(phase["name"].get<std::string>());
+      if (names.back() == name) return phase;
+    }
+    if (names.empty()) fail("", "the file has no phases");
+    fail("phases", fmt::format("there is no phase '{}'; there is: {}", printable(name),
+                               printable(fmt::format("{}", fmt::join(names, ", ")))));
   }
   void read_entries(const Json& entries, int elements, GraphBuilder& builder) const {
     if (!entries.is_array())
@@ -133,12 +168,14 @@ class Reader {
 
   std::string_view text_;
   const std::string& name_;
+  const ReadOptions& options_;
 };
 
 }  // namespace
 
-CommMatrix parse_huddle_comm(std::string_view text, const std::string& name) {
-  return Reader(text, name).read();
+CommMatrix parse_huddle_comm(std::string_view text, const std::string& name,
+                             const ReadOptions& options) {
+  return Reader(text, name, options).read();
 }
 
 std::string format_matrix(const CommMatrix& matrix) {

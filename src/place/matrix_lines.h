@@ -45,6 +45,7 @@ CommMatrix parse_csv(Lines lines, Rows rows);
 CommMatrix parse_matrix_market(Lines lines);
 CommMatrix parse_monitoring(Lines lines);
 CommMatrix parse_edges(Lines lines);
-CommMatrix parse_huddle_comm(std::string_view text, const std::string& name);
+CommMatrix parse_huddle_comm(std::string_view text, const std::string& name,
+                             const ReadOptions& options);
 
 }  // namespace huddle::place

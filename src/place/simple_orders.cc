@@ -47,16 +47,37 @@ std::vector<int> in_turns(const SlotTree& tree, int number) {
   return slots;
 }
 
-}  // namespace
-
-Mapping in_order(const Problem& problem) {
+// By node and processor number.
+std::vector<int> by_number(const Problem& problem) {
   std::vector<int> order = all_slots(problem);
   std::sort(order.begin(), order.end(), [&problem](int a, int b) {
     const Slot& one = problem.tree.slots()[static_cast<std::size_t>(a)];
     const Slot& other = problem.tree.slots()[static_cast<std::size_t>(b)];
     return std::pair(one.node, one.pu) < std::pair(other.node, other.pu);
   });
-  return seated(problem, order);
+  return order;
+}
+
+}  // namespace
+
+Mapping in_order(const Problem& problem) { return seated(problem, by_number(problem)); }
+
+std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> node_of) {
+  std::vector<std::vector<int>> free(static_cast<std::size_t>(problem.tree.nodes()));
+  for (const int slot : by_number(problem)) {
+    if (std::find(problem.fixed.begin(), problem.fixed.end(), slot) != problem.fixed.end()) continue;
+    free[static_cast<std::size_t>(problem.tree.slots()[static_cast<std::size_t>(slot)].node)]
+        .push_back(slot);
+  }
+  std::vector<std::size_t> next(free.size(), 0);
+  Mapping mapping = problem.fixed;
+  for (std::size_t element = 0; element < mapping.size(); ++element) {
+    if (mapping[element] != no_slot) continue;
+    const auto node = static_cast<std::size_t>(node_of[element]);
+    if (next[node] == free[node].size()) return std::nullopt;
+    mapping[element] = free[node][next[node]++];
+  }
+  return mapping;
 }
 
 Mapping compact(const Problem& problem) { return seated(problem, all_slots(problem)); }

@@ -34,11 +34,12 @@ MAY_SEE = {
     "team": {"base", "memory", "machine", "path", "world", "node", "select"},
     "api": {"base", "settings", "memory", "machine", "world", "node", "select", "team"},
     "mpi": {"base", "settings", "memory", "heap", "machine", "world", "node", "select", "team"},
+    "profile": {"base", "mpi"},
     "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "picture", "doctor", "ucx", "calibrate",
-            "world", "node", "select", "contest", "launch", "versus"},
+            "world", "node", "select", "profile", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }
 

@@ -11,6 +11,7 @@ enum huddle_abi {
   huddle_abi_openmpi,
   huddle_abi_mpich,
   huddle_abi_standard,
+  huddle_abi_count,
 };
 
 struct huddle_mpi {

@@ -21,6 +21,7 @@ import heaps
 import languages
 import lifetimes
 import peer as peer_module
+import profiles
 import progress
 import refusals
 import semantics
@@ -53,6 +54,7 @@ GROUPS = {
     "clang": languages.clang,
     "tools": tools.tools,
     "files": tools.files,
+    "profiles": profiles.run,
     "deaths": deaths.deaths,
     "devices": devices.devices,
     "halves": halves.halves,
@@ -65,9 +67,9 @@ MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standa
 # What each change is tested by under the MPIs that are not Debian's, so that five take no longer
 # than a person waits.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
-         "errors", "tools", "halves", "sessions", "heaps", "devices")
+         "errors", "tools", "halves", "sessions", "heaps", "devices", "profiles")
 # The same MPIs once more: what is new is how data and handles look.
-BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors")
+BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77
 BUILD = pathlib.Path(__file__).resolve().parents[3] / "build/release"
 

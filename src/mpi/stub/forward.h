@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * Defines names of MPI that hand their arguments on as they came, a word each: integers, handles
+ * and pointers of any ABI travel in the same registers and stack slots on the machines that Linux
+ * runs MPI on.
+ */
+#ifndef HUDDLE_MPI_STUB_FORWARD_H
+#define HUDDLE_MPI_STUB_FORWARD_H
+
+typedef long word;
+
+#define PARAMETERS_0 void
+#define PARAMETERS_1 word a
+#define PARAMETERS_2 PARAMETERS_1, word b
+#define PARAMETERS_3 PARAMETERS_2, word c
+#define PARAMETERS_4 PARAMETERS_3, word d
+#define PARAMETERS_5 PARAMETERS_4, word e
+#define PARAMETERS_6 PARAMETERS_5, word f
+#define PARAMETERS_7 PARAMETERS_6, word g
+#define PARAMETERS_8 PARAMETERS_7, word h
+#define PARAMETERS_9 PARAMETERS_8, word i
+#define PARAMETERS_10 PARAMETERS_9, word j
+#define PARAMETERS_11 PARAMETERS_10, word k
+#define PARAMETERS_12 PARAMETERS_11, word l
+#define PARAMETERS_13 PARAMETERS_12, word m
+
+#define ARGUMENTS_0
+#define ARGUMENTS_1 a
+#define ARGUMENTS_2 ARGUMENTS_1, b
+#define ARGUMENTS_3 ARGUMENTS_2, c
+#define ARGUMENTS_4 ARGUMENTS_3, d
+#define ARGUMENTS_5 ARGUMENTS_4, e
+#define ARGUMENTS_6 ARGUMENTS_5, f
+#define ARGUMENTS_7 ARGUMENTS_6, g
+#define ARGUMENTS_8 ARGUMENTS_7, h
+#define ARGUMENTS_9 ARGUMENTS_8, i
+#define ARGUMENTS_10 ARGUMENTS_9, j
+#define ARGUMENTS_11 ARGUMENTS_10, k
+#define ARGUMENTS_12 ARGUMENTS_11, l
+#define ARGUMENTS_13 ARGUMENTS_12, m
+
+#define HAND_ON(function, arguments) \
+  ((word(*)(PARAMETERS_##arguments))(function))(ARGUMENTS_##arguments)
+
+#define VISIBLE __attribute__((visibility("default")))
+
+/* Both names of a call. pre: with_tools() and beyond_tools() say for a call_NAME where it goes. */
+#define HUDDLE_FORWARD(name, arguments)                                                           \
+  VISIBLE word MPI_##name(PARAMETERS_##arguments);                                                \
+  VISIBLE word PMPI_##name(PARAMETERS_##arguments);                                               \
+  word MPI_##name(PARAMETERS_##arguments) { return HAND_ON(with_tools(call_##name), arguments); } \
+  word PMPI_##name(PARAMETERS_##arguments) { return HAND_ON(beyond_tools(call_##name), arguments); }
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+#include "routes.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct huddle_mpi mpi;
+
+static void* real(const char* name) { return huddle_find_in_mpi(&mpi, name); }
+
+int huddle_may_speak(void) {
+  static const char* const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                      "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof ranks / sizeof *ranks; ++i) {
+    const char* rank = getenv(ranks[i]);
+    if (rank != NULL) return strcmp(rank, "0") == 0;
+  }
+  return 1;
+}
+
+int huddle_says(const char* variable, const char* in_words, const char* in_numbers) {
+  const char* value = getenv(variable);
+  return value != NULL && (strcmp(value, in_words) == 0 || strcmp(value, in_numbers) == 0);
+}
+
+static void say(const struct huddle_library* library, const char* what, const char* more) {
+  if (huddle_may_speak()) fprintf(stderr, "huddle: %s%s; %s\n", what, more, library->without);
+}
+
+/* Back ends lie beside this library. */
+static void* open_back_end(const char* name) {
+  Dl_info self;
+  if (dladdr((void*)&mpi, &self) == 0) return NULL;
+  const char* slash = strrchr(self.dli_fname, '/');
+  const int folder = slash == NULL ? 0 : (int)(slash - self.dli_fname) + 1;
+  char path[4096];
+  const int length = snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, name);
+  if (length < 0 || (size_t)length >= sizeof path) return NULL;
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void* entered_back_end(const struct huddle_library* library) {
+  if (!library->is_wanted()) return NULL;
+  const char* name = library->back_ends[mpi.abi];
+  if (name == NULL) {
+    say(library, "this MPI is of no family that huddle knows: ", mpi.path);
+    return NULL;
+  }
+  void* back_end = open_back_end(name);
+  if (back_end == NULL) {
+    say(library, "cannot open its part for this MPI: ", dlerror());
+    return NULL;
+  }
+  huddle_enter_function* enter = (huddle_enter_function*)(size_t)dlsym(back_end, HUDDLE_ENTER_NAME);
+  static struct huddle_door door;
+  door = (struct huddle_door){real, mpi.path, library->passed, library->call_count};
+  return enter != NULL && enter(&door) == 0 ? back_end : NULL;
+}
+
+static huddle_any_function* as_function(void* symbol) {
+  return (huddle_any_function*)(size_t)symbol;
+}
+
+static void route_call(const char* name, struct huddle_route* route, void* back_end,
+                       int with_tools) {
+  char profiling_name[64] = "P";
+  strncat(profiling_name, name, sizeof profiling_name - 2);
+  route->real = as_function(real(profiling_name));
+  if (back_end != NULL) route->taken = as_function(dlsym(back_end, name));
+  if (with_tools) route->tool = as_function(huddle_find_tool(&mpi, name));
+}
+
+void* huddle_route_all(const struct huddle_library* library) {
+  mpi = huddle_find_mpi();
+  if (mpi.handle == NULL) {
+    fprintf(stderr, "huddle: MPI was called, but no MPI is loaded in this process\n");
+    abort();
+  }
+  void* back_end = entered_back_end(library);
+  /* In the search order there can be tools; of a private MPI nobody comes before it. */
+  const int with_tools = dlsym(RTLD_NEXT, "PMPI_Comm_rank") != NULL;
+  for (size_t call = 0; call < library->call_count; ++call) {
+    route_call(library->passed[call].name, &library->routes[call], back_end, with_tools);
+  }
+  return back_end;
+}
+
+huddle_any_function* huddle_insist(huddle_any_function* function, const char* name) {
+  if (function != NULL) return function;
+  fprintf(stderr,
+          "huddle: this MPI has no %s; run the program without huddle (HUDDLE=off does not help)\n",
+          name);
+  abort();
+}
+
+int huddle_is_probably_open_mpi(void) {
+  return getenv("OMPI_COMM_WORLD_SIZE") != NULL ||
+         (getenv("PMIX_RANK") != NULL && getenv("PMI_RANK") == NULL);
+}
+
+int huddle_is_to_be_hidden(const char* profiling_name) {
+  return dlsym(RTLD_NEXT, "PMPI_Comm_rank") == NULL || dlsym(RTLD_NEXT, profiling_name) == NULL;
+}

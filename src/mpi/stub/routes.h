@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * Where the calls of a preloaded library go: to its back end for the MPI that the program uses, to
+ * a tool in between, or to the MPI. Whatever the library takes, it is found out in one way.
+ */
+#ifndef HUDDLE_MPI_STUB_ROUTES_H
+#define HUDDLE_MPI_STUB_ROUTES_H
+
+#include <stddef.h>
+
+#include "door.h"
+#include "find_mpi.h"
+
+/* Some function of MPI's; whoever calls it says what its arguments are. */
+typedef void huddle_any_function(void);
+
+/* Where a call goes: set once, all before any is used. */
+struct huddle_route {
+  huddle_any_function* taken; /* by the back end; null: it goes to `real`, and is counted */
+  huddle_any_function* real;
+  huddle_any_function* tool;
+};
+
+struct huddle_library {
+  struct huddle_passed* passed; /* the names of its calls */
+  struct huddle_route* routes;  /* as many */
+  size_t call_count;
+  /* Files beside the library, in the order of enum huddle_abi. */
+  const char* back_ends[huddle_abi_count];
+  const char* without; /* "the program runs without huddle": what follows where there is none */
+  int (*is_wanted)(void);
+};
+
+/* Of the ranks of a job only one speaks. Launchers say who is who. */
+int huddle_may_speak(void);
+
+/* The environment says so, in one of two ways. */
+int huddle_says(const char* variable, const char* in_words, const char* in_numbers);
+
+/* Finds the MPI, opens the back end, and fills in the routes: once in a process. Returns the back
+ * end, null where there is none. */
+void* huddle_route_all(const struct huddle_library* library);
+
+/* A new call that this MPI does not have is asked for only by programs that look for its name
+ * first, where the name could not be hidden from them in time. */
+huddle_any_function* huddle_insist(huddle_any_function* function, const char* name);
+
+/* Of MPI 4 the Open MPIs of today have nothing or little, and programs that load their MPI late may
+ * look for names. What MPI it will be is not known yet, but who launched this process is: Open
+ * MPI's own launcher, or one that speaks PMIx only, as Open MPI wants it. */
+int huddle_is_probably_open_mpi(void);
+
+/* Where the program is linked with its MPI, that one says itself what it has. */
+int huddle_is_to_be_hidden(const char* profiling_name);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright the huddle contributors */
+/*
+ * The library that `huddle profile` preloads: the names of all calls that send, in front of
+ * whatever MPI the program uses. Built from the same parts as the one of `huddle run`.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "calls.h"
+#include "mpi/stub/forward.h"
+#include "mpi/stub/hide.h"
+#include "mpi/stub/routes.h"
+#include "note.h"
+
+enum call {
+#define HUDDLE_INDEX(name, arguments) call_##name,
+  HUDDLE_PROFILE_CALLS(HUDDLE_INDEX)
+#undef HUDDLE_INDEX
+      call_count
+};
+
+static struct huddle_passed passed[call_count] = {
+#define HUDDLE_NAME(name, arguments) {"MPI_" #name, 0},
+    HUDDLE_PROFILE_CALLS(HUDDLE_NAME)
+#undef HUDDLE_NAME
+};
+
+static struct huddle_route routes[call_count];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool routed;
+static huddle_note_function* note_to_back_end; /* null: there is none */
+
+/* As src/launch/preload.h names it. */
+static int is_wanted(void) { return getenv("_HUDDLE_PROFILE") != NULL; }
+
+static void route_all(void) {
+  static const struct huddle_library library = {
+      .passed = passed,
+      .routes = routes,
+      .call_count = call_count,
+      .back_ends = {[huddle_abi_openmpi] = "libhuddle_profile_openmpi.so",
+                    [huddle_abi_mpich] = "libhuddle_profile_mpich.so",
+                    [huddle_abi_standard] = "libhuddle_profile_mpi_abi.so"},
+      .without = "the program runs without being profiled",
+      .is_wanted = is_wanted};
+  void* back_end = huddle_route_all(&library);
+  if (back_end != NULL) {
+    note_to_back_end = (huddle_note_function*)(size_t)dlsym(back_end, HUDDLE_NOTE_NAME);
+  }
+  atomic_store_explicit(&routed, 1, memory_order_release);
+}
+
+static const struct huddle_route* route_of(enum call call) {
+  if (!atomic_load_explicit(&routed, memory_order_acquire)) pthread_once(&once, route_all);
+  return &routes[call];
+}
+
+static huddle_any_function* beyond_tools(enum call call) {
+  const struct huddle_route* route = route_of(call);
+  if (route->taken != NULL) return route->taken;
+  return huddle_insist(route->real, passed[call].name);
+}
+
+static huddle_any_function* with_tools(enum call call) {
+  const struct huddle_route* route = route_of(call);
+  return route->tool != NULL ? route->tool : beyond_tools(call);
+}
+
+HUDDLE_PROFILE_TAKEN_CALLS(HUDDLE_FORWARD)
+
+/* What the MPI has refused moves nothing. Every MPI says success by 0. */
+static word noted(word status, enum call call, const word* words, int count) {
+  if ((int)status == 0 && note_to_back_end != NULL) {
+    note_to_back_end(passed[call].name, words, count);
+  }
+  return status;
+}
+
+#define HUDDLE_NOTE(name, arguments)                                                            \
+  VISIBLE word MPI_##name(PARAMETERS_##arguments);                                              \
+  VISIBLE word PMPI_##name(PARAMETERS_##arguments);                                             \
+  word PMPI_##name(PARAMETERS_##arguments) {                                                    \
+    const word words[] = {ARGUMENTS_##arguments};                                               \
+    return noted(HAND_ON(beyond_tools(call_##name), arguments), call_##name, words, arguments); \
+  }                                                                                             \
+  word MPI_##name(PARAMETERS_##arguments) {                                                     \
+    const struct huddle_route* route = route_of(call_##name);                                   \
+    if (route->tool != NULL) return HAND_ON(route->tool, arguments);                            \
+    return PMPI_##name(ARGUMENTS_##arguments);                                                  \
+  }
+HUDDLE_PROFILE_NOTED_CALLS(HUDDLE_NOTE)
+
+__attribute__((constructor)) static void hide_new_names(void) {
+  if (!huddle_is_probably_open_mpi()) return;
+#define HUDDLE_HIDE(name, arguments)           \
+  if (huddle_is_to_be_hidden("PMPI_" #name)) { \
+    huddle_hide((void (*)(void))MPI_##name);   \
+    huddle_hide((void (*)(void))PMPI_##name);  \
+  }
+  HUDDLE_PROFILE_NEW_CALLS(HUDDLE_HIDE)
+  HUDDLE_PROFILE_NEW_COLLECTIVES(HUDDLE_HIDE)
+#undef HUDDLE_HIDE
+}

@@ -1,0 +1,136 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Several hosts on one machine, for a script that sources this with its own arguments: namespaces with
+# their own network, hostname, processes and /dev/shm, and the script itself as the host from which
+# jobs are started. All of it ends with the script. Needs root and iproute2.
+# before: `hosts` are their names.  after: $root, $build, $lab, bring_up, launcher_of, job, says, fail.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+self=$(realpath "$0")
+peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers
+network=10.77.0
+limit_seconds=120
+cd "$root"
+
+# Stands in for ssh: [OPTIONS] HOST COMMAND...
+if [ "${1:-}" = --agent ]; then
+  shift
+  while [ "${1#-}" != "$1" ]; do
+    case $1 in -l | -p | -o | -i) shift 2 ;; *) shift ;; esac
+  done
+  host=$1
+  shift
+  keeper=$(cat "$LAB_OF_HOSTS/$host.pid")
+  # A process id of one host means nothing on another: files that are named by it must not meet.
+  exec nsenter -t "$keeper" -n -u -i -m "--pid=/proc/$keeper/ns/pid_for_children" \
+    env TMPDIR="$LAB_OF_HOSTS/$host" /bin/sh -c "$*"
+fi
+
+if [ "$(id -u)" != 0 ]; then
+  echo "${self##*/}: needs root, for namespaces with networks" >&2
+  exit "${status_without_root:-1}"
+fi
+# Once more, in namespaces of our own: hosts and whatever runs in them are gone when we are.
+if [ "${1:-}" != --inside ]; then
+  build=$(realpath "${1:-build/release}")
+  exec unshare --mount --pid --net --uts --ipc --fork --kill-child --mount-proc --propagation private \
+    "$self" --inside "$build"
+fi
+build=$2
+lab=$root/build/lab/$(basename "$self" .sh)
+export LAB_OF_HOSTS=$lab
+rm -rf --one-file-system "$lab"
+mkdir -p "$lab"
+
+bring_up() {
+  local number=0 host keeper
+  hostname front
+  echo "127.0.0.1 localhost" >"$lab/names"
+  echo "$network.100 front" >>"$lab/names"
+  for host in "${hosts[@]}"; do echo "$network.$((++number)) $host" >>"$lab/names"; done
+  mount --bind "$lab/names" /etc/hosts
+  ip link set lo up
+  ip link add eth0 type bridge
+  ip addr add "$network.100/24" dev eth0
+  ip link set eth0 up
+  number=0
+  for host in "${hosts[@]}"; do
+    mkdir -p "$lab/$host"
+    unshare --net --uts --ipc --mount --pid --fork --mount-proc --propagation private \
+      sh -c "hostname $host; mount -t tmpfs none /dev/shm; touch $lab/$host.up; exec sleep infinity" &
+    keeper=$!
+    echo "$keeper" >"$lab/$host.pid"
+    until [ -e "$lab/$host.up" ]; do kill -0 "$keeper"; done
+    ip link add "to_$host" type veth peer name eth0 netns "$keeper"
+    ip link set "to_$host" master eth0 up
+    nsenter -t "$keeper" -n sh -c \
+      "ip link set lo up; ip addr add $network.$((++number))/24 dev eth0; ip link set eth0 up"
+  done
+  printf '#!/bin/sh\nexec %s --agent "$@"\n' "$self" >"$lab/agent"
+  chmod +x "$lab/agent"
+}
+
+# How a launcher reaches the hosts, a word a line: all that has to do with this network, and nothing of
+# who sits where.
+launcher_of() {
+  local ours=$network.0/24
+  case $1 in
+    openmpi-4)
+      printf '%s\n' mpiexec.openmpi --prefix /usr --host "$(slots_of)" -n "$((2 * ${#hosts[@]}))" \
+        --mca plm rsh --mca plm_rsh_agent "$lab/agent" --mca plm_rsh_no_tree_spawn 1 \
+        --mca oob_tcp_if_include $ours --mca btl_tcp_if_include $ours --mca pml ob1 \
+        --mca btl self,vader,tcp --mca mpi_yield_when_idle 1
+      ;;
+    openmpi-5)
+      printf '%s\n' "$peers/$1/venv/bin/mpiexec" --prefix "$(realpath "$peers/$1/venv")" \
+        --host "$(slots_of)" -n "$((2 * ${#hosts[@]}))" \
+        --prtemca plm_ssh_agent "$lab/agent" --prtemca plm_ssh_no_tree_spawn 1 \
+        --prtemca prte_if_include $ours --mca btl_tcp_if_include $ours --mca pml ob1 --mca btl self,sm,tcp
+      ;;
+    mpich-5)
+      printf '%s\n' "$peers/$1/venv/bin/mpiexec.hydra" -launcher rsh -launcher-exec "$lab/agent" -iface eth0 \
+        -n "$((2 * ${#hosts[@]}))"
+      ;;
+  esac
+}
+# Two ranks on each host in order, which may be more than there are cores.
+seating_of() {
+  case $1 in
+    openmpi-4) printf '%s\n' --oversubscribe --bind-to none ;;
+    openmpi-5) printf '%s\n' --map-by :OVERSUBSCRIBE --bind-to none ;;
+    mpich-5) printf '%s\n' -hosts "$(slots_of)" ;;
+  esac
+}
+slots_of() {
+  local list
+  list=$(printf ',%s:2' "${hosts[@]}")
+  echo "${list#,}"
+}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER=tcp FI_TCP_IFACE=eth0
+# Daemons of a job on other hosts get no environment but what the launcher hands on.
+unset LD_PRELOAD
+
+status=0
+fail() {
+  echo "FAILED: $*" >&2
+  status=1
+}
+
+# job NAME COMMAND...: a job that has to come to its end, with its output in $lab/NAME.
+job() {
+  local name=$1
+  shift
+  timeout "$limit_seconds" "$@" >"$lab/$name" 2>&1 </dev/null || {
+    fail "$name: status $?"
+    tail -n 20 "$lab/$name" >&2
+  }
+}
+says() { # says NAME WHAT PATTERN
+  grep -Eq -- "$3" "$lab/$1" || {
+    fail "$1: $2"
+    tail -n 20 "$lab/$1" >&2
+  }
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Profile, map, run again: eight ranks on four hosts, which are namespaces of this machine. Launchers
+# put everybody where huddle map says, and the bytes between hosts are those that it predicts.
+# Status 77: this cannot be tried here. tests/lab/placed.sh [BUILD_FOLDER]
+set -euo pipefail
+hosts=(h1 h2 h3 h4)
+status_without_root=77
+# shellcheck source=tests/lab/namespaces.sh
+. "$(dirname "$0")/namespaces.sh"
+
+huddle=$build/bin/huddle
+processors=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=",")')
+if [ "$processors" = "${processors#*,}" ]; then
+  echo "placed.sh: skipped: two ranks a host want two processors"
+  exit 77
+fi
+
+emission_of() {
+  case $1 in
+    openmpi-4) echo openmpi4 ;;
+    openmpi-5) echo prrte ;;
+    mpich-5) echo hydra ;;
+  esac
+}
+
+# The profile is written where only this host sees it: ranks hand their parts over.
+beyond_file_systems=/dev/shm/placed.json
+
+try() {
+  local mpi=$1 program=$lab/$1-program placed=$lab/$1-placed
+  local -a launcher seating placing map
+  if [ ! -x "$peers/$mpi/mpicc" ]; then
+    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    return
+  fi
+  "$peers/$mpi/mpicc" -O1 -o "$program" tests/lab/shuffled_halo.c
+  mapfile -t launcher < <(launcher_of "$mpi")
+  mapfile -t seating < <(seating_of "$mpi")
+  job "$mpi-first" "$huddle" profile --output "$lab/$mpi-first.json" "${launcher[@]}" "${seating[@]}" "$program"
+  map=("$huddle" map "$lab/$mpi-first.json" --machine generic --allowed "$processors")
+  job "$mpi-map" "${map[@]}" --json
+  "${map[@]}" --emit "$(emission_of "$mpi")" >"$placed" 2>"$lab/$mpi-emit"
+  # Its first line says how a launcher is told: what stands between launcher and program.
+  read -r -a placing < <(sed -n "1s,^# [^ ]* \(.*\) PROGRAM,\1,p" "$placed" | sed "s,\bFILE\b,$placed,")
+  job "$mpi-again" "$huddle" profile --output "$beyond_file_systems" "${launcher[@]}" "${placing[@]}" "$program"
+  python3 -B tests/lab/placed_result.py "$mpi" "$lab/$mpi-first.json" "$lab/$mpi-map" \
+    "$beyond_file_systems" "$lab/$mpi-again" || status=1
+  rm -f "$beyond_file_systems"
+}
+
+bring_up
+for mpi in openmpi-4 openmpi-5 mpich-5; do try "$mpi"; done
+exit "$status"
