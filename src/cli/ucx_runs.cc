@@ -42,8 +42,9 @@ class BothWays {
     const auto end = Clock::now() + std::chrono::duration<double>(effort_.point_seconds);
     UcxRun run;
     run.point = point;
-    versus::native_batch(before_, point);  // buffers are touched, connections are made
-    versus::native_batch(after_, point);
+    versus::native_batch(before_, point,
+                         versus::Timing::apart);  // buffers are touched, connections are made
+    versus::native_batch(after_, point, versus::Timing::apart);
     versus::Tally tally;
     do {
       const bool after_first = tally.batches() % 2 != 0;
@@ -65,7 +66,7 @@ class BothWays {
 
   std::vector<double> batch(versus::Job& job, const versus::Point& point, ucx::Traffic& sent) {
     const ucx::Traffic start = ucx::sent_so_far(system_);
-    std::vector<double> ns = versus::native_batch(job, point);
+    std::vector<double> ns = versus::native_batch(job, point, versus::Timing::apart);
     ucx::add(ucx::between(start, ucx::sent_so_far(system_)), sent);
     return ns;
   }

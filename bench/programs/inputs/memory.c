@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/* What a rank holds of the machine's memory once it has used so many communicators for messages of so
- * many bytes: memory COMMUNICATORS BYTES. Rank 0 prints the mean over ranks in KiB, shared pages by
- * their share. */
+/* What a rank holds of the machine's memory once it has used so many communicators for messages of
+ * so many bytes: memory COMMUNICATORS BYTES. Rank 0 prints the mean over ranks in KiB, shared pages
+ * by their share. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * Every predefined operator on every datatype that has a name, and on some that are made of them,
- * whether the standard gives it that operator or not. Rank 0 prints what MPI this is, and a line for
- * each:
+ * whether the standard gives it that operator or not. Rank 0 prints what MPI this is, and a line
+ * for each:
  *
  *   MPI_CHAR MPI_SUM same      allreduce and reduce give what MPI_Reduce_local makes of the same
  *   MPI_CHAR MPI_SUM small     only of small numbers: what overflows becomes something else
