@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include "base/error.h"
@@ -23,6 +24,18 @@ void Console::print(std::string_view text) const {
   if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
     throw FailureError(fmt::format("cannot write the result: {}", std::strerror(errno)));
   }
+}
+
+void Console::deliver(const std::string& target, std::string_view bytes) const {
+  if (target == "-") {
+    print(bytes);
+    return;
+  }
+  std::ofstream file(target, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw FailureError(fmt::format("{}: cannot write: {}", target, std::strerror(errno)));
+  note("wrote " + target);
 }
 
 void Console::note(std::string_view text) const {

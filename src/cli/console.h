@@ -21,6 +21,8 @@ struct Console {
 
   // Throws FailureError when it cannot be written: a result must not get lost in silence.
   void print(std::string_view text) const;
+  // Into a file, of which `err` hears; - is `out`. Throws FailureError.
+  void deliver(const std::string& target, std::string_view bytes) const;
   // On `err`, broken to its width with a hanging indent. Control characters become '?': much of
   // what is said there quotes files and arguments.
   void note(std::string_view text) const;

@@ -37,6 +37,7 @@ class DistanceCommand : public Command {
   std::string examples() const override {
     return "  huddle distance allgather --ranks 8,10,16\n"
            "  huddle distance allgather --ranks 2..64 --json | jq '.points[]'\n"
+           "  huddle distance allgather --ranks 2..256 --svg distance.svg\n"
            "  huddle distance allgather:bruck --radix 4 --ranks 64\n"
            "  huddle distance allgather -n 256 --fabric machines/fabrics/dragonfly.toml \\\n"
            "                  --placement round-robin";
@@ -48,7 +49,9 @@ class DistanceCommand : public Command {
     options.text("-n,--ranks", ranks_, "N", "how many: 8, 2..64 or 8,16,32");
     call_.declare(options);
     fabric_.declare(options);
+    options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
     options.flag("--json", json_, "print everything as JSON");
+    options.exclude("--svg", "--json");
   }
 
   ExitCode run(const Context& context) override {
@@ -60,12 +63,21 @@ class DistanceCommand : public Command {
       throw UsageError("among how many ranks? Say it: huddle distance " + operation_ +
                        " --ranks 16");
     }
+    const std::vector<int> counts = rank_counts_from(ranks_);
+    if (!svg_.empty() && fabric_.given() && counts.size() > 1) {
+      throw UsageError(
+          "where messages go on a fabric is drawn for one number of ranks, as --ranks 64");
+    }
     std::optional<fabric::Cluster> cluster;
     if (fabric_.given()) cluster = fabric_.cluster(context);
     std::vector<DistancePoint> points;
-    for (const int ranks : rank_counts_from(ranks_)) {
+    for (const int ranks : counts) {
       points.push_back(point_of(algorithms, call_.call(ranks)));
       if (cluster) travel(*cluster, algorithms, points.back());
+    }
+    if (!svg_.empty()) {
+      context.console.deliver(svg_, distance_svg(operation_, points));
+      return ExitCode::fine;
     }
     context.console.print(json_ ? distance_json(operation_, points)
                                 : distance_text(points, context.console.columns));
@@ -96,7 +108,7 @@ class DistanceCommand : public Command {
     }
   }
 
-  std::string operation_, ranks_;
+  std::string operation_, ranks_, svg_;
   NetCallOptions call_;
   FabricOptions fabric_;
   bool json_ = false;

@@ -31,6 +31,9 @@ struct DistancePoint {
 };
 
 std::string distance_text(const std::vector<DistancePoint>& points, int columns);
+// Of one number of ranks bars, of several lines. pre: there is a number of ranks; with `travel`
+// there is one alone.
+std::string distance_svg(const std::string& operation, const std::vector<DistancePoint>& points);
 std::string distance_json(const std::string& operation, const std::vector<DistancePoint>& points);
 
 }  // namespace huddle::cli

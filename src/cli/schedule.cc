@@ -33,6 +33,7 @@ class ScheduleCommand : public Command {
            "  huddle schedule bcast:circulant -n 9 --segments 4 --root 2\n"
            "  huddle schedule allreduce:slices -n 1000 --rank 17\n"
            "  huddle schedule allreduce:halving -n 100 --check\n"
+           "  huddle schedule allgather:neighbor -n 64 --svg neighbor.svg\n"
            "  huddle schedule allgather:bruck -n 8 --json | jq '.rounds[].messages'";
   }
 
@@ -43,9 +44,13 @@ class ScheduleCommand : public Command {
     call_.declare(options);
     options.text("--rank", rank_, "RANK", "what this one does, and nobody else");
     options.flag("--check", check_, "prove it, and say what is wrong with it if anything is");
+    options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
     options.flag("--json", json_, "print everything as JSON");
     options.exclude("--rank", "--check");
     options.exclude("--check", "--json");
+    options.exclude("--svg", "--rank");
+    options.exclude("--svg", "--check");
+    options.exclude("--svg", "--json");
   }
 
   ExitCode run(const Context& context) override {
@@ -54,8 +59,7 @@ class ScheduleCommand : public Command {
       return ExitCode::fine;
     }
     const net::Algorithm& algorithm = net::algorithm_named(algorithm_);
-    const net::Call call = call_.call(ranks_);
-    const auto schedule = net::make_schedule(algorithm, call);
+    const auto schedule = net::make_schedule(algorithm, call_.call(ranks_));
     if (check_) return prove(algorithm, *schedule, context.console);
     const std::optional<int> rank = rank_asked();
     if (!rank && ranks_ > most_shown) {
@@ -64,7 +68,11 @@ class ScheduleCommand : public Command {
                       "--rank RANK",
                       ranks_));
     }
-    const ShownSchedule shown = show(algorithm, call, rank);
+    if (!svg_.empty()) {
+      context.console.deliver(svg_, schedule_svg(algorithm, *schedule));
+      return ExitCode::fine;
+    }
+    const ShownSchedule shown = show(algorithm, *schedule, rank);
     context.console.print(json_ ? schedule_json(shown) : schedule_text(shown, context.console));
     return ExitCode::fine;
   }
@@ -102,7 +110,7 @@ class ScheduleCommand : public Command {
     return ExitCode::fine;
   }
 
-  std::string algorithm_, rank_;
+  std::string algorithm_, rank_, svg_;
   int ranks_ = 8;
   NetCallOptions call_;
   bool check_ = false;

@@ -13,11 +13,9 @@ using Json = nlohmann::ordered_json;
 // [first, count] of each interval.
 Json intervals(const net::Blocks& blocks) {
   Json list = Json::array();
-  for (const net::Run& run : blocks) {
-    for (std::int64_t i = 0; i < run.repeats; ++i) {
-      list.push_back({run.first + i * run.stride, run.length});
-    }
-  }
+  net::for_each_interval(blocks, [&list](std::int64_t first, std::int64_t count) {
+    list.push_back({first, count});
+  });
   return list;
 }
 
@@ -34,9 +32,10 @@ Json json_of(const ShownWork& shown) {
   if (const auto* const copy = std::get_if<net::Copy>(&shown.work)) {
     return {{"rank", shown.rank},
             {"what", "copy"},
-            {"out_of", buffer_name(copy->from)},
-            {"into", buffer_name(copy->to)},
-            {"blocks", intervals(copy->blocks)}};
+            {"out_of", buffer_name(copy->from.buffer)},
+            {"blocks", intervals(copy->from.blocks)},
+            {"into", buffer_name(copy->to.buffer)},
+            {"as_blocks", intervals(copy->to.blocks)}};
   }
   const net::Join& join = std::get<net::Join>(shown.work);
   return {{"rank", shown.rank},
@@ -57,6 +56,7 @@ std::string schedule_json(const ShownSchedule& shown) {
   root["blocks"] = shown.blocks;
   root["in_one_association"] = shown.algorithm.order == net::Order::association;
   root["in_place"] = shown.algorithm.in_place;
+  root["equal_blocks"] = shown.algorithm.equal_blocks;
   root["all_rounds"] = shown.all_rounds;
   root["rank"] = shown.rank ? Json(*shown.rank) : Json(nullptr);
   root["most"] = {{"rounds", shown.most.rounds},

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/wrap.h"
+#include "picture/schedule_picture.h"
 
 namespace huddle::cli {
 namespace {
@@ -64,27 +65,6 @@ net::Claim most_of(const net::Schedule& schedule, std::optional<int> rank) {
   return most;
 }
 
-std::string interval_text(std::int64_t first, std::int64_t length) {
-  return length == 1 ? fmt::format("{}", first) : fmt::format("{}..{}", first, first + length - 1);
-}
-
-// "0..3 7"; more than a person counts as "0 4 8 ... 60".
-std::string blocks_text(const net::Blocks& blocks) {
-  constexpr std::int64_t most_repeats = 8;
-  std::string text;
-  for (const net::Run& run : blocks) {
-    for (std::int64_t i = 0; i < run.repeats; ++i) {
-      if (!text.empty()) text += ' ';
-      if (run.repeats > most_repeats && i == 3) {
-        text += "... ";
-        i = run.repeats - 1;
-      }
-      text += interval_text(run.first + i * run.stride, run.length);
-    }
-  }
-  return text;
-}
-
 const ShownMessage* answer_to(const ShownMessage& message, const std::vector<ShownMessage>& all) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const ShownMessage& other) {
     return other.from == message.to && other.to == message.from;
@@ -101,9 +81,9 @@ std::string messages_text(const std::vector<ShownMessage>& messages, bool unicod
     const std::string_view arrow =
         answer == nullptr ? (unicode ? "→" : "->") : (unicode ? "↔" : "<>");
     std::string line = fmt::format("  {:>4} {} {:<4}  {}", message.from, arrow, message.to,
-                                   blocks_text(message.source.blocks));
+                                   message.source.blocks.text());
     if (answer != nullptr && !message.source.blocks.empty()) {
-      line += " | " + blocks_text(answer->source.blocks);
+      line += " | " + answer->source.blocks.text();
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
@@ -116,30 +96,39 @@ std::string work_text(const std::vector<ShownWork>& all) {
   for (const ShownWork& shown : all) {
     const auto* const join = std::get_if<net::Join>(&shown.work);
     if (join == nullptr) continue;  // where data lie concerns a program that reads the JSON
-    text +=
-        fmt::format("  {:>4}: {} = {} + {}  {}\n", shown.rank, buffer_name(join->result),
-                    buffer_name(join->left), buffer_name(join->right), blocks_text(join->blocks));
+    text += fmt::format("  {:>4}: {} = {} + {}  {}\n", shown.rank, buffer_name(join->result),
+                        buffer_name(join->left), buffer_name(join->right), join->blocks.text());
   }
   return text;
 }
 
-std::string heading(const ShownSchedule& shown, int columns) {
+std::string title(const ShownSchedule& shown) {
   const net::Algorithm& algorithm = shown.algorithm;
-  std::string text =
-      fmt::format("{} among {}", algorithm.full_name(), counted(shown.call.ranks, "rank"));
-  if (has_root(algorithm.operation)) text += fmt::format(", root {}", shown.call.root);
-  text +=
-      fmt::format(": {}, {}\n", counted(shown.all_rounds, "round"), counted(shown.blocks, "block"));
-  text += wrap("", std::string(algorithm.summary), 0, columns);
+  const std::string root =
+      has_root(algorithm.operation) ? fmt::format(", root {}", shown.call.root) : "";
+  return fmt::format("{} among {}{}: {}, {}", algorithm.full_name(),
+                     counted(shown.call.ranks, "rank"), root, counted(shown.all_rounds, "round"),
+                     counted(shown.blocks, "block"));
+}
+
+std::string most_text(const ShownSchedule& shown) {
   const std::string who = shown.rank ? fmt::format("Rank {}", *shown.rank) : "A rank at most";
   const net::Claim& most = shown.most;
-  text += wrap(
-      "",
-      fmt::format("{}: {} with messages, {} sent with {}, {} received with {}", who,
-                  counted(most.rounds, "round"), most.sends, counted(most.blocks_sent, "block"),
-                  most.receives, counted(most.blocks_received, "block")),
-      0, columns);
-  return text;
+  return fmt::format("{}: {} with messages, {} sent with {}, {} received with {}", who,
+                     counted(most.rounds, "round"), most.sends, counted(most.blocks_sent, "block"),
+                     most.receives, counted(most.blocks_received, "block"));
+}
+
+// All but what happens in rounds.
+ShownSchedule without_rounds(const net::Algorithm& algorithm, const net::Schedule& schedule,
+                             std::optional<int> rank) {
+  return {algorithm,
+          schedule.call(),
+          schedule.blocks(),
+          schedule.rounds(),
+          rank,
+          most_of(schedule, rank),
+          {}};
 }
 
 }  // namespace
@@ -151,27 +140,32 @@ std::string buffer_name(net::Buffer buffer) {
                      static_cast<int>(buffer) - static_cast<int>(net::Buffer::scratch));
 }
 
-ShownSchedule show(const net::Algorithm& algorithm, const net::Call& call,
+ShownSchedule show(const net::Algorithm& algorithm, const net::Schedule& schedule,
                    std::optional<int> rank) {
-  const auto schedule = net::make_schedule(algorithm, call);
-  ShownSchedule shown{
-      algorithm, call, schedule->blocks(), schedule->rounds(), rank, most_of(*schedule, rank), {}};
-  const net::RoundSpan span =
-      rank ? schedule->active(*rank) : net::RoundSpan{0, schedule->rounds()};
+  ShownSchedule shown = without_rounds(algorithm, schedule, rank);
+  const net::RoundSpan span = rank ? schedule.active(*rank) : net::RoundSpan{0, schedule.rounds()};
   for (std::int64_t number = span.first; number < span.last; ++number) {
-    ShownRound round = show_round(*schedule, number, rank);
+    ShownRound round = show_round(schedule, number, rank);
     if (!round.messages.empty() || !round.work.empty()) shown.rounds.push_back(std::move(round));
   }
   return shown;
 }
 
 std::string schedule_text(const ShownSchedule& shown, const Console& console) {
-  std::string text = heading(shown, console.columns);
+  std::string text = title(shown) + '\n';
+  text += wrap("", std::string(shown.algorithm.summary), 0, console.columns);
+  text += wrap("", most_text(shown), 0, console.columns);
   for (const ShownRound& round : shown.rounds) {
     text += fmt::format("\nround {}\n", round.number);
     text += messages_text(round.messages, console.unicode) + work_text(round.work);
   }
   return text;
+}
+
+std::string schedule_svg(const net::Algorithm& algorithm, const net::Schedule& schedule) {
+  const ShownSchedule shown = without_rounds(algorithm, schedule, std::nullopt);
+  return picture::as_svg(picture::ScheduleSubject{
+      schedule, title(shown), {std::string(algorithm.summary), most_text(shown)}});
 }
 
 }  // namespace huddle::cli

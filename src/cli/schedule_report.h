@@ -44,10 +44,12 @@ struct ShownSchedule {
 };
 
 // rank: nothing for all of them.
-ShownSchedule show(const net::Algorithm& algorithm, const net::Call& call, std::optional<int> rank);
+ShownSchedule show(const net::Algorithm& algorithm, const net::Schedule& schedule,
+                   std::optional<int> rank);
 
 std::string schedule_text(const ShownSchedule& shown, const Console& console);
 std::string schedule_json(const ShownSchedule& shown);
+std::string schedule_svg(const net::Algorithm& algorithm, const net::Schedule& schedule);
 
 // "input", "output", "scratch 2"
 std::string buffer_name(net::Buffer buffer);

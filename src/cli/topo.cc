@@ -2,12 +2,6 @@
 // Copyright the huddle contributors
 //
 // `huddle topo`: what a machine looks like, and its core-to-core latencies.
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "cli/command.h"
 #include "cli/described_machine.h"
 #include "cli/machine_in_question.h"
@@ -21,13 +15,6 @@ namespace huddle::cli {
 namespace {
 
 using picture::Subject;
-
-void write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw FailureError(fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
-}
 
 // A machine nobody has measured, seen through hwloc.
 Subject recorded(const machine::Discovery& discovery, const std::string& name) {
@@ -110,8 +97,8 @@ class TopoCommand : public Command {
     const int on_stdout = (svg_ == "-" ? 1 : 0) + (png_ == "-" ? 1 : 0) + (json_ ? 1 : 0);
     if (on_stdout > 1) throw UsageError("only one of --svg -, --png - and --json fits on stdout");
     const Subject subject = chosen(context);
-    if (!svg_.empty()) deliver(console, svg_, picture::as_svg(subject));
-    if (!png_.empty()) deliver(console, png_, picture::as_png(subject));
+    if (!svg_.empty()) console.deliver(svg_, picture::as_svg(subject));
+    if (!png_.empty()) console.deliver(png_, picture::as_png(subject));
     if (json_) {
       console.print(topo_json(subject));
     } else if (svg_.empty() && png_.empty()) {
@@ -124,15 +111,6 @@ class TopoCommand : public Command {
   Subject chosen(const Context& context) const {
     return described_.is_given() ? recorded(described_.discover(), described_.name())
                                  : this_or_named(context);
-  }
-
-  static void deliver(const Console& console, const std::string& target, const std::string& bytes) {
-    if (target == "-") {
-      console.print(bytes);
-      return;
-    }
-    write_file(target, bytes);
-    console.note("wrote " + target);
   }
 
   DescribedMachine described_;

@@ -38,6 +38,7 @@ struct Algorithm {
   Uses uses;
   bool in_place;  // input and output may be one buffer
   MakeSchedule* make;
+  bool equal_blocks = false;  // all blocks have to be as large, since they pass through others
 
   std::string full_name() const;  // "allgather:neighbor"
 };

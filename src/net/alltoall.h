@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // All-to-all: of a rank's input block d is for rank d, and of its output block s comes from rank s.
-// Each goes straight from one to the other, so that it serves the v-forms, too, of whose sizes only
-// these two know.
+// Where each goes straight from one to the other it serves the v-forms, too, of whose sizes only
+// these two know; through others (Bruck) only blocks of one size can go.
 #pragma once
 
 #include <memory>
@@ -14,5 +14,6 @@ namespace huddle::net {
 
 std::unique_ptr<Schedule> alltoall_spread(const Call& call);
 std::unique_ptr<Schedule> alltoall_pairwise(const Call& call);
+std::unique_ptr<Schedule> alltoall_bruck(const Call& call);
 
 }  // namespace huddle::net

@@ -14,6 +14,7 @@ namespace huddle::net {
 std::unique_ptr<Schedule> bcast_knomial(const Call& call);
 std::unique_ptr<Schedule> bcast_chain(const Call& call);
 std::unique_ptr<Schedule> bcast_scatter_ring(const Call& call);
+std::unique_ptr<Schedule> bcast_scatter_doubling(const Call& call);
 std::unique_ptr<Schedule> bcast_circulant(const Call& call);
 
 }  // namespace huddle::net

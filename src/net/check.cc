@@ -207,18 +207,38 @@ class Check {
   void do_work(int rank, const Work& work) {
     passing_.clear();
     if (const Copy* const copy = std::get_if<Copy>(&work)) {
-      memory_.read(rank, {copy->from, copy->blocks}, passing_);
-      memory_.write(rank, {copy->to, copy->blocks}, passing_.data());
+      require_copied_whole(rank, *copy);
+      memory_.read(rank, copy->from, passing_);
+      memory_.write(rank, copy->to, passing_.data());
       return;
     }
     const Join& join = std::get<Join>(work);
     memory_.read(rank, {join.left, join.blocks}, passing_);
     const std::size_t count = passing_.size();
     memory_.read(rank, {join.right, join.blocks}, passing_);
+    // Blocks in a row have the same contributions, as a rule.
+    Term left = no_term;
+    Term right = no_term;
+    Term both = no_term;
     for (std::size_t i = 0; i < count; ++i) {
-      passing_[i] = joined(rank, passing_[i], passing_[count + i]);
+      if (passing_[i] != left || passing_[count + i] != right) {
+        left = passing_[i];
+        right = passing_[count + i];
+        both = joined(rank, left, right);
+      }
+      passing_[i] = both;
     }
     memory_.write(rank, {join.result, join.blocks}, passing_.data());
+  }
+
+  void require_copied_whole(int rank, const Copy& copy) const {
+    const bool same = copy.from.blocks == copy.to.blocks;
+    if (same ||
+        (!reduces(proof_.operation) && copy.from.blocks.count() == copy.to.blocks.count())) {
+      return;
+    }
+    throw Flaw(fmt::format("rank {} copies {} blocks to other ones, or to {}", rank,
+                           copy.from.blocks.count(), copy.to.blocks.count()));
   }
 
   Term joined(int rank, Term left, Term right) {
@@ -258,10 +278,7 @@ class Check {
     }
   }
 
-  Term block_itself(int, std::int64_t block) { return contribution(proof_, 0, block); }
-  Term block_from(int rank, std::int64_t block) {
-    return contribution(proof_, static_cast<int>(block), rank);
-  }
+  Term right_block(int rank, std::int64_t block) { return promised(proof_, rank, block); }
   Term join_of_all(int, std::int64_t) {
     return proof_.order == Order::free ? contributors_.of_all() : of_all_;
   }
@@ -278,16 +295,14 @@ class Check {
           break;
         case Operation::allgather:
         case Operation::bcast:
-          require_all_blocks(rank, &Check::block_itself);
+        case Operation::alltoall:
+          require_all_blocks(rank, &Check::right_block);
           break;
         case Operation::gather:
-          if (rank == root) require_all_blocks(rank, &Check::block_itself);
+          if (rank == root) require_all_blocks(rank, &Check::right_block);
           break;
         case Operation::scatter:
-          require(rank, rank, block_itself(rank, rank));
-          break;
-        case Operation::alltoall:
-          require_all_blocks(rank, &Check::block_from);
+          require(rank, rank, right_block(rank, rank));
           break;
         case Operation::allreduce:
           require_all_blocks(rank, &Check::join_of_all);

@@ -4,7 +4,55 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 namespace huddle::net {
+
+std::optional<std::int64_t> Image::missing(std::int64_t first, std::int64_t count) const {
+  if (first < first_) return first;
+  const std::int64_t begin = is_scratch_ ? first : first_;
+  const std::int64_t end = begin + static_cast<std::int64_t>(terms_.size());
+  return first + count > end ? std::optional(std::max(first, end)) : std::nullopt;
+}
+
+Term Image::get(std::int64_t block) const {
+  const std::size_t at = place(block);
+  return is_scratch_ && owners_[at] != block ? no_term : terms_[at];
+}
+
+void Image::read(std::int64_t first, std::int64_t count, std::vector<Term>& terms) const {
+  for_each_piece(first, count, [&](std::int64_t block, std::size_t at, std::int64_t many) {
+    const auto begin = terms_.begin() + static_cast<std::ptrdiff_t>(at);
+    terms.insert(terms.end(), begin, begin + many);
+    if (!is_scratch_) return;
+    for (std::int64_t i = 0; i < many; ++i) {
+      if (owners_[at + static_cast<std::size_t>(i)] != block + i) {
+        terms[terms.size() - static_cast<std::size_t>(many - i)] = no_term;
+      }
+    }
+  });
+}
+
+void Image::write(std::int64_t first, std::int64_t count, const Term* terms) {
+  for_each_piece(first, count, [&](std::int64_t block, std::size_t at, std::int64_t many) {
+    std::copy_n(terms + (block - first), many, terms_.begin() + static_cast<std::ptrdiff_t>(at));
+    own(block, at, many);
+  });
+}
+
+void Image::fill(std::int64_t first, std::int64_t count, Term term) {
+  for_each_piece(first, count, [&](std::int64_t block, std::size_t at, std::int64_t many) {
+    std::fill_n(terms_.begin() + static_cast<std::ptrdiff_t>(at), many, term);
+    own(block, at, many);
+  });
+}
+
+void Image::own(std::int64_t block, std::size_t at, std::int64_t many) {
+  if (!is_scratch_) return;
+  const auto begin = owners_.begin() + static_cast<std::ptrdiff_t>(at);
+  std::iota(begin, begin + many, block);
+}
+
 std::string where(int rank, Buffer buffer, std::int64_t block) {
   const int number = static_cast<int>(buffer) - static_cast<int>(Buffer::scratch);
   const std::string name = buffer == Buffer::input    ? "input"
@@ -13,10 +61,7 @@ std::string where(int rank, Buffer buffer, std::int64_t block) {
   return fmt::format("block {} of the {} of rank {}", block, name, rank);
 }
 
-CheckMemory::CheckMemory(const Proof& proof)
-    : proof_(proof),
-      writes_once_(!reduces(proof.operation) &&
-                   !(proof.in_place && proof.operation == Operation::alltoall)) {
+CheckMemory::CheckMemory(const Proof& proof) : proof_(proof) {
   for (int rank = 0; rank < proof.schedule.ranks(); ++rank) {
     const Span span = output_span(rank);
     outputs_.push_back(Image::of_interval(span.first, span.count));
@@ -33,7 +78,7 @@ void CheckMemory::fill_output(int rank) {
   Image& image = outputs_.back();
   const Span span = is_source ? output_span(rank) : input_span(rank);
   for (std::int64_t block = span.first; block < span.first + span.count; ++block) {
-    image.set(block, contribution(proof_, rank, block));
+    image.fill(block, 1, contribution(proof_, rank, block));
   }
 }
 
@@ -97,57 +142,73 @@ Image& CheckMemory::image(int rank, Buffer buffer) {
   return scratch_[at][number];
 }
 
-Image& CheckMemory::image_with(int rank, Buffer buffer, std::int64_t block) {
+Image& CheckMemory::image_with(int rank, Buffer buffer, std::int64_t first, std::int64_t count) {
   Image& all = image(rank, buffer);
-  if (!all.has(block)) throw Flaw("there is no " + where(rank, buffer, block));
+  if (const auto missing = all.missing(first, count)) {
+    throw Flaw("there is no " + where(rank, buffer, *missing));
+  }
   return all;
 }
 
 void CheckMemory::read(int rank, const Part& part, std::vector<Term>& terms) {
   if (is_apart(rank, part.buffer)) {
-    const Span span = input_span(rank);
-    for_each_block(part.blocks, [&](std::int64_t block) {
-      if (block < span.first || block >= span.first + span.count) {
-        throw Flaw("there is no " + where(rank, part.buffer, block));
-      }
-      terms.push_back(contribution(proof_, rank, block));
-    });
+    read_input(rank, part.blocks, terms);
     return;
   }
-  for_each_block(part.blocks, [&](std::int64_t block) {
-    const Term term = image_with(rank, part.buffer, block).get(block);
-    if (term == no_term || term == term_in_flight) {
-      throw Flaw(where(rank, part.buffer, block) + (term == no_term
-                                                        ? " is read, and is not there"
-                                                        : " is read while a message comes in"));
+  for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t count) {
+    const std::size_t before = terms.size();
+    image_with(rank, part.buffer, first, count).read(first, count, terms);
+    for (std::size_t i = before; i < terms.size(); ++i) {
+      if (terms[i] != no_term && terms[i] != term_in_flight) continue;
+      const std::int64_t block = first + static_cast<std::int64_t>(i - before);
+      throw Flaw(where(rank, part.buffer, block) +
+                 (terms[i] == no_term ? " is read, and is not there"
+                                      : " is read while a message comes in"));
     }
-    terms.push_back(term);
+  });
+}
+
+void CheckMemory::read_input(int rank, const Blocks& blocks, std::vector<Term>& terms) const {
+  const Span span = input_span(rank);
+  for_each_block(blocks, [&](std::int64_t block) {
+    if (block < span.first || block >= span.first + span.count) {
+      throw Flaw("there is no " + where(rank, Buffer::input, block));
+    }
+    terms.push_back(contribution(proof_, rank, block));
   });
 }
 
 void CheckMemory::take(int rank, const Part& part) {
   if (is_apart(rank, part.buffer)) throw Flaw(fmt::format("rank {} receives into its input", rank));
-  const bool once = writes_once_ && part.buffer == Buffer::output;
-  for_each_block(part.blocks, [&](std::int64_t block) {
-    Image& image = image_with(rank, part.buffer, block);
-    const Term before = image.get_any(block);
-    if (before == term_in_flight || (once && before != no_term)) {
-      throw Flaw(where(rank, part.buffer, block) + " comes twice");
-    }
-    image.set(block, term_in_flight);
+  // A reduction makes what it promises by itself, and may overwrite it before.
+  const bool once = !reduces(proof_.operation) && part.buffer == Buffer::output;
+  for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t count) {
+    Image& image = image_with(rank, part.buffer, first, count);
+    image.for_each(first, count, [&](std::int64_t block, Term before) {
+      if (before == term_in_flight || (once && before == promised(proof_, rank, block))) {
+        throw Flaw(where(rank, part.buffer, block) + " comes twice");
+      }
+    });
+    image.fill(first, count, term_in_flight);
   });
 }
 
 void CheckMemory::write(int rank, const Part& part, const Term* terms) {
   if (is_apart(rank, part.buffer)) throw Flaw(fmt::format("rank {} writes into its input", rank));
-  for_each_block(part.blocks, [&](std::int64_t block) {
-    image_with(rank, part.buffer, block).set(block, *terms++);
+  for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t count) {
+    image_with(rank, part.buffer, first, count).write(first, count, terms);
+    terms += count;
   });
 }
 
 Term CheckMemory::output(int rank, std::int64_t block) const {
   const Image& image = outputs_[static_cast<std::size_t>(rank)];
-  return image.has(block) ? image.get(block) : no_term;
+  return image.missing(block, 1) ? no_term : image.get(block);
+}
+
+Term promised(const Proof& proof, int rank, std::int64_t block) {
+  return proof.operation == Operation::alltoall ? contribution(proof, static_cast<int>(block), rank)
+                                                : contribution(proof, rank, block);
 }
 
 Term contribution(const Proof& proof, int rank, std::int64_t block) {

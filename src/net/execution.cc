@@ -16,6 +16,25 @@ std::size_t largest_block(const Schedule& schedule, const Sizes& sizes) {
   return most;
 }
 
+// Goes through blocks one at a time, in their order.
+class Walk {
+ public:
+  explicit Walk(const Blocks& blocks) : run_(blocks.begin()) {}
+  std::int64_t next() {
+    const std::int64_t block =
+        run_->first + done_ / run_->length * run_->stride + done_ % run_->length;
+    if (++done_ == run_->count()) {
+      ++run_;
+      done_ = 0;
+    }
+    return block;
+  }
+
+ private:
+  const Run* run_;
+  std::int64_t done_ = 0;  // of that run
+};
+
 }  // namespace
 
 CallData CallData::of(Operation operation, int rank, const Sizes& sizes, const std::byte* input,
@@ -135,10 +154,11 @@ void Execution::unpack(const Arrival& arrival) {
 }
 
 void Execution::copy(const Copy& copy) {
-  for_each_block(copy.blocks, [&](std::int64_t block) {
-    const std::byte* const source = readable(copy.from, block);
-    std::byte* const target = writable(copy.to, block);
-    const std::size_t bytes = bytes_of(copy.from, block);
+  Walk targets(copy.to.blocks);
+  for_each_block(copy.from.blocks, [&](std::int64_t block) {
+    const std::byte* const source = readable(copy.from.buffer, block);
+    std::byte* const target = writable(copy.to.buffer, targets.next());
+    const std::size_t bytes = bytes_of(copy.from.buffer, block);
     if (source != target && bytes > 0) std::memcpy(target, source, bytes);
   });
 }

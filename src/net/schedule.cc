@@ -2,6 +2,8 @@
 // Copyright the huddle contributors
 #include "net/schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
@@ -15,6 +17,10 @@ std::int64_t round_circle(std::int64_t number, std::int64_t modulo) {
   return rest < 0 ? rest + modulo : rest;
 }
 
+std::string interval_text(std::int64_t first, std::int64_t length) {
+  return length == 1 ? fmt::format("{}", first) : fmt::format("{}..{}", first, first + length - 1);
+}
+
 }  // namespace
 
 Blocks Blocks::interval(std::int64_t first, std::int64_t count) {
@@ -24,24 +30,15 @@ Blocks Blocks::interval(std::int64_t first, std::int64_t count) {
 }
 
 Blocks Blocks::circular(std::int64_t first, std::int64_t count, std::int64_t modulo) {
-  assert(count <= modulo);
   Blocks blocks;
-  const std::int64_t begin = round_circle(first, modulo);
-  const std::int64_t straight = std::min(count, modulo - begin);
-  blocks.add({begin, straight, 1, 0});
-  blocks.add({0, count - straight, 1, 0});
+  blocks.add_circular({first, count, 1, 0}, modulo);
   return blocks;
 }
 
 Blocks Blocks::strided(std::int64_t first, std::int64_t stride, std::int64_t count,
                        std::int64_t modulo) {
   Blocks blocks;
-  if (count <= 0) return blocks;
-  const std::int64_t begin = round_circle(first, modulo);
-  const std::int64_t room = stride < 0 ? begin : modulo - 1 - begin;
-  const std::int64_t straight = std::min(count, 1 + room / std::abs(stride));
-  blocks.add({begin, 1, straight, stride});
-  blocks.add({round_circle(begin + straight * stride, modulo), 1, count - straight, stride});
+  blocks.add_circular({first, 1, count, stride}, modulo);
   return blocks;
 }
 
@@ -54,9 +51,49 @@ void Blocks::add(const Run& run) {
   runs_[size_++] = added;
 }
 
+// Once round at most, so the circle's end comes once: between two intervals or within one.
+void Blocks::add_circular(const Run& run, std::int64_t modulo) {
+  assert(run.count() <= modulo);
+  if (run.count() <= 0) return;
+  const std::int64_t begin = round_circle(run.first, modulo);
+  const std::int64_t end = begin + run.length;
+  std::int64_t straight = end <= modulo ? 1 : 0;
+  if (straight > 0 && run.stride != 0) {
+    const std::int64_t room = run.stride < 0 ? begin : modulo - end;
+    straight = std::min(run.repeats, 1 + room / std::abs(run.stride));
+  }
+  add({begin, run.length, straight, run.stride});
+  Run rest = {begin + straight * run.stride, run.length, run.repeats - straight, run.stride};
+  if (rest.repeats <= 0) return;
+  rest.first = round_circle(rest.first, modulo);
+  if (const std::int64_t before = modulo - rest.first; before < rest.length) {
+    add({rest.first, before, 1, 0});
+    add({0, rest.length - before, 1, 0});
+    rest = {round_circle(rest.first + rest.stride, modulo), rest.length, rest.repeats - 1,
+            rest.stride};
+  }
+  add(rest);
+}
+
 std::int64_t Blocks::count() const {
   return std::accumulate(begin(), end(), std::int64_t{0},
                          [](std::int64_t sum, const Run& run) { return sum + run.count(); });
+}
+
+std::string Blocks::text() const {
+  constexpr std::int64_t most_repeats = 8;
+  std::string text;
+  for (const Run& run : *this) {
+    for (std::int64_t i = 0; i < run.repeats; ++i) {
+      if (!text.empty()) text += ' ';
+      if (run.repeats > most_repeats && i == 3) {
+        text += "... ";
+        i = run.repeats - 1;
+      }
+      text += interval_text(run.first + i * run.stride, run.length);
+    }
+  }
+  return text;
 }
 
 bool Blocks::operator==(const Blocks& other) const {

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -51,33 +52,41 @@ class Blocks {
   // The same round a circle of `modulo` blocks: after the last one comes block 0. Any `first`.
   static Blocks circular(std::int64_t first, std::int64_t count, std::int64_t modulo);
   // Every stride-th block round that circle, `count` of them; either direction.
-  // pre: |stride| * count <= modulo + |stride| - 1, that is less than once round.
   static Blocks strided(std::int64_t first, std::int64_t stride, std::int64_t count,
                         std::int64_t modulo);
 
   void add(const Run& run);  // none of it where it is empty
+  // The same round a circle. Any `first`; no block may come twice.
+  void add_circular(const Run& run, std::int64_t modulo);
 
   const Run* begin() const { return runs_.data(); }
   const Run* end() const { return runs_.data() + size_; }
   bool empty() const { return size_ == 0; }
   std::int64_t count() const;
+  // "0..3 7"; of more than a person counts "0 4 8 ... 60".
+  std::string text() const;
   bool operator==(const Blocks& other) const;
 
  private:
-  static constexpr std::size_t most = 4;  // of any schedule
+  static constexpr std::size_t most = 5;  // of any schedule
 
   std::array<Run, most> runs_ = {};
   std::size_t size_ = 0;
 };
 
+// The first block of each and how many it has.
+template <typename Action>
+void for_each_interval(const Blocks& blocks, const Action& action) {
+  for (const Run& run : blocks) {
+    for (std::int64_t i = 0; i < run.repeats; ++i) action(run.first + i * run.stride, run.length);
+  }
+}
+
 template <typename Action>
 void for_each_block(const Blocks& blocks, const Action& action) {
-  for (const Run& run : blocks) {
-    for (std::int64_t i = 0; i < run.repeats; ++i) {
-      const std::int64_t first = run.first + i * run.stride;
-      for (std::int64_t block = first; block < first + run.length; ++block) action(block);
-    }
-  }
+  for_each_interval(blocks, [&action](std::int64_t first, std::int64_t count) {
+    for (std::int64_t block = first; block < first + count; ++block) action(block);
+  });
 }
 
 // Where blocks lie on a rank. From `scratch` on: as many buffers as the schedule asks for.
@@ -97,10 +106,10 @@ struct Message {
   Part part;
 };
 
+// As many blocks on both sides; of a reduction the same ones.
 struct Copy {
-  Buffer from = Buffer::input;
-  Buffer to = Buffer::output;
-  Blocks blocks;
+  Part from;
+  Part to;
 };
 
 // result = left op right, block by block. The contributions in `left` are those of lower ranks
@@ -129,9 +138,8 @@ struct Round {
   void send(int peer, Buffer from, const Blocks& blocks) {
     sends.push_back({peer, {from, blocks}});
   }
-  void copy(Buffer from, Buffer to, const Blocks& blocks) {
-    work.push_back(Copy{from, to, blocks});
-  }
+  void copy(Buffer from, Buffer to, const Blocks& blocks) { copy({from, blocks}, {to, blocks}); }
+  void copy(const Part& from, const Part& to) { work.push_back(Copy{from, to}); }
   void join(Buffer left, Buffer right, Buffer result, const Blocks& blocks) {
     work.push_back(Join{left, right, result, blocks});
   }

@@ -6,6 +6,7 @@
 #include <cairo.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <numbers>
@@ -142,6 +143,36 @@ void Canvas::line(int x1, int y1, int x2, int y2, Rgb color) {
   cairo_set_line_width(context, border_width);
   cairo_move_to(context, x1 + 0.5, y1 + 0.5);
   cairo_line_to(context, x2 + 0.5, y2 + 0.5);
+  cairo_stroke(context);
+}
+
+void Canvas::arrow(int x1, int y1, int x2, int y2, Rgb color) {
+  line(x1, y1, x2, y2, color);
+  constexpr double length = 8;
+  constexpr double half_width = 3;
+  const double distance = std::hypot(x2 - x1, y2 - y1);
+  if (distance == 0) return;
+  const double along_x = (x2 - x1) / distance;
+  const double along_y = (y2 - y1) / distance;
+  const double tip_x = x2 + 0.5;
+  const double tip_y = y2 + 0.5;
+  const double back_x = tip_x - length * along_x;
+  const double back_y = tip_y - length * along_y;
+  cairo_t* context = surface_->context.get();
+  cairo_move_to(context, tip_x, tip_y);
+  cairo_line_to(context, back_x - half_width * along_y, back_y + half_width * along_x);
+  cairo_line_to(context, back_x + half_width * along_y, back_y - half_width * along_x);
+  cairo_close_path(context);
+  cairo_fill(context);
+}
+
+void Canvas::polyline(std::span<const Point> points, Rgb color) {
+  cairo_t* context = surface_->context.get();
+  set_color(context, color);
+  cairo_set_line_width(context, 2 * border_width);
+  cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+  cairo_new_path(context);
+  for (const Point& point : points) cairo_line_to(context, point.x, point.y);
   cairo_stroke(context);
 }
 

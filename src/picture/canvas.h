@@ -45,6 +45,14 @@ class Canvas {
   // With rounded corners and a thin border.
   void box(const Rect& rect, Rgb fill, Rgb border);
   void line(int x1, int y1, int x2, int y2, Rgb color);
+  // The same with a head at its second end.
+  void arrow(int x1, int y1, int x2, int y2, Rgb color);
+  // From point to point, thicker than a line.
+  struct Point {
+    double x = 0;
+    double y = 0;
+  };
+  void polyline(std::span<const Point> points, Rgb color);
   // One line of text in the middle of the rectangle's height; drawn narrower where it would be
   // wider than the rectangle.
   void text(const Rect& rect, std::string_view text, const TextLook& look);

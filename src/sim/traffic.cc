@@ -10,7 +10,7 @@ namespace huddle::sim {
 namespace {
 
 std::int64_t blocks_of(const net::Work& work) {
-  if (const auto* copy = std::get_if<net::Copy>(&work)) return copy->blocks.count();
+  if (const auto* copy = std::get_if<net::Copy>(&work)) return copy->from.blocks.count();
   return std::get<net::Join>(work).blocks.count();
 }
 

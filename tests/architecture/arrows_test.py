@@ -23,7 +23,7 @@ MAY_SEE = {
     "net": {"base", "memory"},
     "sim": {"base", "machine", "fabric", "net"},
     "place": {"base", "machine"},
-    "picture": {"base", "machine"},
+    "picture": {"base", "machine", "net"},
     "doctor": {"base", "machine"},
     "ucx": {"base", "machine", "doctor"},
     "calibrate": {"base", "memory", "machine"},

@@ -15,6 +15,7 @@ namespace huddle::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -64,6 +65,31 @@ TEST(Schedule, ListsAllAlgorithms) {
   }
 }
 
+std::string drawn(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--svg", "-"});
+  const Ran ran = Program().run(arguments);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("<svg"), HasSubstr("</svg>")));
+  return ran.out;
+}
+
+TEST(Schedule, IsDrawn) {
+  const std::vector<std::string> few = {"schedule", "allgather:neighbor", "-n", "7"};
+  EXPECT_EQ(drawn(few), drawn(few));
+  EXPECT_NE(drawn(few), drawn({"schedule", "allgather:ring", "-n", "7"}));
+  drawn({"schedule", "alltoall:bruck", "-n", "1000", "--radix", "4"});
+  drawn({"schedule", "barrier:dissemination", "-n", "5"});
+  drawn({"schedule", "bcast:knomial", "-n", "1"});
+}
+
+TEST(Distance, IsDrawnAsLinesOrBars) {
+  drawn({"distance", "allgather", "--ranks", "1..40"});
+  drawn({"distance", "bcast", "--ranks", "16"});
+  drawn({"distance", "allgather", "--ranks", "1"});
+  drawn({"distance", "alltoall", "--ranks", "64", "--fabric",
+         HUDDLE_SOURCE_DIR "/machines/fabrics/dragonfly.toml"});
+}
+
 TEST(Schedule, SaysWhatCannotBe) {
   const struct {
     std::vector<std::string> arguments;
@@ -83,6 +109,9 @@ TEST(Schedule, SaysWhatCannotBe) {
       {{"distance", "allgather"}, "among how many ranks?"},
       {{"distance"}, "the distance of what?"},
       {{"distance", "gossip", "--ranks", "4"}, "there is no operation 'gossip'"},
+      {{"distance", "allgather", "--ranks", "4,8", "--svg", "-", "--fabric",
+        HUDDLE_SOURCE_DIR "/machines/fabrics/dragonfly.toml"},
+       "is drawn for one number of ranks"},
   };
   for (const auto& call : calls) {
     const Ran ran = Program().run(call.arguments);

@@ -161,12 +161,41 @@ std::vector<Case> cases() {
              at(2, 1, [](Round& r) { r.receives[0].part.blocks = Blocks::interval(1, 1); })),
         "is read while a message comes in");
 
+  plant("blocks of another digit", "alltoall:bruck",
+        at(2, 1, [](Round& r) { r.sends[0].part.blocks = std::get<Copy>(r.work[0]).from.blocks; }),
+        "has block");
+  plant("blocks in another order", "alltoall:bruck",
+        at(2, 1,
+           [](Round& r) {
+             const Blocks& blocks = r.receives[0].part.blocks;
+             Blocks turned;
+             for (const Run* run = blocks.end(); run != blocks.begin(); --run) turned.add(run[-1]);
+             r.receives[0].part.blocks = turned;
+           }),
+        "has block");
+  plant("given back to who had it", "bcast:scatter-doubling",
+        both(at(0, 3, [](Round& r) { r.receive(1, Buffer::output, Blocks::interval(1, 1)); }),
+             at(1, 3, [](Round& r) { r.send(0, Buffer::output, Blocks::interval(1, 1)); })),
+        "block 1 of the output of rank 0 comes twice");
+  plant("a half exchanged before it is whole", "bcast:scatter-doubling",
+        both(at(1, 3, [](Round& r) { r.receives.clear(); }),
+             at(0, 3, [](Round& r) { r.sends.clear(); })),
+        "is read, and is not there");
+
   // Local work.
   plant("own block not copied", ring, at(2, 0, [](Round& r) { r.work.clear(); }),
         "block 2 of the output of rank 2 has nothing");
   plant("own block copied elsewhere", "allgather:bruck",
-        at(2, 0, [](Round& r) { std::get<Copy>(r.work[0]).blocks = Blocks::interval(5, 1); }),
+        at(2, 0, [](Round& r) { std::get<Copy>(r.work[0]).from.blocks = Blocks::interval(5, 1); }),
         "there is no block 5 of the input of rank 2");
+  plant("a copy shorter than its source", "alltoall:bruck",
+        at(2, 1, [](Round& r) { std::get<Copy>(r.work[0]).to.blocks = Blocks::interval(5, 1); }),
+        "rank 2 copies 4 blocks to other ones, or to 1");
+  plant("a joined block copied to another's place", "reduce_scatter:halving",
+        at(2, 2, [](Round& r) { std::get<Copy>(r.work[1]).to.blocks = Blocks::interval(3, 1); }),
+        "rank 2 copies 1 blocks to other ones");
+  plant("what stays not copied", "alltoall:bruck", at(2, 1, [](Round& r) { r.work.clear(); }),
+        "is read, and is not there");
   plant("operands swapped", doubling,
         at(2, 1, [](Round& r) { std::swap(first_join(r).left, first_join(r).right); }), "has ((");
   plant("a join left out", doubling, at(2, 1, [](Round& r) { r.work.clear(); }), "has ((");
@@ -198,6 +227,9 @@ std::vector<Case> cases() {
              r.receives[0].part.blocks = r.sends[0].part.blocks;
            }),
         "expects other blocks");
+  plant("received where others are sent from", "alltoall:bruck",
+        at(2, 1, [](Round& r) { r.receives[0].part.buffer = r.sends[0].part.buffer; }),
+        "is read while a message comes in");
   plant("received into what is being sent", "allreduce:ring",
         at(2, 3, [](Round& r) { r.sends[0].part.buffer = scratch(0); }), "scratch 0 of rank 2");
   plant(
@@ -214,7 +246,7 @@ std::vector<Case> cases() {
   cases.push_back({"scratch too small",
                    "allreduce:halving",
                    {.scratch = [](Scratch& scratch) { scratch.blocks = 2; }},
-                   "comes twice"});
+                   "there is no block 2 of the scratch 0"});
   cases.push_back({"input read after it was overwritten",
                    "allreduce:ring",
                    {.change = everywhere([](Round& r) {

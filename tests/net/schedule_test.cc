@@ -63,6 +63,26 @@ TEST(Blocks, GoRoundTheCircle) {
   EXPECT_EQ(Blocks::circular(0, 8, 8), Blocks::interval(0, 8));
 }
 
+std::vector<std::int64_t> round_circle(const Run& run, std::int64_t modulo) {
+  Blocks blocks;
+  blocks.add_circular(run, modulo);
+  return listed(blocks);
+}
+
+TEST(Blocks, IntervalsGoRoundTheCircle) {
+  EXPECT_THAT(round_circle({6, 3, 3, 5}, 16), ElementsAre(6, 7, 8, 11, 12, 13, 0, 1, 2));
+  EXPECT_THAT(round_circle({6, 3, 2, 8}, 16), ElementsAre(6, 7, 8, 14, 15, 0));
+  EXPECT_THAT(round_circle({1, 3, 2, -5}, 10), ElementsAre(1, 2, 3, 6, 7, 8));
+  EXPECT_THAT(round_circle({3, 2, 3, -4}, 12), ElementsAre(3, 4, 11, 0, 7, 8));
+  EXPECT_THAT(round_circle({-1, 2, 2, 4}, 10), ElementsAre(9, 0, 3, 4));
+  EXPECT_TRUE(round_circle({5, 2, 0, 4}, 10).empty());
+}
+
+TEST(Blocks, AreToldAsIntervals) {
+  EXPECT_EQ(Blocks::circular(6, 4, 8).text(), "6..7 0..1");
+  EXPECT_EQ(Blocks::strided(0, 4, 16, 64).text(), "0 4 8 ... 60");
+}
+
 TEST(Sizes, OfBlocks) {
   EXPECT_EQ(Sizes::equal(8).bytes(Blocks::strided(5, 3, 3, 9)), 24U);
   const Sizes cut = Sizes::cut(10, 4, 3);
