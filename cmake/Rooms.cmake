@@ -49,6 +49,30 @@ function(huddle_room_of name sources)
     target_link_libraries(huddle_${name} PUBLIC huddle_${room})
   endforeach()
   target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
+  if(HUDDLE_PRECOMPILE)
+    huddle_precompile_room(${name})
+  endif()
+endfunction()
+
+# For sanitizers a source takes longer to compile than its tests to run, and half of that is in headers of
+# others: they are compiled once. Rooms that make text, where no time is spent, are not optimised either.
+set(huddle_text_rooms picture doctor contest launch versus cli manual)
+function(huddle_precompile_room name)
+  set(first base)
+  set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <charconv> <filesystem> <functional> <map>
+              <memory> <numeric> <optional> <set> <span> <sstream> <string> <variant> <vector>)
+  if(name IN_LIST huddle_text_rooms)
+    list(GET huddle_text_rooms 0 first)
+    list(APPEND headers <nlohmann/json.hpp>)
+    target_link_libraries(huddle_${name} PRIVATE nlohmann_json::nlohmann_json)
+    target_compile_options(huddle_${name} PRIVATE -O0)
+  endif()
+  target_compile_options(huddle_${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  if(name STREQUAL first)
+    target_precompile_headers(huddle_${name} PRIVATE ${headers})
+  else()
+    target_precompile_headers(huddle_${name} REUSE_FROM huddle_${first})
+  endif()
 endfunction()
 
 # huddle_stands_alone(TARGET): it needs the C library where it runs, and nothing else of ours.

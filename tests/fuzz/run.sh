@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Fuzzes for so many seconds each: tests/fuzz/run.sh SECONDS [TARGET...]
+# Fuzzes for so many seconds each: tests/fuzz/run.sh [--built] SECONDS [TARGET...]
+# With --built it takes the programs that are there.
 # What it finds stays in build/fuzz/found; replay with build/fuzz/tests/fuzz/TARGET_fuzz FILE.
 # Inputs that reach new code are kept in build/fuzz/corpus, so that the next run starts from there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+build=yes
+[ "$1" != --built ] || { build=no; shift; }
 seconds=$1
 shift
 targets=("$@")
 [ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file fabric_file comm_matrix assignments)
 
-scripts/build.sh fuzz "${targets[@]/%/_fuzz}"
+[ "$build" = no ] || scripts/build.sh fuzz "${targets[@]/%/_fuzz}"
 mkdir -p build/fuzz/found
 for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target
