@@ -87,7 +87,8 @@ class MapCommand : public Command {
            "  huddle map app.json --fixed 0=0 --compare\n"
            "  huddle map --compare      the methods on how programs talk, as a table\n"
            "\n"
-           "MATRIX is what huddle profile writes, CSV (a row of numbers for each element), Matrix Market, "
+           "MATRIX is what huddle profile writes, CSV (a row of numbers for each element), Matrix "
+           "Market, "
            "lines "
            "of 'from to bytes', or what Open MPI's monitoring has written. Pairs are added up from "
            "both directions.\n"
@@ -130,7 +131,8 @@ class MapCommand : public Command {
     options.number("--seed", seed_, 0, 1'000'000'000, "N", "of random choices; 1");
     options.text("--emit", emit_, "FORMAT", "write the placement for a launcher or runtime");
     options.complete("--emit", Value::word, emission_words());
-    options.text("--hosts", hosts_, "LIST", "names of the nodes, for --emit; as a profile has them");
+    options.text("--hosts", hosts_, "LIST",
+                 "names of the nodes, for --emit; as a profile has them");
     options.flag("--compare", compare_, "all methods side by side");
     options.flag("--dry-run", dry_run_, "of --compare without a matrix: only which rows it has");
     options.flag("--json", json_, "print everything as JSON");
@@ -173,15 +175,15 @@ class MapCommand : public Command {
     const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
     if (is_where_it_ran) seats.nodes = hosts.of_element;
     const place::Problem problem = problem_of(matrix.graph, tree, seats);
-    const MapSubject subject{matrix_,
-                             matrix,
-                             problem,
-                             quality_of(problem, problem.present),
-                             picture::machine_title(machine.loaded.machine),
-                             notes(matrix, machine, model, tree),
-                             least_gain_percent_ / 100.0,
-                             host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{},
-                                        tree)};
+    const MapSubject subject{
+        matrix_,
+        matrix,
+        problem,
+        quality_of(problem, problem.present),
+        picture::machine_title(machine.loaded.machine),
+        notes(matrix, machine, model, tree),
+        least_gain_percent_ / 100.0,
+        host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree)};
     if (compare_) {
       report_all(subject, context.console);
     } else {

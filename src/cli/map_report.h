@@ -30,9 +30,9 @@ struct MapSubject {
   const place::CommMatrix& matrix;
   const place::Problem& problem;
   place::Quality before;
-  std::string machine;             // its name
-  std::vector<std::string> notes;  // how far figures may be trusted, what was left out
-  double least_gain = 0;           // of hop-bytes; below that nobody should move
+  std::string machine;                  // its name
+  std::vector<std::string> notes;       // how far figures may be trusted, what was left out
+  double least_gain = 0;                // of hop-bytes; below that nobody should move
   std::vector<std::string> hosts = {};  // by node; empty: they have no names
 };
 

@@ -90,7 +90,8 @@ CommMatrix parse_matrix(std::string_view text, const std::string& name,
   const Lines lines(text, name);
   const Format format = format_of(text);
   if (format != Format::huddle_comm && (!options.phase.empty() || options.with_collectives)) {
-    throw InputError(fmt::format("{}: only what huddle profile writes has phases and collectives", name));
+    throw InputError(
+        fmt::format("{}: only what huddle profile writes has phases and collectives", name));
   }
   switch (format) {
     case Format::huddle_comm:

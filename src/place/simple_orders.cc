@@ -65,7 +65,8 @@ Mapping in_order(const Problem& problem) { return seated(problem, by_number(prob
 std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> node_of) {
   std::vector<std::vector<int>> free(static_cast<std::size_t>(problem.tree.nodes()));
   for (const int slot : by_number(problem)) {
-    if (std::find(problem.fixed.begin(), problem.fixed.end(), slot) != problem.fixed.end()) continue;
+    if (std::find(problem.fixed.begin(), problem.fixed.end(), slot) != problem.fixed.end())
+      continue;
     free[static_cast<std::size_t>(problem.tree.slots()[static_cast<std::size_t>(slot)].node)]
         .push_back(slot);
   }

@@ -12,7 +12,7 @@
 namespace huddle::place {
 
 // Those who are fixed sit where they are fixed; the others take what is left, in their order.
-Mapping in_order(const Problem& problem);   // slots by node and processor number
+Mapping in_order(const Problem& problem);  // slots by node and processor number
 // Each on the node of that number, there by its own number on the processors by theirs; whoever is
 // fixed sits where he has to. Nothing where a node has too few.
 std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> node_of);

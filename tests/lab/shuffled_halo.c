@@ -2,8 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * Eight ranks on a ring whose neighbours are not numbered so: in order on four hosts, nobody shares
- * one with a neighbour. Odd amounts, so that each pair is known by its bytes. Each rank says where it
- * ran: "rank 3 on h2 at 0-1".
+ * one with a neighbour. Odd amounts, so that each pair is known by its bytes. Each rank says where
+ * it ran: "rank 3 on h2 at 0-1".
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Each rank sends its neighbour five messages of 100 bytes; when all have come, rank 1 dies, and the
- * others wait for it for ever.
+ * Each rank sends its neighbour five messages of 100 bytes; when all have come, rank 1 dies, and
+ * the others wait for it for ever.
  */
 #include <mpi.h>
 #include <signal.h>

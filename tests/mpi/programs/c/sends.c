@@ -39,11 +39,11 @@ static struct ring ring_of(MPI_Comm comm) {
   const int rank = rank_in(comm), size = size_of(comm);
   ring.left = (rank + size - 1) % size;
   ring.right = (rank + 1) % size;
-  MPI_Sendrecv(&world_rank, 1, MPI_INT, ring.left, 9, &ring.right_in_world, 1, MPI_INT, ring.right, 9, comm,
-               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&world_rank, 1, MPI_INT, ring.left, 9, &ring.right_in_world, 1, MPI_INT, ring.right,
+               9, comm, MPI_STATUS_IGNORE);
   int left_in_world;
-  MPI_Sendrecv(&world_rank, 1, MPI_INT, ring.right, 9, &left_in_world, 1, MPI_INT, ring.left, 9, comm,
-               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&world_rank, 1, MPI_INT, ring.right, 9, &left_in_world, 1, MPI_INT, ring.left, 9,
+               comm, MPI_STATUS_IGNORE);
   note('p', left_in_world, sizeof(int));
   note('p', ring.right_in_world, sizeof(int));
   return ring;
@@ -96,7 +96,8 @@ static void both_ways(struct ring ring) {
   MPI_Datatype pairs; /* derived, and freed: the next may get its handle */
   MPI_Type_vector(3, 2, 4, MPI_SHORT, &pairs);
   MPI_Type_commit(&pairs);
-  MPI_Sendrecv(out, 2, pairs, ring.right, 4, in, most, MPI_BYTE, ring.left, 4, ring.comm, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(out, 2, pairs, ring.right, 4, in, most, MPI_BYTE, ring.left, 4, ring.comm,
+               MPI_STATUS_IGNORE);
   note('p', ring.right_in_world, 2L * 3 * 2 * 2);
   MPI_Type_free(&pairs);
   MPI_Type_contiguous(7, MPI_CHAR, &pairs);
@@ -108,7 +109,8 @@ static void both_ways(struct ring ring) {
   MPI_Send(out, 100, MPI_BYTE, MPI_PROC_NULL, 6, ring.comm);
 #ifdef HAS_PARTS_AND_ISENDRECV
   MPI_Request request;
-  MPI_Isendrecv(out, 9, MPI_BYTE, ring.right, 6, in, most, MPI_BYTE, ring.left, 6, ring.comm, &request);
+  MPI_Isendrecv(out, 9, MPI_BYTE, ring.right, 6, in, most, MPI_BYTE, ring.left, 6, ring.comm,
+                &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   note('p', ring.right_in_world, 9);
   MPI_Isendrecv_replace(out, 10, MPI_BYTE, ring.right, 7, ring.left, 7, ring.comm, &request);
@@ -121,7 +123,8 @@ static void in_parts(struct ring ring) {
 #ifdef HAS_PARTS_AND_ISENDRECV
   enum { parts = 4, bytes = 25 };
   MPI_Request requests[2];
-  MPI_Psend_init(out, parts, bytes, MPI_BYTE, ring.right, 8, ring.comm, MPI_INFO_NULL, &requests[0]);
+  MPI_Psend_init(out, parts, bytes, MPI_BYTE, ring.right, 8, ring.comm, MPI_INFO_NULL,
+                 &requests[0]);
   MPI_Precv_init(in, parts, bytes, MPI_BYTE, ring.left, 8, ring.comm, MPI_INFO_NULL, &requests[1]);
   MPI_Startall(2, requests);
   for (int part = 0; part < parts; ++part) MPI_Pready(part, requests[0]);
@@ -181,7 +184,8 @@ static void between_groups(void) {
   MPI_Comm_split(MPI_COMM_WORLD, is_upper, 0, &own);
   MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, is_upper ? 0 : half, 12, &inter);
   const int other = rank_in(own);
-  MPI_Sendrecv(out, 77, MPI_BYTE, other, 13, in, most, MPI_BYTE, other, 13, inter, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(out, 77, MPI_BYTE, other, 13, in, most, MPI_BYTE, other, 13, inter,
+               MPI_STATUS_IGNORE);
   note('p', is_upper ? other : half + other, 77);
   MPI_Comm_free(&inter);
   MPI_Comm_free(&own);
@@ -217,7 +221,8 @@ static void one_sided(MPI_Comm backwards) {
   note('o', there, 24);
   note_from('o', there, world_rank, 24);
   /* An operation that changes nothing is a get. */
-  MPI_Get_accumulate(own, 2, MPI_LONG, back, 2, MPI_LONG, target, 40, 2, MPI_LONG, MPI_NO_OP, window);
+  MPI_Get_accumulate(own, 2, MPI_LONG, back, 2, MPI_LONG, target, 40, 2, MPI_LONG, MPI_NO_OP,
+                     window);
   note_from('o', there, world_rank, 16);
   MPI_Fetch_and_op(own, back, MPI_LONG, target, 48, MPI_SUM, window);
   note('o', there, 8);
@@ -264,6 +269,13 @@ static void collectives(int ranks) {
   MPI_Allreduce(sent, got, ranks, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   to_each(MPI_COMM_WORLD, 4);
   to_each(MPI_COMM_WORLD, 4);
+  /* On a line of ranks, whose ends have one neighbour. */
+  MPI_Comm line;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, (int[]){0}, 0, &line);
+  MPI_Neighbor_alltoall(sent, 9, MPI_INT, got, 9, MPI_INT, line);
+  if (world_rank > 0) note('c', world_rank - 1, 36);
+  if (world_rank + 1 < ranks) note('c', world_rank + 1, 36);
+  MPI_Comm_free(&line);
   MPI_Request request;
   MPI_Iallgather(sent, 3, MPI_INT, got, 3, MPI_INT, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
