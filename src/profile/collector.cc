@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <ifaddrs.h>
-#include <net/if.h>
+#include <linux/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -165,9 +165,10 @@ Collector::Collector(std::string folder) : folder_(std::move(folder)), token_(ne
     if (listener_ >= 0) ::close(listener_);
     throw FailureError(fmt::format("no socket for what ranks on other hosts send: {}", why));
   }
+  port_ = ntohs(any.sin_port);
   std::vector<std::string> places;
   for (const std::string& own : own_addresses()) {
-    places.push_back(fmt::format("{}:{}", own, ntohs(any.sin_port)));
+    places.push_back(fmt::format("{}:{}", own, port_));
   }
   address_ = fmt::format("{}@{}", token_, fmt::join(places, ","));
   stop_ = ::eventfd(0, EFD_CLOEXEC);

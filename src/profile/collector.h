@@ -23,6 +23,7 @@ class Collector {
 
   // "TOKEN@ADDRESS,ADDRESS...": all that deliver() has to know.
   const std::string& address() const { return address_; }
+  int port() const { return port_; }
 
  private:
   void serve();
@@ -31,6 +32,7 @@ class Collector {
   std::string folder_;
   std::string token_;
   std::string address_;
+  int port_ = 0;
   int listener_ = -1;
   int stop_ = -1;  // readable when the thread is to end
   int taken_ = 0;

@@ -102,6 +102,16 @@ def by_taskset(order):
     return ""
 
 
+def by_slurm(order):
+    if not shutil.which("srun") or not shutil.which("scontrol"):
+        return "Slurm is not installed"
+    config = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, timeout=60, check=False)
+    if not re.search(r"^TaskPlugin\s*=.*affinity", config.stdout, re.MULTILINE):
+        return "Slurm's affinity plugin does not run here"
+    order.run(f"srun -N 1 -n 2 {order.written('srun-map-cpu').strip()} ./rank")
+    return ""
+
+
 def main():
     if len(os.sched_getaffinity(0)) < 2:
         print("skipped: an order of one processor is none")
@@ -117,6 +127,7 @@ def main():
             "hydra with MPICH 4": lambda: by_mpi(order, "mpich-4", "hydra"),
             "hydra with MPICH 5": lambda: by_mpi(order, "mpich-5", "hydra"),
             "intel with Intel MPI": lambda: by_mpi(order, "intel", "intel"),
+            "srun-map-cpu with Slurm": lambda: by_slurm(order),
         }
         for name, run in tried.items():
             start = time.monotonic()

@@ -71,6 +71,8 @@ static void route_call(const char* name, struct huddle_route* route, void* back_
   route->real = as_function(real(profiling_name));
   if (back_end != NULL) route->taken = as_function(dlsym(back_end, name));
   if (with_tools) route->tool = as_function(huddle_find_tool(&mpi, name));
+  huddle_any_function* const first = route->tool != NULL ? route->tool : route->taken;
+  __atomic_store_n(&route->first, first, __ATOMIC_RELEASE);
 }
 
 void* huddle_route_all(const struct huddle_library* library) {

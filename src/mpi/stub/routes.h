@@ -20,6 +20,7 @@ struct huddle_route {
   huddle_any_function* taken; /* by the back end; null: it goes to `real`, and is counted */
   huddle_any_function* real;
   huddle_any_function* tool;
+  huddle_any_function* first; /* the tool, else `taken`: one look for those that are in a hurry */
 };
 
 struct huddle_library {

@@ -4,8 +4,10 @@
 // What each collective means: who has to hear how much of whom. Counted at the sender, as all else.
 #include <array>
 #include <cctype>
+#include <vector>
 
 #include "mpi/back_end/exports/export.h"
+#include "profile/back_end/neighbours.h"
 #include "profile/back_end/profiler.h"
 #include "profile/stub/note.h"
 
@@ -14,7 +16,9 @@ namespace {
 
 // Of one call: the ranks in it, and how many bytes its arguments mean.
 struct Scene {
+  const Mpi& mpi;
   const CollectiveCall& call;
+  Comm comm;
   Peers& peers;
   TypeSizes& sizes;
 
@@ -43,6 +47,14 @@ struct Scene {
   template <class Bytes>
   void to_each(const Bytes& bytes) const {
     for (int rank = 0; rank < peers.size(); ++rank) to_one(rank, bytes(rank));
+  }
+  // To each neighbour of a topology, in its order. One that stands there twice gets two parts.
+  template <class Bytes>
+  void to_neighbours(const Bytes& bytes) const {
+    const std::vector<int> neighbours = neighbours_of(mpi, comm, peers.own_rank());
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      to_one(neighbours[i], bytes(static_cast<int>(i)));
+    }
   }
   void to_root(int root, std::uint64_t bytes) const {
     if (!is_root(root)) to_one(call.number(root), bytes);
@@ -99,6 +111,16 @@ void scan(const Scene& s) {
   if (next < s.peers.size()) s.to_one(next, s.bytes(2, 3));
 }
 
+void neighbor_alike(const Scene& s) {
+  s.to_neighbours([&](int) { return s.bytes(1, 2); });
+}
+void neighbor_alltoallv(const Scene& s) {
+  s.to_neighbours([&](int i) { return s.bytes_of(i, 1, 3); });
+}
+void neighbor_alltoallw(const Scene& s) {
+  s.to_neighbours([&](int i) { return s.bytes_by_types(i, 1, 3); });
+}
+
 constexpr std::array operations = {
     Operation{"Bcast", 4, bcast},
     Operation{"Gather", 7, gather},
@@ -116,6 +138,11 @@ constexpr std::array operations = {
     Operation{"Reduce_scatter_block", 5, reduce_scatter_block},
     Operation{"Scan", 5, scan},
     Operation{"Exscan", 5, scan},
+    Operation{"Neighbor_allgather", 6, neighbor_alike},
+    Operation{"Neighbor_allgatherv", 7, neighbor_alike},
+    Operation{"Neighbor_alltoall", 6, neighbor_alike},
+    Operation{"Neighbor_alltoallv", 8, neighbor_alltoallv},
+    Operation{"Neighbor_alltoallw", 8, neighbor_alltoallw},
 };
 
 bool cut_ending(std::string& name, std::string_view ending) {
@@ -141,7 +168,8 @@ CollectiveForm CollectiveForms::parsed(std::string_view call) {
 void Profiler::count_collective(const CollectiveCall& call) {
   for (const Operation& operation : operations) {
     if (operation.name != call.operation()) continue;
-    operation.count({call, peers_of(call.comm(operation.comm)), sizes_});
+    const Comm comm = call.comm(operation.comm);
+    operation.count({mpi_, call, comm, peers_of(comm), sizes_});
   }
 }
 

@@ -50,6 +50,13 @@ void look_up_questions(Find find, Mpi& mpi) {
   look_up(find, "PMPI_Comm_group", mpi.comm_group);
   look_up(find, "PMPI_Comm_remote_group", mpi.comm_remote_group);
   look_up(find, "PMPI_Win_get_group", mpi.win_get_group);
+  look_up(find, "PMPI_Topo_test", mpi.topo_test);
+  look_up(find, "PMPI_Cartdim_get", mpi.cartdim_get);
+  look_up(find, "PMPI_Cart_shift", mpi.cart_shift);
+  look_up(find, "PMPI_Graph_neighbors_count", mpi.graph_neighbors_count);
+  look_up(find, "PMPI_Graph_neighbors", mpi.graph_neighbors);
+  look_up(find, "PMPI_Dist_graph_neighbors_count", mpi.dist_graph_neighbors_count);
+  look_up(find, "PMPI_Dist_graph_neighbors", mpi.dist_graph_neighbors);
   look_up(find, "PMPI_Group_rank", mpi.group_rank);
   look_up(find, "PMPI_Group_size", mpi.group_size);
   look_up(find, "PMPI_Group_translate_ranks", mpi.group_translate_ranks);

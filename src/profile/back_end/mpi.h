@@ -98,6 +98,13 @@ struct Mpi {
   int (*comm_remote_group)(Comm, Group*);
   int (*comm_free)(Comm*);
   int (*comm_disconnect)(Comm*);
+  int (*topo_test)(Comm, int*);
+  int (*cartdim_get)(Comm, int*);
+  int (*cart_shift)(Comm, int, int, int*, int*);
+  int (*graph_neighbors_count)(Comm, int, int*);
+  int (*graph_neighbors)(Comm, int, int, int*);
+  int (*dist_graph_neighbors_count)(Comm, int*, int*, int*);
+  int (*dist_graph_neighbors)(Comm, int, int*, int*, int, int*, int*);
   int (*win_get_group)(Win, Group*);
   int (*win_free)(Win*);
   int (*group_rank)(Group, int*);

@@ -47,25 +47,25 @@ void Profiler::begin() {
   Comm parent = no_comm_;
   Group world{};
   mpi_.comm_get_parent(&parent);
-  if (mpi_.comm_group(world_comm_, &world) == success) open(world, parent != no_comm_);
+  int threads = thread_single;
+  mpi_.query_thread(&threads);
+  if (mpi_.comm_group(world_comm_, &world) != success) return;
+  open(world, parent != no_comm_, threads == thread_multiple ? State::threads : State::one_thread);
 }
 
 void Profiler::begin(Session session) {
   Group world{};
   if (part_ || mpi_.group_from_session_pset(session, "mpi://WORLD", &world) != success) return;
-  open(world, false);
-  // No call is the last one, and any session may have threads.
-  has_threads_ = true;
+  // Any session may have threads, and no call is the last one.
+  open(world, false, State::threads);
   std::atexit([] { profiler().end(); });
 }
 
-void Profiler::open(Group world, bool was_spawned) {
+void Profiler::open(Group world, bool was_spawned, State state) {
   if (part_) return;
   world_.group = world;
   mpi_.group_rank(world, &world_.rank);
   mpi_.group_size(world, &world_.ranks);
-  int threads = thread_single;
-  if (mpi_.query_thread(&threads) == success) has_threads_ = threads == thread_multiple;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   part_.emplace(value_of("_HUDDLE_PROFILE"), Who{.rank = world_.rank,
                                                  .ranks = world_.ranks,
@@ -73,13 +73,13 @@ void Profiler::open(Group world, bool was_spawned) {
                                                  .was_spawned = was_spawned,
                                                  .host = host_name()});
   book_.emplace(*part_);
-  is_counting_ = true;
+  state_ = state;
 }
 
 void Profiler::end() {
-  if (!is_counting_) return;
+  if (state_ == State::off) return;
   const auto lock = hold();
-  is_counting_ = false;
+  state_ = State::off;
   spread();
   part_->end();
   if (!part_->is_in_file()) deliver(value_of("_HUDDLE_PROFILE_TO"), part_->bytes());
@@ -90,7 +90,7 @@ void Profiler::spread() {
 }
 
 void Profiler::note(const char* call, const long* words, int count) {
-  if (!is_counting_) return;
+  if (state_ == State::off) return;
   const auto lock = hold();
   const CollectiveForm& form = forms_.of(call);
   if (!form.is_persistent) return count_collective({form, words});
@@ -119,6 +119,13 @@ Peers& Profiler::find(Comm comm) {
   return *known;
 }
 
+void Profiler::sent_by_threads(Comm comm, int to, Count elements, Datatype type) {
+  if (state_ == State::off) return;
+  const auto lock = hold();
+  count(peers_of(comm).flow(to, FlowKind::point_to_point, Way::to_other),
+        static_cast<std::uint64_t>(elements) * sizes_.bytes_of(type));
+}
+
 Peers& Profiler::peers_in(Win win) {
   std::unique_ptr<Peers>& known = windows_[win];
   if (known == nullptr) {
@@ -130,7 +137,7 @@ Peers& Profiler::peers_in(Win win) {
 }
 
 void Profiler::will_send(Request request, Comm comm, int to, Count elements, Datatype type) {
-  if (to < 0 || !is_counting_) return;
+  if (to < 0 || state_ == State::off) return;
   const auto lock = hold();
   const int to_world = peers_of(comm).world_rank(to);
   const std::uint64_t bytes = static_cast<std::uint64_t>(elements) * sizes_.bytes_of(type);
@@ -140,7 +147,7 @@ void Profiler::will_send(Request request, Comm comm, int to, Count elements, Dat
 }
 
 void Profiler::started(Request before, Request after) {
-  if (!is_counting_) return;
+  if (state_ == State::off) return;
   const auto lock = hold();
   const auto found = kept_.find(before);
   if (found == kept_.end()) return;
@@ -160,7 +167,7 @@ void Profiler::forget_communicator(Comm comm) {
   const auto lock = hold();
   const auto found = comms_.find(comm);
   if (found == comms_.end()) return;
-  if (is_counting_) found->second->spread();
+  if (state_ != State::off) found->second->spread();
   comms_.erase(found);
   last_peers_ = nullptr;
 }
@@ -171,7 +178,7 @@ void Profiler::forget_window(Win win) {
 }
 
 void Profiler::set_phase(int phase) {
-  if (!is_counting_) return;
+  if (state_ == State::off) return;
   const auto lock = hold();
   spread();
   book_->set_phase(phase < 0 ? first_phase : phase);

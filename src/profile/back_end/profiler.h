@@ -30,14 +30,14 @@ class Profiler {
 
   // What the MPI has just taken: so many elements of a type to a rank of the communicator.
   void sent(Comm comm, int to, Count elements, Datatype type) {
-    if (to < 0 || !is_counting_) return;
-    const auto lock = hold();
+    if (to < 0) return;
+    if (state_ != State::one_thread) return sent_by_threads(comm, to, elements, type);
     count(peers_of(comm).flow(to, FlowKind::point_to_point, Way::to_other),
           static_cast<std::uint64_t>(elements) * sizes_.bytes_of(type));
   }
   // One-sided, from this rank to the target, or from there.
   void moved(Win win, int target, Way way, Count elements, Datatype type) {
-    if (target < 0 || !is_counting_) return;
+    if (target < 0 || state_ == State::off) return;
     const auto lock = hold();
     count(peers_in(win).flow(target, FlowKind::one_sided, way),
           static_cast<std::uint64_t>(elements) * sizes_.bytes_of(type));
@@ -68,12 +68,15 @@ class Profiler {
   void release();
 
  private:
+  // Whether anything is counted, and by whom: locks are for those who asked for threads.
+  enum class State { off, one_thread, threads };
+
   // What is counted when a persistent request is started.
   using Kept = std::function<void()>;
 
   std::unique_lock<std::mutex> hold() {
     std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
-    if (has_threads_) lock.lock();
+    if (state_ == State::threads) lock.lock();
     return lock;
   }
   static void count(Flow& flow, std::uint64_t bytes) {
@@ -85,17 +88,17 @@ class Profiler {
   }
   Peers& peers_in(Win win);
   Peers& find(Comm comm);
+  void sent_by_threads(Comm comm, int to, Count elements, Datatype type);
   void count_collective(const CollectiveCall& call);
   void spread();
-  void open(Group world, bool was_spawned);
+  void open(Group world, bool was_spawned, State state);
 
   Mpi mpi_;
   TypeSizes sizes_;
   Comm world_comm_;
   Comm no_comm_;
   Op no_op_;
-  bool is_counting_ = false;
-  bool has_threads_ = false;
+  State state_ = State::off;
   std::mutex mutex_;
   World world_{};
   std::optional<OwnPart> part_;

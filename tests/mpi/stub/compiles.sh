@@ -11,5 +11,5 @@ shift 2
 command -v "$compiler" >/dev/null || { echo "$compiler is not there"; exit 77; }
 for source in "$@"; do
   "$compiler" "-std=$language" -pedantic -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror \
-    -D_GNU_SOURCE -fPIC -O2 -c "$source" -o /dev/null
+    -D_GNU_SOURCE "-I$(dirname "$0")/../../../src" -fPIC -O2 -c "$source" -o /dev/null
 done

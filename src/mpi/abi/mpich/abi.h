@@ -90,6 +90,10 @@ inline constexpr int unequal = 3;
 
 inline constexpr int comm_type_shared = 1;
 
+inline constexpr int cart = 2;
+inline constexpr int graph = 1;
+inline constexpr int dist_graph = 3;
+
 inline constexpr int combiner_named = 1;
 inline constexpr int combiner_dup = 2;
 inline constexpr int combiner_contiguous = 3;

@@ -91,6 +91,10 @@ inline constexpr int unequal = 3;
 
 inline constexpr int comm_type_shared = 0;
 
+inline constexpr int cart = 1;
+inline constexpr int graph = 2;
+inline constexpr int dist_graph = 3;
+
 inline constexpr int combiner_named = 0;
 inline constexpr int combiner_dup = 1;
 inline constexpr int combiner_contiguous = 2;

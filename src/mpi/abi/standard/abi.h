@@ -92,6 +92,10 @@ inline constexpr int unequal = 204;
 
 inline constexpr int comm_type_shared = 221;
 
+inline constexpr int cart = 211;
+inline constexpr int graph = 212;
+inline constexpr int dist_graph = 213;
+
 inline constexpr int combiner_named = 101;
 inline constexpr int combiner_dup = 102;
 inline constexpr int combiner_contiguous = 103;

@@ -269,6 +269,13 @@ static void collectives(int ranks) {
   MPI_Allreduce(sent, got, ranks, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   to_each(MPI_COMM_WORLD, 4);
   to_each(MPI_COMM_WORLD, 4);
+  /* On a line of ranks, whose ends have one neighbour. */
+  MPI_Comm line;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, (int[]){0}, 0, &line);
+  MPI_Neighbor_alltoall(sent, 9, MPI_INT, got, 9, MPI_INT, line);
+  if (world_rank > 0) note('c', world_rank - 1, 36);
+  if (world_rank + 1 < ranks) note('c', world_rank + 1, 36);
+  MPI_Comm_free(&line);
   MPI_Request request;
   MPI_Iallgather(sent, 3, MPI_INT, got, 3, MPI_INT, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
