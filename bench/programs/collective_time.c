@@ -2,8 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * How long each kind of collective takes a program under Open MPI: preloaded in front of huddle and
- * the MPI, it reads the clock around each call and hands it on. Of a nonblocking collective it times
- * the call that starts it, what waits for its request, and what lies between the two.
+ * the MPI, it reads the clock around each call and hands it on. Of a nonblocking collective it
+ * times the call that starts it, what waits for its request, and what lies between the two.
  *
  * Rank 0 writes into the file COLLECTIVE_TIME how long the run took from MPI_Init to MPI_Finalize,
  * and a line for each name: calls, seconds inside, seconds between start and wait.
@@ -84,14 +84,15 @@ static void note_wait(int at, double from, double seconds) {
   under_way[at].started = 0;
 }
 
-/* What looks after so many requests: its time belongs to the collectives among them, in equal parts.
- * `next` with the arguments a to e. */
+/* What looks after so many requests: its time belongs to the collectives among them, in equal
+ * parts. `next` with the arguments a to e. */
 static word look_after(any_function* next, request* requests, word count, const word* words) {
   enum { most_at_once = 4096 };
   static request before[most_at_once];
   if (count > most_at_once) count = most_at_once;
   int found = 0;
-  for (word i = 0; count_under_way > 0 && i < count; ++i) found += find(before[i] = requests[i]) >= 0;
+  for (word i = 0; count_under_way > 0 && i < count; ++i)
+    found += find(before[i] = requests[i]) >= 0;
   const double from = now();
   const word status = ((word(*)(word, word, word, word, word))next)(words[0], words[1], words[2],
                                                                     words[3], words[4]);
@@ -108,12 +109,12 @@ static word look_after(any_function* next, request* requests, word count, const 
 }
 
 /* More arguments than a function has do it no harm. */
-#define LOOKING_AFTER(name, requests, count)                                     \
-  word MPI_##name(word a, word b, word c, word d, word e) {                      \
-    static any_function* next;                                                   \
-    if (next == NULL) next = next_of("MPI_" #name);                              \
+#define LOOKING_AFTER(name, requests, count)                                       \
+  word MPI_##name(word a, word b, word c, word d, word e) {                        \
+    static any_function* next;                                                     \
+    if (next == NULL) next = next_of("MPI_" #name);                                \
     return look_after(next, (request*)(requests), count, (word[]){a, b, c, d, e}); \
-  }                                                                              \
+  }                                                                                \
   word PMPI_##name(word a, word b, word c, word d, word e) { return MPI_##name(a, b, c, d, e); }
 LOOKING_AFTER(Wait, a, 1)
 LOOKING_AFTER(Test, a, 1)
@@ -132,14 +133,14 @@ static void start_again(request* requests, word count) {
     under_way[at].started = now();
   }
 }
-#define STARTING(name, requests, count)                         \
-  word MPI_##name(word a, word b) {                             \
-    static any_function* next;                                  \
-    if (next == NULL) next = next_of("MPI_" #name);             \
-    const word status = ((word(*)(word, word))next)(a, b);      \
-    start_again((request*)(requests), count);                   \
-    return status;                                              \
-  }                                                             \
+#define STARTING(name, requests, count)                    \
+  word MPI_##name(word a, word b) {                        \
+    static any_function* next;                             \
+    if (next == NULL) next = next_of("MPI_" #name);        \
+    const word status = ((word(*)(word, word))next)(a, b); \
+    start_again((request*)(requests), count);              \
+    return status;                                         \
+  }                                                        \
   word PMPI_##name(word a, word b) { return MPI_##name(a, b); }
 STARTING(Start, a, 1)
 STARTING(Startall, b, (int)a)
@@ -163,7 +164,8 @@ static int is_lifetime(enum call call) {
   return call == call_Init || call == call_Init_thread || call == call_Session_init;
 }
 
-/* Behind the call itself. `last`: its last argument, which is the request of those that have one. */
+/* Behind the call itself. `last`: its last argument, which is the request of those that have one.
+ */
 static void note(enum call call, double from, word last) {
   if (is_lifetime(call)) {
     if (begun == 0) begun = now();
@@ -213,17 +215,17 @@ static void note(enum call call, double from, word last) {
 #define LAST_10 j
 #define LAST_11 k
 
-#define TIMED(name, arguments)                                                             \
-  word MPI_##name(PARAMETERS_##arguments) {                                                \
-    static any_function* next;                                                             \
-    if (next == NULL) next = next_of("MPI_" #name);                                        \
-    if (call_##name == call_Finalize && depth == 0) write_all();                           \
-    const double from = now();                                                             \
-    ++depth;                                                                               \
-    const word status = ((word(*)(PARAMETERS_##arguments))next)(ARGUMENTS_##arguments);    \
+#define TIMED(name, arguments)                                                                   \
+  word MPI_##name(PARAMETERS_##arguments) {                                                      \
+    static any_function* next;                                                                   \
+    if (next == NULL) next = next_of("MPI_" #name);                                              \
+    if (call_##name == call_Finalize && depth == 0) write_all();                                 \
+    const double from = now();                                                                   \
+    ++depth;                                                                                     \
+    const word status = ((word(*)(PARAMETERS_##arguments))next)(ARGUMENTS_##arguments);          \
     if (--depth == 0 && call_##name != call_Finalize) note(call_##name, from, LAST_##arguments); \
-    return status;                                                                         \
-  }                                                                                        \
+    return status;                                                                               \
+  }                                                                                              \
   word PMPI_##name(PARAMETERS_##arguments) { return MPI_##name(ARGUMENTS_##arguments); }
 HUDDLE_OLD_CALLS(TIMED)
 HUDDLE_PERSISTENT_CALLS(TIMED)
