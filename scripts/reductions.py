@@ -32,9 +32,9 @@ def cell(fates):
     """Of one datatype under one MPI."""
     if fates is None:
         return "no such type"
-    words = [in_classes(fates.get("taken", []))]
+    words = [in_classes(fates.get("taken", "").split())]
     if fates.get("passed"):
-        words.append(f"({in_classes(fates['passed'])})")
+        words.append(f"({in_classes(fates['passed'].split())})")
     return " ".join(filter(None, words)) or "none"
 
 

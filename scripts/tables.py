@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MADE = re.compile(r"(<!-- made by: ((?:huddle|scripts/\S+) [^\n]*?) -->\n)(.*?)(<!-- end of what was made -->)", re.S)
+MADE = re.compile(r"(<!-- made by: ((?:huddle|(?:scripts|bench)/\S+) [^\n]*?) -->\n)(.*?)(<!-- end of what was made -->)", re.S)
 
 
 def run(huddle, command):

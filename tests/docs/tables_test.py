@@ -25,7 +25,7 @@ def rows_of(text):
 
 
 def differences(huddle, command, shown):
-    if command.startswith("scripts/"):
+    if command.startswith(("scripts/", "bench/")):
         before, now = shown.splitlines(), tables.run(huddle, command).splitlines()
     else:
         before, now = rows_of(shown), rows_of(tables.run(huddle, command + " --dry-run"))

@@ -29,6 +29,7 @@ solver.setOperators(matrix)
 solver.setType("cg")
 solver.getPC().setType("jacobi")
 solver.setTolerances(rtol=1e-10)
+solver.setFromOptions()  # PETSC_OPTIONS may say something else
 for _ in range(10):
     solution.set(0.0)
     solver.solve(right, solution)

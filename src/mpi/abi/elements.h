@@ -264,7 +264,9 @@ constexpr bool allows(ElementKind kind, memory::Operator op) {
 // Beyond the standard: whether an MPI that joins them gives what huddle's own kernels give. Whether
 // a char is signed, which its order depends on, is not said.
 constexpr bool is_alike_beyond(ElementKind kind, memory::Operator op) {
-  const bool is_order = op == memory::Operator::min || op == memory::Operator::max;
+  const bool is_order = op == memory::Operator::min || op == memory::Operator::max ||
+                        op == memory::Operator::min_location ||
+                        op == memory::Operator::max_location;
   return (kind == ElementKind::c_char && !is_order) ||
          (kind == ElementKind::address && is_logical(op));
 }

@@ -75,7 +75,9 @@ class Pairs:
         by_kind = {}
         for kind, operator, fate in self.fates():
             by_kind.setdefault(kind, {}).setdefault(fate, []).append(operator.removeprefix("MPI_"))
-        return {"version": self.version, "datatypes": by_kind}
+        datatypes = {kind: {fate: " ".join(operators) for fate, operators in fates.items()}
+                     for kind, fates in by_kind.items()}
+        return {"version": self.version, "datatypes": datatypes}
 
 
 def main():

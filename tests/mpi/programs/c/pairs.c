@@ -18,7 +18,8 @@
 
 #include "expect.h"
 
-enum { elements = 67, most_element_bytes = 64, tag = 3 };
+/* The first of them are small numbers, the others whatever their bits may say. */
+enum { elements = 67, small_elements = 33, most_element_bytes = 64 };
 
 /* What values a type is tried with. */
 enum filling { any_bits, truths, floats, doubles, long_doubles, halves, quadruples };
@@ -45,8 +46,7 @@ struct named_operator {
 #define OPERATOR(op) \
   { #op, op }
 
-static unsigned seed = 20261125;
-static int integers_are_small;
+static unsigned seed;
 
 static double small_number(void) {
   return ((int)(next_random(&seed) % 2001) - 1000) * (next_random(&seed) % 2 == 0 ? 0.1 : 1);
@@ -84,7 +84,7 @@ static size_t bytes_of(enum filling filling, size_t bytes) {
   return bytes;
 }
 
-static void put(unsigned char* to, enum filling filling, size_t bytes) {
+static void put(unsigned char* to, enum filling filling, size_t bytes, int is_small) {
   const float as_float = (float)small_number();
   const double as_double = small_number();
   const long double as_long_double = (long double)small_number();
@@ -93,7 +93,7 @@ static void put(unsigned char* to, enum filling filling, size_t bytes) {
     case any_bits:
       for (size_t i = 0; i < bytes; ++i) {
         const unsigned char bits = (unsigned char)(next_random(&seed) >> 8);
-        to[i] = integers_are_small ? (i == 0 ? bits % 10 : 0) : bits; /* the lowest byte first */
+        to[i] = !is_small ? bits : i == 0 ? bits % 10 : 0; /* the lowest byte first */
       }
       break;
     case truths:
@@ -123,10 +123,11 @@ static void fill_element(unsigned char* to, const struct kind* kind, size_t byte
   if (which % 4 == 0) seed = (unsigned)which + 1;
   const size_t end = kind->index_at != 0 ? kind->index_at : bytes;
   const size_t part = bytes_of(kind->filling, end);
-  for (size_t at = 0; at + part <= end; at += part) put(to + at, kind->filling, part);
+  for (size_t at = 0; at + part <= end; at += part)
+    put(to + at, kind->filling, part, which < small_elements);
   if (which % 4 == 0) seed = kept + 1;
   if (kind->index_at == 0) return;
-  if (kind->index_is_number) return put(to + kind->index_at, kind->filling, part);
+  if (kind->index_is_number) return put(to + kind->index_at, kind->filling, part, 0);
   const int where = (int)(next_random(&seed) % 1000);
   memcpy(to + kind->index_at, &where, sizeof where);
 }
@@ -138,48 +139,54 @@ static size_t extent_of(MPI_Datatype type) {
   return (size_t)extent;
 }
 
-/* What MPI would send of them: gaps in a pair are nobody's. */
-static int are_same(const void* one, const void* other, MPI_Datatype type) {
-  static char packed[2][elements * most_element_bytes];
-  int sizes[2] = {0, 0};
-  MPI_Pack(one, elements, type, packed[0], sizeof packed[0], &sizes[0], MPI_COMM_WORLD);
-  MPI_Pack(other, elements, type, packed[1], sizeof packed[1], &sizes[1], MPI_COMM_WORLD);
-  return sizes[0] == sizes[1] && memcmp(packed[0], packed[1], (size_t)sizes[0]) == 0;
+/* What a rank brings: the others know it as well. */
+static void fill(unsigned char* to, const struct kind* kind, int rank) {
+  const size_t extent = extent_of(kind->type);
+  memset(to, 0, elements * most_element_bytes);
+  seed = 20261125U * (unsigned)(rank + 1);
+  for (int i = 0; i < elements; ++i) fill_element(to + (size_t)i * extent, kind, extent, i);
 }
 
-static const char* outcome_with_these(const struct kind* kind, MPI_Op op) {
+/* As far as MPI would send them: gaps in a pair are nobody's. How many elements come first that are
+ * the same. */
+static int same_elements(const unsigned char* one, const unsigned char* other, MPI_Datatype type) {
+  char packed[2][most_element_bytes];
+  const size_t extent = extent_of(type);
+  int same = 0;
+  for (; same < elements; ++same) {
+    int sizes[2] = {0, 0};
+    const size_t at = (size_t)same * extent;
+    MPI_Pack(one + at, 1, type, packed[0], sizeof packed[0], &sizes[0], MPI_COMM_SELF);
+    MPI_Pack(other + at, 1, type, packed[1], sizeof packed[1], &sizes[1], MPI_COMM_SELF);
+    if (sizes[0] != sizes[1] || memcmp(packed[0], packed[1], (size_t)sizes[0]) != 0) break;
+  }
+  return same;
+}
+
+enum outcome { refused, not_local, differs, small, same, untried };
+static const char* const words[] = {"refused", "not local", "differs", "small", "same", "untried"};
+
+static enum outcome outcome_of(const struct kind* kind, MPI_Op op) {
   static unsigned char mine[elements * most_element_bytes];
   static unsigned char left[sizeof mine];
   static unsigned char wanted[sizeof mine];
   static unsigned char gotten[sizeof mine];
   static unsigned char at_root[sizeof mine];
   const int rank = rank_in(MPI_COMM_WORLD);
-  const size_t extent = extent_of(kind->type);
-  memset(mine, 0, sizeof mine);
+  fill(mine, kind, rank);
+  fill(left, kind, 0);
+  fill(wanted, kind, 1);
   memset(gotten, 0, sizeof gotten);
   memset(at_root, 0, sizeof at_root);
-  seed = (unsigned)rank + 1;
-  for (int i = 0; i < elements; ++i) fill_element(mine + (size_t)i * extent, kind, extent, i);
   if (MPI_Allreduce(mine, gotten, elements, kind->type, op, MPI_COMM_WORLD) != MPI_SUCCESS) {
-    return "refused";
+    return refused;
   }
   MPI_Reduce(mine, at_root, elements, kind->type, op, 1, MPI_COMM_WORLD);
-  memcpy(left, mine, sizeof mine);
-  memcpy(wanted, mine, sizeof mine);
-  MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, 1 - rank, tag, rank == 0 ? wanted : left, sizeof mine,
-               MPI_BYTE, 1 - rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (MPI_Reduce_local(left, wanted, elements, kind->type, op) != MPI_SUCCESS) return "not local";
-  const int same =
-      are_same(gotten, wanted, kind->type) && (rank == 0 || are_same(at_root, wanted, kind->type));
-  return same ? "same" : "differs";
-}
-
-static const char* outcome_of(const struct kind* kind, MPI_Op op) {
-  integers_are_small = 1;
-  const char* const of_small = outcome_with_these(kind, op);
-  if (strcmp(of_small, "same") != 0) return of_small;
-  integers_are_small = 0;
-  return strcmp(outcome_with_these(kind, op), "same") == 0 ? "same" : "small";
+  if (MPI_Reduce_local(left, wanted, elements, kind->type, op) != MPI_SUCCESS) return not_local;
+  int alike = same_elements(gotten, wanted, kind->type);
+  if (rank == 1 && alike == elements) alike = same_elements(at_root, wanted, kind->type);
+  if (alike == elements) return same;
+  return alike >= small_elements ? small : differs;
 }
 
 static int without_truth_of_numbers;
@@ -190,31 +197,35 @@ static int is_tried(const struct kind* kind, MPI_Op op) {
   return !(without_truth_of_numbers && is_truth && is_number);
 }
 
-static void tell(const struct kind* kind, const struct named_operator* op) {
-  char own[16] = "";
-  char of_other[16] = "";
-  strncpy(own, is_tried(kind, op->op) ? outcome_of(kind, op->op) : "untried", sizeof own - 1);
-  memcpy(of_other, own, sizeof own);
-  MPI_Bcast(of_other, sizeof of_other, MPI_CHAR, 1, MPI_COMM_WORLD);
-  if (rank_in(MPI_COMM_WORLD) != 0) return;
-  printf("%s %s %s\n", kind->name, op->name, strcmp(own, "same") == 0 ? of_other : own);
-  fflush(stdout);
-}
-
 static int is_there(MPI_Datatype type) {
   int bytes = 0;
   return type != MPI_DATATYPE_NULL && MPI_Type_size(type, &bytes) == MPI_SUCCESS && bytes > 0;
 }
 
+static const struct named_operator operators[] = {
+    OPERATOR(MPI_SUM),     OPERATOR(MPI_PROD),  OPERATOR(MPI_MIN),    OPERATOR(MPI_MAX),
+    OPERATOR(MPI_LAND),    OPERATOR(MPI_LOR),   OPERATOR(MPI_LXOR),   OPERATOR(MPI_BAND),
+    OPERATOR(MPI_BOR),     OPERATOR(MPI_BXOR),  OPERATOR(MPI_MINLOC), OPERATOR(MPI_MAXLOC),
+    OPERATOR(MPI_REPLACE), OPERATOR(MPI_NO_OP),
+};
+enum { operator_count = sizeof operators / sizeof *operators };
+
 static void try_with_all(const struct kind* kind) {
-  const struct named_operator operators[] = {
-      OPERATOR(MPI_SUM),     OPERATOR(MPI_PROD),  OPERATOR(MPI_MIN),    OPERATOR(MPI_MAX),
-      OPERATOR(MPI_LAND),    OPERATOR(MPI_LOR),   OPERATOR(MPI_LXOR),   OPERATOR(MPI_BAND),
-      OPERATOR(MPI_BOR),     OPERATOR(MPI_BXOR),  OPERATOR(MPI_MINLOC), OPERATOR(MPI_MAXLOC),
-      OPERATOR(MPI_REPLACE), OPERATOR(MPI_NO_OP),
-  };
   if (!is_there(kind->type)) return;
-  for (size_t op = 0; op < sizeof operators / sizeof *operators; ++op) tell(kind, &operators[op]);
+  int own[operator_count];
+  int of_other[operator_count];
+  for (int i = 0; i < operator_count; ++i) {
+    const MPI_Op op = operators[i].op;
+    own[i] = is_tried(kind, op) ? (int)outcome_of(kind, op) : (int)untried;
+  }
+  memcpy(of_other, own, sizeof own);
+  MPI_Bcast(of_other, operator_count, MPI_INT, 1, MPI_COMM_WORLD);
+  if (rank_in(MPI_COMM_WORLD) != 0) return;
+  for (int i = 0; i < operator_count; ++i) {
+    const int outcome = own[i] < of_other[i] ? own[i] : of_other[i];
+    printf("%s %s %s\n", kind->name, operators[i].name, words[outcome]);
+  }
+  fflush(stdout);
 }
 
 static void try_named(void) {
