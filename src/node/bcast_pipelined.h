@@ -55,6 +55,8 @@ class PipelinedBcast {
   // pre: fragment_cells is a power of two, not over set_cells.
   template <world::World W>
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
+    // Who gets nothing hears nothing of how far others are.
+    if (bytes == 0) return;
     const memory::Passing passing = begin(root, plan);
     const std::size_t fragment_bytes = static_cast<std::size_t>(plan.fragment_cells) * cell_bytes_;
     const auto cells = static_cast<world::Sequence>(plan.fragment_cells);

@@ -138,6 +138,13 @@ TEST(BcastChecked, AnsweredInEveryOrder) {
                                    answered_pieces)));
 }
 
+// Nobody hears by an empty call that anything has been read.
+TEST(BcastChecked, AnEmptyCallSaysNothing) {
+  for (const Pieces& pieces : {Pieces{}, answered_pieces}) {
+    EXPECT_TRUE(passes(pipelined_job(2, flat, {{15, 1}, {0, 0}, {15, 1}}, 2, pieces)));
+  }
+}
+
 // Of two who have read the cells only one knows when.
 TEST(BcastChecked, WhatTwoReadNobodyMayAnswerIn) {
   EXPECT_FALSE(passes(pipelined_job(3, flat, {{9, 0}, {9, 1}}, 4, answered_pieces)));
