@@ -96,7 +96,7 @@ class Reader {
 };
 
 // Makes the whole tree of `levels[height]` downwards.
-void plant(const std::vector<Level>& levels, std::size_t height, int above, std::string name,
+void plant(const std::vector<Level>& levels, std::size_t height, int above, const std::string& name,
            Fabric& fabric) {
   const Level& level = levels[height];
   const int self = static_cast<int>(fabric.switches.size());

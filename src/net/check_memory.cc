@@ -161,9 +161,9 @@ void CheckMemory::read(int rank, const Part& part, std::vector<Term>& terms) {
     for (std::size_t i = before; i < terms.size(); ++i) {
       if (terms[i] != no_term && terms[i] != term_in_flight) continue;
       const std::int64_t block = first + static_cast<std::int64_t>(i - before);
-      throw Flaw(where(rank, part.buffer, block) +
-                 (terms[i] == no_term ? " is read, and is not there"
-                                      : " is read while a message comes in"));
+      throw Flaw(where(rank, part.buffer, block) + (terms[i] == no_term
+                                                        ? " is read, and is not there"
+                                                        : " is read while a message comes in"));
     }
   });
 }
