@@ -4,7 +4,7 @@
 #
 # Profile, map, run again: eight ranks on four hosts, which are namespaces of this machine. Launchers
 # put everybody where huddle map says, and the bytes between hosts are those that it predicts.
-# Status 77: this cannot be tried here. tests/lab/placed.sh [BUILD_FOLDER]
+# Status 77: this cannot be tried here. [PLACED_MPIS="openmpi-4 ..."] tests/lab/placed.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
 status_without_root=77
