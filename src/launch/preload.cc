@@ -17,6 +17,7 @@ constexpr std::string_view separators = ": \t\n";
 
 constexpr std::string_view stub = "libhuddle_preload.so";
 constexpr std::string_view heap = "libhuddle_heap.so";
+constexpr std::string_view threads = "libhuddle_threads.so";
 // The stub opens one of these at the first MPI call.
 constexpr std::array<std::string_view, 3> back_ends = {"libhuddle_openmpi.so", "libhuddle_mpich.so",
                                                        "libhuddle_mpi_abi.so"};
@@ -53,8 +54,9 @@ Library find_library(const std::string& program) {
   look_for(stub);
   if (library.missing.empty()) library.preload = (fs::path(library.folder) / stub).string();
   for (const std::string_view back_end : back_ends) look_for(back_end);
-  const fs::path heap_file = fs::path(library.folder) / heap;
-  if (is_there(heap_file)) library.heap = heap_file.string();
+  const fs::path folder = library.folder;
+  if (is_there(folder / heap)) library.heap = (folder / heap).string();
+  if (is_there(folder / threads)) library.threads = (folder / threads).string();
   return library;
 }
 

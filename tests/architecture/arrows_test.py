@@ -23,8 +23,9 @@ MAY_SEE = {
     "net": {"base", "memory"},
     "sim": {"base", "machine", "fabric", "net"},
     "place": {"base", "machine"},
+    "threads": {"base", "memory", "machine", "place"},
     "picture": {"base", "machine"},
-    "doctor": {"base", "machine"},
+    "doctor": {"base", "memory", "machine", "threads"},
     "calibrate": {"base", "memory", "machine"},
     "path": {"base", "memory"},
     "world": {"base", "memory", "path"},
@@ -36,8 +37,8 @@ MAY_SEE = {
     "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
-    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "picture", "doctor", "calibrate",
-            "world", "node", "select", "contest", "launch", "versus"},
+    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor",
+            "calibrate", "world", "node", "select", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }
 

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "threads/session.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "threads/gated_start.h"
+#include "threads/helper_port.h"
+#include "threads/own_faults.h"
+#include "threads/page_faults.h"
+#include "threads/protection.h"
+#include "threads/thread_list.h"
+
+namespace huddle::threads {
+namespace {
+
+// Between two protections of a page threads take turns on a processor, which they do every few
+// milliseconds.
+constexpr std::uint64_t round_ns = 10'000'000;
+// The agent's shortest interval.
+constexpr std::uint64_t look_ns = 50'000'000;
+// Memory is looked for that often: programs ask for it at their start, mostly.
+constexpr int looks_a_search = 5;
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Signals that would end us are read instead, as long as this lives.
+class Signals {
+ public:
+  Signals() {
+    sigset_t taken;
+    sigemptyset(&taken);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&taken, one);
+    ::sigprocmask(SIG_BLOCK, &taken, &before_);
+    arrivals_ = memory::Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  const sigset_t& before() const { return before_; }
+  int descriptor() const { return arrivals_.number(); }
+  // What a terminal sends, the program has got as well.
+  void pass_on(pid_t program) const {
+    signalfd_siginfo one{};
+    while (::read(arrivals_.number(), &one, sizeof one) == sizeof one) {
+      if (one.ssi_code != SI_KERNEL) ::kill(program, static_cast<int>(one.ssi_signo));
+    }
+  }
+
+ private:
+  sigset_t before_{};
+  memory::Descriptor arrivals_;
+};
+
+class Session {
+ public:
+  Session(const WatchedProgram& program, Listener& listener)
+      : listener_(listener),
+        trial_(program.helper.empty() ? Trial{} : try_protection()),
+        start_(program.file, program.words, environment_of(program), signals_.before()),
+        faults_(PageFaults::from_exec_of(start_.process())) {
+    budget_.fault_s = trial_.fault_s;
+  }
+
+  Watched run() {
+    const double agent_before_s = own_cpu_s();
+    start_ns_ = now_ns();
+    start_.go();
+    const memory::Descriptor hold(
+        static_cast<int>(::syscall(SYS_pidfd_open, start_.process(), 0)));
+    next_round_ns_ = next_look_ns_ = start_ns_;
+    while (wait_for_round(hold.number())) {
+      watched_.spent.agent_s = own_cpu_s() - agent_before_s;
+      round();
+    }
+    pass_touches();
+    ::waitpid(start_.process(), &watched_.wait_status, 0);
+    watched_.seconds = static_cast<double>(now_ns() - start_ns_) * 1e-9;
+    watched_.fault_s = budget_.fault_s;
+    watched_.lost = faults_.lost();
+    watched_.names = threads_.names();
+    watched_.notes = notes();
+    return std::move(watched_);
+  }
+
+ private:
+  std::vector<std::string> environment_of(const WatchedProgram& program) const {
+    std::vector<std::string> lines = program.environment;
+    if (!trial_.works) return lines;
+    const std::string_view preload = "LD_PRELOAD=";
+    std::string theirs;
+    std::erase_if(lines, [&](const std::string& line) {
+      if (!line.starts_with(preload)) return false;
+      theirs = line.substr(preload.size());
+      return true;
+    });
+    lines.push_back(fmt::format("{}{}{}{}", preload, theirs, theirs.empty() ? "" : ":",
+                                program.helper));
+    lines.push_back(port_.variable());
+    return lines;
+  }
+
+  // False once the program has ended.
+  bool wait_for_round(int hold) {
+    for (;;) {
+      const std::uint64_t now = now_ns();
+      if (now >= next_round_ns_) break;
+      std::array<pollfd, 3> waits = {{{hold, POLLIN, 0},
+                                      {signals_.descriptor(), POLLIN, 0},
+                                      {port_.descriptor(), POLLIN, 0}}};
+      const timespec patience{.tv_sec = 0, .tv_nsec = static_cast<long>(next_round_ns_ - now)};
+      ::ppoll(waits.data(), waits.size(), &patience, nullptr);
+      signals_.pass_on(start_.process());
+      while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
+      if (waits[0].revents != 0) return false;
+    }
+    next_round_ns_ = now_ns() + round_ns;
+    return true;
+  }
+
+  void take_in(Arrival arrival) {
+    if (!arrival.userfaultfd.is_open()) {
+      refused_ = arrival.error;
+      return;
+    }
+    protections_.erase(arrival.process);
+    Protection protection(arrival.process, std::move(arrival.userfaultfd));
+    if (!protection.works()) return;
+    protection.find_ranges();
+    protections_.emplace(arrival.process, std::move(protection));
+  }
+
+  std::vector<pid_t> processes() const {
+    std::vector<pid_t> all;
+    for (const auto& [process, protection] : protections_) all.push_back(process);
+    if (all.empty()) all.push_back(start_.process());
+    return all;
+  }
+
+  void round() {
+    pass_touches();
+    if (now_ns() >= next_look_ns_) look();
+    if (!worth_it_ || protections_.empty()) return;
+    const int most = budget_.faults_left(watched_.spent) / static_cast<int>(protections_.size());
+    for (auto& [process, protection] : protections_) {
+      watched_.spent.faults += static_cast<std::uint64_t>(protection.rearm(most));
+    }
+  }
+
+  void look() {
+    const std::uint64_t time_ns = now_ns();
+    next_look_ns_ = time_ns + look_ns;
+    const std::vector<pid_t> watched = processes();
+    double program_s = 0;
+    for (const pid_t process : watched) program_s += process_cpu_s(process);
+    watched_.spent.program_s = std::max(watched_.spent.program_s, program_s);
+    worth_it_ = listener_.take(Look{time_ns - start_ns_, threads_.look(watched)});
+    if (worth_it_ && looks_++ % looks_a_search == 0) {
+      for (auto& [process, protection] : protections_) protection.find_ranges();
+    }
+  }
+
+  void pass_touches() {
+    batch_.clear();
+    faults_.drain(batch_);
+    const std::vector<pid_t> watched = processes();
+    for (const PageFault& fault : batch_) {
+      const auto place = std::find(watched.begin(), watched.end(), fault.process);
+      if (place == watched.end()) continue;
+      int thread = threads_.number_of(fault.thread);
+      if (thread < 0) {
+        threads_.look(watched);
+        thread = threads_.number_of(fault.thread);
+      }
+      if (thread < 0) continue;  // gone before anybody could look
+      ++watched_.touches;
+      // Pages of different processes are different pages.
+      const auto space = static_cast<std::uint64_t>(place - watched.begin()) << 52U;
+      listener_.take(Touch{fault.time_ns - std::min(start_ns_, fault.time_ns), thread,
+                           fault.address / page_bytes_ + space, true});
+    }
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> all;
+    if (!trial_.works && !trial_.why_not.empty()) {
+      all.push_back("writes were not made visible: " + trial_.why_not);
+    } else if (refused_ != 0) {
+      all.push_back(fmt::format("the program got no userfaultfd ({}): writes were not made visible",
+                                std::strerror(refused_)));
+    } else if (protections_.empty()) {
+      all.emplace_back(
+          "nothing could be preloaded into the program (is it linked statically?): writes were not "
+          "made visible, only its own page faults were seen");
+    }
+    if (faults_.lost() > 0) {
+      all.push_back(fmt::format("{} page faults came too fast and were not seen", faults_.lost()));
+    }
+    return all;
+  }
+
+  Listener& listener_;
+  Signals signals_;
+  HelperPort port_;
+  Trial trial_;
+  GatedStart start_;
+  PageFaults faults_;
+  Budget budget_;
+  ThreadList threads_;
+  std::map<pid_t, Protection> protections_;
+  std::vector<PageFault> batch_;
+  Watched watched_;
+  int refused_ = 0;
+  bool worth_it_ = true;
+  int looks_ = 0;
+  std::uint64_t start_ns_ = 0, next_round_ns_ = 0, next_look_ns_ = 0;
+  std::uint64_t page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+};
+
+}  // namespace
+
+Watched watch_program(const WatchedProgram& program, Listener& listener) {
+  return Session(program, listener).run();
+}
+
+}  // namespace huddle::threads
