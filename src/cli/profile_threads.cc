@@ -30,13 +30,13 @@ class Witness : public threads::Listener {
     agent_.take(touch);
     events_.emplace_back(touch);
   }
-  bool take(const threads::Look& look) override {
+  Wish take(const threads::Look& look) override {
     events_.emplace_back(look);
     if (std::optional<threads::Decision> decision = agent_.take(look)) {
       decisions_.push_back(std::move(*decision));
     }
-    // As long as nobody has looked twice, nobody knows.
-    return decisions_.empty() || decisions_.back().threads.size() > 1;
+    // As long as nobody has looked twice, nobody knows how many are at work.
+    return {decisions_.empty() || decisions_.back().threads.size() > 1, agent_.interval_ms()};
   }
 
   const threads::Events& events() const { return events_; }
@@ -88,9 +88,9 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
   if (!profile.record.empty()) {
-    write_text(threads::format_recording(
-                   {options.page_bytes, watched.names, witness.take_events()}),
-               profile.record);
+    write_text(
+        threads::format_recording({options.page_bytes, watched.names, witness.take_events()}),
+        profile.record);
   }
   // The program's own output may go into a file.
   Console beside = context.console;

@@ -45,12 +45,9 @@ Json pairs_json(const ThreadsSubject& subject) {
 }  // namespace
 
 std::string threads_json(const ThreadsSubject& subject) {
-  Json document = {{"schema", threads_json_schema},
-                   {"program", subject.title},
-                   {"machine", subject.machine},
-                   {"threads", subject.threads},
-                   {"touches", subject.touches},
-                   {"replaced", subject.replaced},
+  Json document = {{"schema", threads_json_schema}, {"program", subject.title},
+                   {"machine", subject.machine},    {"threads", subject.threads},
+                   {"touches", subject.touches},    {"replaced", subject.replaced},
                    {"notes", subject.notes}};
   document["pairs"] = pairs_json(subject);
   Json decisions = Json::array();

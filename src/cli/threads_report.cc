@@ -130,10 +130,9 @@ std::string decisions_text(const std::vector<threads::Decision>& decisions,
 }
 
 std::string threads_text(const ThreadsSubject& subject, const Console& console) {
-  std::string text =
-      fmt::format("{}: {} at work, {} pages seen to be touched\n{}\n", subject.title,
-                  counted(static_cast<long long>(subject.threads.size()), "thread"),
-                  subject.touches, subject.machine);
+  std::string text = fmt::format("{}: {} at work, {} pages seen to be touched\n{}\n", subject.title,
+                                 counted(static_cast<long long>(subject.threads.size()), "thread"),
+                                 subject.touches, subject.machine);
   for (const std::string& note : subject.notes) text += wrap("note: ", note, 6, console.columns);
   if (subject.threads.size() > 1 && total_bytes(subject.matrix.graph) > 0) {
     text += "\nwho shares pages with whom, by number of the thread\n" +

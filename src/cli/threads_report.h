@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is said of a program's threads: by `huddle profile` at the end, by `huddle watch` as it goes.
+// What is said of a program's threads: by `huddle profile` at the end, by `huddle watch` as it
+// goes.
 #pragma once
 
 #include <span>
@@ -18,10 +19,10 @@ namespace huddle::cli {
 
 // Of a recording, or of a program that was watched to its end.
 struct ThreadsSubject {
-  std::string title;           // the program or the file
-  std::string machine;         // its name
-  place::CommMatrix matrix;    // of the threads at work
-  std::vector<int> threads;    // their numbers
+  std::string title;         // the program or the file
+  std::string machine;       // its name
+  place::CommMatrix matrix;  // of the threads at work
+  std::vector<int> threads;  // their numbers
   std::vector<threads::Decision> decisions;
   std::uint64_t touches = 0;
   std::uint64_t replaced = 0;      // pages that lost their entry in the table to another
@@ -38,8 +39,7 @@ place::CommMatrix threads_matrix(const threads::Agent& agent, std::span<const in
 std::string sharing_text(const place::CommMatrix& matrix, std::span<const int> threads,
                          const Console& console);
 // "0.40 s  do nothing: ...", with equal ones in a row put together.
-std::string decisions_text(const std::vector<threads::Decision>& decisions,
-                           const Console& console);
+std::string decisions_text(const std::vector<threads::Decision>& decisions, const Console& console);
 std::string threads_text(const ThreadsSubject& subject, const Console& console);
 std::string threads_json(const ThreadsSubject& subject);
 

@@ -38,7 +38,8 @@ class WatchCommand : public Command {
   void declare(Options& options) override {
     options.text("--replay", replay_, "FILE", "what huddle profile --record has written");
     options.setting("machine");
-    options.number("--interval", interval_ms_, 50, 1000, "MS", "the first one between decisions; 200");
+    options.number("--interval", interval_ms_, 50, 1000, "MS",
+                   "the first one between decisions; 200");
     options.flag("--as-printed", as_printed_,
                  "count as it was published: a pair of threads only once a page");
     options.flag("--json", json_, "print everything as JSON");
@@ -63,10 +64,8 @@ class WatchCommand : public Command {
                            .touches = agent.touches(),
                            .replaced = agent.replaced(),
                            .notes = {}};
-    subject.matrix =
-        threads_matrix(agent, subject.threads, recording.names, recording.page_bytes);
-    context.console.print(json_ ? threads_json(subject)
-                                : threads_text(subject, context.console));
+    subject.matrix = threads_matrix(agent, subject.threads, recording.names, recording.page_bytes);
+    context.console.print(json_ ? threads_json(subject) : threads_text(subject, context.console));
     return ExitCode::fine;
   }
 

@@ -98,9 +98,8 @@ Gain gain_of(const place::Problem& problem, const place::Mapping& better) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const int other = row.neighbours[i];
       if (other < v) continue;
-      const double saved_ns =
-          problem.tree.ns(problem.present[at(v)], problem.present[at(other)]) -
-          problem.tree.ns(better[at(v)], better[at(other)]);
+      const double saved_ns = problem.tree.ns(problem.present[at(v)], problem.present[at(other)]) -
+                              problem.tree.ns(better[at(v)], better[at(other)]);
       gain.ns += row.bytes[i] * saved_ns;
       variance += counts_a_touch * row.bytes[i] * saved_ns * saved_ns;
     }
@@ -201,9 +200,13 @@ Decision Agent::decide(const Look& look) {
     look_for_better(look, decision);
     return decision;
   }
-  // Nothing that a move could follow on.
+  // Nothing that a move could follow on. Threads may start at any time.
   last_wish_.reset();
-  adjust_interval(true);
+  if (decision.reason == Reason::one_thread) {
+    interval_ms_ = options_.first_interval_ms;
+  } else {
+    adjust_interval(true);
+  }
   return decision;
 }
 
@@ -224,8 +227,7 @@ void Agent::look_for_better(const Look& look, Decision& decision) {
   const place::SlotTree tree(model_,
                              {place::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
   const place::Graph graph = recent_.graph(decision.threads);
-  const place::Problem problem{graph, tree,
-                               place::Mapping(decision.threads.size(), place::no_slot),
+  const place::Problem problem{graph, tree, place::Mapping(decision.threads.size(), place::no_slot),
                                one_to_one(tree, decision.present), 1};
   const place::Mapping better = map_by(problem, {}).mapping;
   decision.present = processors_of(tree, problem.present);
@@ -236,8 +238,8 @@ void Agent::look_for_better(const Look& look, Decision& decision) {
   const double before_ns = hop_bytes(problem, problem.present);
   const Gain gain = gain_of(problem, better);
   decision.saved = before_ns > 0 ? gain.ns / before_ns : 0;
-  // A page is looked at every few milliseconds, in which its lines go to and fro many times: what is
-  // seen once stands for each of its lines once, which is the least.
+  // A page is looked at every few milliseconds, in which its lines go to and fro many times: what
+  // is seen once stands for each of its lines once, which is the least.
   const double lines = static_cast<double>(options_.page_bytes) / model_.machine().line_bytes;
   const double least_ns = std::max(gain.ns - options_.deviations * gain.deviation, 0.0);
   decision.gain_s = least_ns * 1e-9 * lines / seen_s_ * options_.must_pay_within_s;
@@ -263,8 +265,8 @@ Reason Agent::judge(const Decision& decision, const place::SlotTree& tree) {
   }
   last_wish_ = Wish{decision.threads, decision.wanted};
   if (!same) return Reason::seen_once;
-  if (last_move_ns_ && static_cast<double>(decision.time_ns - *last_move_ns_) <
-                           options_.cool_off_ms * 1e6) {
+  if (last_move_ns_ &&
+      static_cast<double>(decision.time_ns - *last_move_ns_) < options_.cool_off_ms * 1e6) {
     return Reason::cooling_off;
   }
   last_wish_.reset();

@@ -37,9 +37,9 @@ struct AgentOptions {
   // All pairs are alike below that: the variation of their counts, without what chance makes,
   // in parts of their mean.
   double least_variation = 0.25;
-  double deviations = 2;      // of the gain that are taken off, so that chance moves nobody
+  double deviations = 2;  // of the gain that are taken off, so that chance moves nobody
   double must_pay_within_s = 10;
-  int cool_off_ms = 1000;     // after a move
+  int cool_off_ms = 1000;  // after a move
   std::uint32_t page_bytes = 4096;
 };
 
@@ -64,11 +64,11 @@ struct Decision {
   // was looked for.
   std::vector<int> present = {};
   std::vector<int> wanted = {};
-  double counts = 0;    // between threads at work
-  double saved = 0;     // the share of what communication costs
-  double gain_s = 0;    // in the time within which it has to pay, at the lower end
-  double cost_s = 0;    // of moving
-  int moved = 0;        // threads that change their processor
+  double counts = 0;  // between threads at work
+  double saved = 0;   // the share of what communication costs
+  double gain_s = 0;  // in the time within which it has to pay, at the lower end
+  double cost_s = 0;  // of moving
+  int moved = 0;      // threads that change their processor
 };
 
 // What to do, and why: "do nothing: fewer than two threads at work".
@@ -85,6 +85,8 @@ class Agent {
   // A decision, if it is time for one.
   std::optional<Decision> take(const Look& look);
 
+  // From the last decision to the next.
+  int interval_ms() const { return interval_ms_; }
   // Of everything since the start; the other fades as decisions are made.
   const SharingMatrix& whole() const { return whole_; }
   const SharingMatrix& recent() const { return recent_; }

@@ -34,8 +34,7 @@ HelperPort::HelperPort()
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name_.data(), name_.size());  // abstract: begins with a 0
-  const auto bytes =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
   constexpr int most_waiting = 128;
   const auto* const plain = reinterpret_cast<const sockaddr*>(&address);
   if (!socket_.is_open() || ::bind(socket_.number(), plain, bytes) != 0 ||
@@ -49,8 +48,7 @@ std::string HelperPort::variable() const {
 }
 
 std::optional<Arrival> HelperPort::accept() const {
-  const memory::Descriptor peer(
-      ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  const memory::Descriptor peer(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!peer.is_open()) return std::nullopt;
   ucred who{};
   socklen_t bytes = sizeof who;

@@ -115,7 +115,8 @@ Trial try_protection() {
   if (written != static_cast<int>(pages)) {
     return {.why_not = "protected pages were written to, and the kernel did not tell which"};
   }
-  return {.works = true, .fault_s = std::max(protected_s - plain_s, 0.0) / static_cast<double>(pages)};
+  return {.works = true,
+          .fault_s = std::max(protected_s - plain_s, 0.0) / static_cast<double>(pages)};
 }
 
 }  // namespace huddle::threads

@@ -72,8 +72,7 @@ struct Lost {
 
 PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread)
     : event(std::move(opened)), thread(of_thread), bytes((data_pages + 1) * page_bytes()) {
-  void* const at =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.number(), 0);
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.number(), 0);
   if (at != MAP_FAILED) head = static_cast<perf_event_mmap_page*>(at);
 }
 
@@ -138,9 +137,8 @@ void PageFaults::forget_thread(pid_t thread) {
 void PageFaults::drain(std::vector<PageFault>& faults) {
   const auto old = static_cast<std::ptrdiff_t>(faults.size());
   for (Ring& ring : rings_) drain(ring, faults);
-  std::stable_sort(
-      faults.begin() + old, faults.end(),
-      [](const PageFault& a, const PageFault& b) { return a.time_ns < b.time_ns; });
+  std::stable_sort(faults.begin() + old, faults.end(),
+                   [](const PageFault& a, const PageFault& b) { return a.time_ns < b.time_ns; });
 }
 
 void PageFaults::drain(Ring& ring, std::vector<PageFault>& faults) {

@@ -69,8 +69,11 @@ Protection::Scan Protection::scan(const AddressRange& range, int most_pages) con
   return {static_cast<int>(bytes / page_bytes), request.walk_end - range.start};
 }
 
-int Protection::rearm(int most_pages) {
-  int left = most_pages;
+int Protection::rearm(int budget) {
+  const int most_pages = window_.most_pages(budget);
+  int left = budget > 0 ? most_pages : 0;
+  if (left <= 0) return 0;
+  const bool makes_faults = !window_.is_first_pass();
   while (left > 0) {
     const std::optional<AddressRange> range = window_.next();
     if (!range) break;
@@ -78,10 +81,8 @@ int Protection::rearm(int most_pages) {
     left -= done.pages;
     window_.advance(done.bytes);
   }
-  const int pages = most_pages - left;
-  const int faults = window_.is_first_pass() ? 0 : pages;
-  window_.finish_call(pages, most_pages);
-  return faults;
+  window_.finish_call(most_pages - left, most_pages);
+  return makes_faults ? most_pages - left : 0;
 }
 
 }  // namespace huddle::threads

@@ -26,9 +26,9 @@ class Protection {
   // Looks which memory there is by now.
   void find_ranges();
   void watch_only(const AddressRange& range);
-  // Protects up to so many pages of the sample that have been written since they last were. How many
-  // of them had been protected before: so many faults that has made.
-  int rearm(int most_pages);
+  // Protects pages of the sample that have been written to since they last were protected, up to so
+  // many of them. How many faults that were.
+  int rearm(int budget);
 
   std::uint64_t bytes() const { return window_.bytes(); }  // of memory, all in all
 

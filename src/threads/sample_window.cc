@@ -12,13 +12,16 @@
 namespace huddle::threads {
 namespace {
 
-constexpr std::uint64_t least_window_bytes = 64U << 10U;
 // A window stays for so many passes: each page in it can be seen that often.
 constexpr int passes_a_window = 12;
+// Unless nobody writes to it.
+constexpr int most_empty_passes = 2;
 // A pass that takes more calls than that comes by each page too seldom: the window shrinks.
 constexpr double most_calls_a_pass = 3;
 // Calls that find less than this share of what they might: the window grows.
 constexpr double least_share = 0.5;
+constexpr int least_pages = 16;
+constexpr int most_pages_wanted = 1 << 18;
 
 std::uint64_t hexadecimal(std::string_view text) {
   std::uint64_t value = 0;
@@ -39,8 +42,7 @@ std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps) 
     if (is_named && (fields[path].starts_with("/dev/") || fields[path].starts_with("[v"))) continue;
     const std::string_view text = fields[range];
     const std::size_t dash = std::min(text.find('-'), text.size() - 1);
-    const AddressRange found{hexadecimal(text.substr(0, dash)),
-                             hexadecimal(text.substr(dash + 1))};
+    const AddressRange found{hexadecimal(text.substr(0, dash)), hexadecimal(text.substr(dash + 1))};
     if (found.end > found.start) ranges.push_back(found);
   }
   return ranges;
@@ -53,17 +55,17 @@ void SampleWindow::set_ranges(std::vector<AddressRange> ranges) {
   for (const AddressRange& range : ranges_) all_bytes_ += range.bytes();
   if (start_ >= all_bytes_) start_ = 0;
   at_ = 0;
+  pass_ = 0;
+  found_ = 0;
 }
 
-std::uint64_t SampleWindow::window_bytes() const { return std::min(wanted_bytes_, all_bytes_); }
-
 std::optional<AddressRange> SampleWindow::next() const {
-  if (at_ >= window_bytes()) return std::nullopt;
+  if (at_ >= end() || (is_first_pass() && found_ >= wanted_pages_)) return std::nullopt;
   std::uint64_t offset = (start_ + at_) % all_bytes_;
   for (const AddressRange& range : ranges_) {
     if (offset < range.bytes()) {
       const std::uint64_t from = range.start + offset;
-      return AddressRange{from, std::min(range.end, from + window_bytes() - at_)};
+      return AddressRange{from, std::min(range.end, from + end() - at_)};
     }
     offset -= range.bytes();
   }
@@ -71,27 +73,41 @@ std::optional<AddressRange> SampleWindow::next() const {
 }
 
 void SampleWindow::finish_call(int pages, int most_pages) {
-  if (pass_ > 0 && most_pages > 0) {
-    ++calls_;
-    share_of_most_ += static_cast<double>(pages) / most_pages;
+  if (is_first_pass()) {
+    finish_first_pass(pages);
+    return;
   }
-  if (at_ < window_bytes()) return;
+  ++calls_;
+  share_of_most_ += static_cast<double>(pages) / most_pages;
+  pages_in_pass_ += pages;
+  if (at_ < length_) return;
   at_ = 0;
-  if (++pass_ > passes_a_window) move_on();
+  empty_passes_ = pages_in_pass_ == 0 ? empty_passes_ + 1 : 0;
+  pages_in_pass_ = 0;
+  if (++pass_ > passes_a_window || empty_passes_ >= most_empty_passes) move_on();
+}
+
+void SampleWindow::finish_first_pass(int pages) {
+  found_ += pages;
+  if (found_ < wanted_pages_ && at_ < all_bytes_) return;
+  length_ = at_;
+  at_ = 0;
+  pass_ = 1;
 }
 
 // A window that holds everything stays, and is not new the next time.
 void SampleWindow::move_on() {
-  const bool holds_all = window_bytes() == all_bytes_;
-  const double calls_a_pass = static_cast<double>(calls_) / passes_a_window;
-  if (!holds_all) start_ = (start_ + window_bytes()) % all_bytes_;
+  const bool holds_all = length_ >= all_bytes_;
+  const double calls_a_pass = static_cast<double>(calls_) / (pass_ - 1);
   if (calls_a_pass > most_calls_a_pass) {
-    wanted_bytes_ = std::max(window_bytes() / 2, least_window_bytes);
+    wanted_pages_ = std::max(wanted_pages_ / 2, least_pages);
   } else if (share_of_most_ < least_share * calls_ && !holds_all) {
-    wanted_bytes_ *= 2;
+    wanted_pages_ = std::min(wanted_pages_ * 2, most_pages_wanted);
   }
-  pass_ = holds_all && window_bytes() == all_bytes_ ? 1 : 0;
-  calls_ = 0;
+  const bool stays = holds_all && calls_a_pass <= most_calls_a_pass;
+  if (!stays && all_bytes_ > 0) start_ = (start_ + length_) % all_bytes_;
+  pass_ = stays ? 1 : 0;
+  found_ = calls_ = empty_passes_ = 0;
   share_of_most_ = 0;
 }
 

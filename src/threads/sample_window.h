@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The moving sample of a program's memory: a window on all its ranges laid end to end. The window is
-// gone over again and again, so that each page in it is seen several times, and then moves on. Its
-// size follows what one call may protect.
+// The moving sample of a program's memory: a window on all its ranges laid end to end. It is gone
+// over again and again, so that each page in it is seen several times, and then moves on. How many
+// pages it holds follows what one call may protect.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,13 @@ std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps);
 
 class SampleWindow {
  public:
-  // The window stays where it is among them, as far as they reach.
+  // The window stays where it is among them, as far as they reach, and its pages are new again.
   void set_ranges(std::vector<AddressRange> ranges);
   const std::vector<AddressRange>& ranges() const { return ranges_; }
   std::uint64_t bytes() const { return all_bytes_; }
 
+  // How many pages a call may protect where the budget allows so many.
+  int most_pages(int budget) const { return is_first_pass() ? wanted_pages_ - found_ : budget; }
   // What comes next in this pass; nothing once it is over.
   std::optional<AddressRange> next() const;
   // So much of that has been gone over.
@@ -39,21 +41,28 @@ class SampleWindow {
   // A call is over: it has found so many pages of those that it might have.
   void finish_call(int pages, int most_pages);
 
-  // Nothing in the window was protected before: what a pass finds are no faults.
+  // It goes as far as it takes to find enough pages. None was protected before: what is found are
+  // no faults.
   bool is_first_pass() const { return pass_ == 0; }
 
  private:
-  std::uint64_t window_bytes() const;
+  void finish_first_pass(int pages);
   void move_on();
+  std::uint64_t end() const { return is_first_pass() ? all_bytes_ : length_; }
 
   std::vector<AddressRange> ranges_;
   std::uint64_t all_bytes_ = 0;
-  std::uint64_t start_ = 0;  // of the window
-  std::uint64_t wanted_bytes_ = 1U << 20U;
-  std::uint64_t at_ = 0;  // in the window: up to where this pass has come
+  std::uint64_t start_ = 0;   // of the window
+  std::uint64_t length_ = 0;  // once the first pass is over
+  std::uint64_t at_ = 0;      // in the window: up to where this pass has come
+  int wanted_pages_ = 256;
+  int found_ = 0;  // in the first pass
   int pass_ = 0;
-  int calls_ = 0;             // in the passes after the first
-  double share_of_most_ = 0;  // of what those might have found, added up
+  // In the passes after the first:
+  int calls_ = 0;
+  int pages_in_pass_ = 0;
+  int empty_passes_ = 0;      // in a row
+  double share_of_most_ = 0;  // of what those calls might have found, added up
 };
 
 }  // namespace huddle::threads

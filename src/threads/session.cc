@@ -31,12 +31,12 @@ namespace huddle::threads {
 namespace {
 
 // Between two protections of a page threads take turns on a processor, which they do every few
-// milliseconds.
-constexpr std::uint64_t round_ns = 10'000'000;
-// The agent's shortest interval.
-constexpr std::uint64_t look_ns = 50'000'000;
+// milliseconds. It becomes longer where the agent itself needs much of the budget.
+constexpr std::uint64_t least_round_ns = 10'000'000;
+constexpr std::uint64_t most_round_ns = 80'000'000;
+constexpr double most_of_budget_for_agent = 0.4;
 // Memory is looked for that often: programs ask for it at their start, mostly.
-constexpr int looks_a_search = 5;
+constexpr std::uint64_t search_ns = 500'000'000;
 
 std::uint64_t now_ns() {
   timespec now{};
@@ -88,8 +88,7 @@ class Session {
     const double agent_before_s = own_cpu_s();
     start_ns_ = now_ns();
     start_.go();
-    const memory::Descriptor hold(
-        static_cast<int>(::syscall(SYS_pidfd_open, start_.process(), 0)));
+    const memory::Descriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, start_.process(), 0)));
     next_round_ns_ = next_look_ns_ = start_ns_;
     while (wait_for_round(hold.number())) {
       watched_.spent.agent_s = own_cpu_s() - agent_before_s;
@@ -116,8 +115,8 @@ class Session {
       theirs = line.substr(preload.size());
       return true;
     });
-    lines.push_back(fmt::format("{}{}{}{}", preload, theirs, theirs.empty() ? "" : ":",
-                                program.helper));
+    lines.push_back(
+        fmt::format("{}{}{}{}", preload, theirs, theirs.empty() ? "" : ":", program.helper));
     lines.push_back(port_.variable());
     return lines;
   }
@@ -127,16 +126,15 @@ class Session {
     for (;;) {
       const std::uint64_t now = now_ns();
       if (now >= next_round_ns_) break;
-      std::array<pollfd, 3> waits = {{{hold, POLLIN, 0},
-                                      {signals_.descriptor(), POLLIN, 0},
-                                      {port_.descriptor(), POLLIN, 0}}};
+      std::array<pollfd, 3> waits = {
+          {{hold, POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {port_.descriptor(), POLLIN, 0}}};
       const timespec patience{.tv_sec = 0, .tv_nsec = static_cast<long>(next_round_ns_ - now)};
       ::ppoll(waits.data(), waits.size(), &patience, nullptr);
       signals_.pass_on(start_.process());
       while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
       if (waits[0].revents != 0) return false;
     }
-    next_round_ns_ = now_ns() + round_ns;
+    next_round_ns_ = now_ns() + round_ns_;
     return true;
   }
 
@@ -162,7 +160,7 @@ class Session {
   void round() {
     pass_touches();
     if (now_ns() >= next_look_ns_) look();
-    if (!worth_it_ || protections_.empty()) return;
+    if (!wish_.touches || protections_.empty()) return;
     const int most = budget_.faults_left(watched_.spent) / static_cast<int>(protections_.size());
     for (auto& [process, protection] : protections_) {
       watched_.spent.faults += static_cast<std::uint64_t>(protection.rearm(most));
@@ -171,15 +169,19 @@ class Session {
 
   void look() {
     const std::uint64_t time_ns = now_ns();
-    next_look_ns_ = time_ns + look_ns;
     const std::vector<pid_t> watched = processes();
     double program_s = 0;
     for (const pid_t process : watched) program_s += process_cpu_s(process);
-    watched_.spent.program_s = std::max(watched_.spent.program_s, program_s);
-    worth_it_ = listener_.take(Look{time_ns - start_ns_, threads_.look(watched)});
-    if (worth_it_ && looks_++ % looks_a_search == 0) {
+    Spent& spent = watched_.spent;
+    spent.program_s = std::max(spent.program_s, program_s);
+    wish_ = listener_.take(Look{time_ns - start_ns_, threads_.look(watched)});
+    next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
+    if (wish_.touches && time_ns >= next_search_ns_) {
       for (auto& [process, protection] : protections_) protection.find_ranges();
+      next_search_ns_ = time_ns + search_ns;
     }
+    const bool is_dear = spent.agent_s > most_of_budget_for_agent * budget_.share * spent.program_s;
+    round_ns_ = std::clamp(is_dear ? round_ns_ * 2 : round_ns_ / 2, least_round_ns, most_round_ns);
   }
 
   void pass_touches() {
@@ -233,9 +235,9 @@ class Session {
   std::vector<PageFault> batch_;
   Watched watched_;
   int refused_ = 0;
-  bool worth_it_ = true;
-  int looks_ = 0;
-  std::uint64_t start_ns_ = 0, next_round_ns_ = 0, next_look_ns_ = 0;
+  Listener::Wish wish_;
+  std::uint64_t round_ns_ = least_round_ns;
+  std::uint64_t start_ns_ = 0, next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
   std::uint64_t page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 };
 

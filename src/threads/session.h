@@ -18,8 +18,11 @@ class Listener {
  public:
   virtual ~Listener() = default;
   virtual void take(const Touch& touch) = 0;
-  // Whether it is worth while to make threads' writes visible until the next look.
-  virtual bool take(const Look& look) = 0;
+  struct Wish {
+    bool touches = true;  // it is worth while to make threads' writes visible
+    int next_look_ms = 0;
+  };
+  virtual Wish take(const Look& look) = 0;
 };
 
 struct WatchedProgram {

@@ -41,8 +41,8 @@ std::uint64_t cpu_ns(const System& system, const std::string& folder,
     const std::vector<std::string> fields = words(*exact);
     if (!fields.empty()) return static_cast<std::uint64_t>(whole_number(fields[0]).value_or(0));
   }
-  const long long ticks = whole_number(stat[user_ticks]).value_or(0) +
-                          whole_number(stat[system_ticks]).value_or(0);
+  const long long ticks =
+      whole_number(stat[user_ticks]).value_or(0) + whole_number(stat[system_ticks]).value_or(0);
   return static_cast<std::uint64_t>(ticks) * 1'000'000'000U /
          static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
 }

@@ -41,8 +41,8 @@ std::span<const int> TouchTable::take(const Touch& touch) {
   const auto thread = static_cast<std::int16_t>(touch.thread);
   const auto known = std::find_if(visitors.begin(), visitors.end(),
                                   [thread](const Visitor& v) { return v.thread == thread; });
-  const bool counts = counting_ == Counting::every_change ? known != visitors.begin()
-                                                          : known == visitors.end();
+  const bool counts =
+      counting_ == Counting::every_change ? known != visitors.begin() : known == visitors.end();
   std::size_t count = 0;
   for (const Visitor& visitor : visitors) {
     if (counts && visitor.thread != thread && is_recent(visitor)) {

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
+constexpr std::uint64_t kib = 1024, mib = 1024 * kib, page = 4 * kib;
 
 TEST(WritableRanges, AreWhatTheProgramAloneWritesTo) {
   EXPECT_THAT(
@@ -26,66 +26,100 @@ TEST(WritableRanges, AreWhatTheProgramAloneWritesTo) {
                   AddressRange{0x7f200000, 0x7f300000}));
 }
 
-// Goes over the window once, and says what it covered.
-std::vector<AddressRange> pass(SampleWindow& window, int pages, int most_pages) {
-  std::vector<AddressRange> parts;
-  while (const auto part = window.next()) {
-    parts.push_back(*part);
-    window.advance(part->bytes());
+// A program all of whose pages are there, of which every so many-th is written to all the time.
+class Memory {
+ public:
+  Memory(std::vector<AddressRange> ranges, std::uint64_t written_every) : every_(written_every) {
+    window.set_ranges(std::move(ranges));
   }
-  window.finish_call(pages, most_pages);
-  return parts;
-}
+  // What one call covered.
+  std::vector<AddressRange> call(int budget) {
+    std::vector<AddressRange> parts;
+    const bool first = window.is_first_pass();
+    const int most = window.most_pages(budget);
+    int left = most;
+    while (left > 0) {
+      auto part = window.next();
+      if (!part) break;
+      std::uint64_t at = part->start;
+      for (; at < part->end && left > 0; at += page) {
+        if (first || at / page % every_ == 0) --left;
+      }
+      part->end = at;
+      window.advance(part->bytes());
+      parts.push_back(*part);
+    }
+    window.finish_call(most - left, most);
+    return parts;
+  }
+
+  SampleWindow window;
+
+ private:
+  std::uint64_t every_;
+};
 
 TEST(SampleWindow, HoldsAllWhereThatIsLittle) {
-  SampleWindow window;
-  EXPECT_FALSE(window.next());
   const std::vector<AddressRange> ranges = {{64 * kib, 128 * kib}, {512 * kib, 520 * kib}};
-  window.set_ranges(ranges);
-  EXPECT_TRUE(window.is_first_pass());
+  Memory memory(ranges, 1);
+  EXPECT_TRUE(memory.window.is_first_pass());
   for (int i = 0; i < 50; ++i) {
-    EXPECT_EQ(pass(window, 1, 100), ranges);
-    EXPECT_FALSE(window.is_first_pass());  // nothing becomes new again
+    EXPECT_EQ(memory.call(100), ranges);
+    EXPECT_FALSE(memory.window.is_first_pass());  // nothing becomes new again
   }
 }
 
-// It comes by everything, and grows where little is found.
+// It comes by everything, and holds more where little is found.
 TEST(SampleWindow, MovesOverEverything) {
-  SampleWindow window;
-  window.set_ranges({{0, 3 * mib}, {16 * mib, 21 * mib}});
+  Memory memory({{0, 3 * mib}, {16 * mib, 21 * mib}}, 1000);
   std::set<std::uint64_t> seen;
+  std::uint64_t most_bytes = 0;
   for (int i = 0; i < 200; ++i) {
-    for (const AddressRange& part : pass(window, 0, 100)) {
-      for (std::uint64_t page = part.start; page < part.end; page += 4 * kib) seen.insert(page);
+    std::uint64_t bytes = 0;
+    for (const AddressRange& part : memory.call(100)) {
+      bytes += part.bytes();
+      for (std::uint64_t at = part.start; at < part.end; at += page) seen.insert(at);
     }
+    if (i == 0) {
+      EXPECT_EQ(bytes, mib);
+    }
+    most_bytes = std::max(most_bytes, bytes);
   }
-  EXPECT_EQ(seen.size(), 8 * mib / (4 * kib));
-  EXPECT_EQ(pass(window, 0, 100).size(), 2U);  // all of it at once by now
+  EXPECT_EQ(seen.size(), 8 * mib / page);
+  EXPECT_EQ(most_bytes, 8 * mib);
 }
 
 // A pass that takes many calls comes by each page too seldom.
 TEST(SampleWindow, ShrinksWhereMuchIsFound) {
-  SampleWindow window;
-  window.set_ranges({{0, 64 * mib}});
-  std::uint64_t largest = 0;
+  Memory memory({{0, 64 * mib}}, 1);
+  std::uint64_t most_bytes = 0;
   for (int call = 0; call < 5000; ++call) {
-    const auto part = window.next();
-    ASSERT_TRUE(part);
-    window.advance(std::min<std::uint64_t>(part->bytes(), 16 * kib));
-    window.finish_call(4, 4);
-    if (call > 4000) largest = std::max(largest, part->bytes());
+    const bool first = memory.window.is_first_pass();
+    for (const AddressRange& part : memory.call(8)) {
+      if (first && call > 4000) most_bytes = std::max(most_bytes, part.bytes());
+    }
   }
-  EXPECT_EQ(largest, 64 * kib);
+  EXPECT_GT(most_bytes, 0U);
+  EXPECT_LE(most_bytes, 3 * 8 * page);
+}
+
+// What nobody writes to does not keep it.
+TEST(SampleWindow, LeavesWhatNobodyWritesTo) {
+  Memory memory({{mib, 64 * mib}}, 1'000'000'007);
+  memory.call(100);
+  for (int call = 0; call < 2; ++call) memory.call(100);
+  EXPECT_TRUE(memory.window.is_first_pass());
+  EXPECT_EQ(memory.window.next()->start, 2 * mib);
 }
 
 TEST(SampleWindow, GoesOnWhereMemoryComesAndGoes) {
-  SampleWindow window;
-  window.set_ranges({{0, 64 * mib}});
-  for (int i = 0; i < 100; ++i) pass(window, 50, 100);
-  window.set_ranges({{0, 8 * kib}});
-  EXPECT_THAT(pass(window, 0, 100), ElementsAre(AddressRange{0, 8 * kib}));
-  window.set_ranges({});
-  EXPECT_FALSE(window.next());
+  Memory memory({{0, 64 * mib}}, 10);
+  for (int i = 0; i < 100; ++i) memory.call(50);
+  memory.window.set_ranges({{0, 8 * kib}});
+  EXPECT_THAT(memory.call(50), ElementsAre(AddressRange{0, 8 * kib}));
+  memory.window.set_ranges({});
+  EXPECT_FALSE(memory.window.next());
+  EXPECT_TRUE(memory.call(50).empty());
 }
 
 }  // namespace

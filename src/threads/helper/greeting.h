@@ -9,7 +9,7 @@
 #define HUDDLE_AGENT_VARIABLE "_HUDDLE_AGENT"
 
 /* Of linux/userfaultfd.h, whose copy in older distributions has not got them. */
-#define HUDDLE_UFFD_USER_MODE_ONLY 1  /* since Linux 5.11 */
+#define HUDDLE_UFFD_USER_MODE_ONLY 1   /* since Linux 5.11 */
 #define HUDDLE_UFFD_WP_ASYNC (1 << 15) /* since Linux 6.7 */
 
 /* With it comes the descriptor, where it could be opened. */
