@@ -3,6 +3,7 @@
 //
 // `huddle profile`: who talks to whom in a program.
 #include "cli/command.h"
+#include "cli/profile_accuracy.h"
 #include "cli/profile_threads.h"
 
 namespace huddle::cli {
@@ -24,18 +25,30 @@ class ProfileCommand : public Command {
            "  huddle profile -o app.json ./app     for huddle map app.json\n"
            "  huddle profile --record app.touches ./app\n"
            "                                       for huddle watch --replay app.touches\n"
+           "  huddle profile --accuracy            how well does it see? programs that are known\n"
            "\n"
-           "Exit status: COMMAND's own; 2 if there is none to execute.";
+           "Exit status: COMMAND's own; 2 if there is none to execute. With --accuracy 0, or 1 if "
+           "a "
+           "pattern was not seen as it is.";
   }
   void declare(Options& options) override {
     options.text("-o,--output", output_, "FILE", "write the matrix there, for huddle map");
     options.text("--record", record_, "FILE",
                  "write all that was seen there, for huddle watch --replay");
+    options.flag(
+        "--accuracy", accuracy_,
+        "watch programs whose sharing is known, and compare; COMMAND may name one pattern");
+    options.number("--seconds", seconds_, 1, 3600, "N", "of each pattern; 3");
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
     options.rest("COMMAND", command_, "the program, and all its words");
   }
   ExitCode run(const Context& context) override {
+    if (accuracy_) {
+      if (command_.size() > 1)
+        throw UsageError("--accuracy takes the name of one pattern, or none");
+      return profile_accuracy(context, {command_.empty() ? "" : command_.front(), seconds_, json_});
+    }
     if (command_.empty()) {
       throw UsageError("profile what? Say it behind huddle's own options: huddle profile ./app");
     }
@@ -45,7 +58,8 @@ class ProfileCommand : public Command {
  private:
   std::vector<std::string> command_;
   std::string output_, record_;
-  bool json_ = false;
+  int seconds_ = 3;
+  bool accuracy_ = false, json_ = false;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "place/random.h"
 #include "threads/gated_start.h"
 #include "threads/helper_port.h"
 #include "threads/own_faults.h"
@@ -134,7 +135,9 @@ class Session {
       while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
       if (waits[0].revents != 0) return false;
     }
-    next_round_ns_ = now_ns() + round_ns_;
+    // Not in step with the turns that threads take: that would show the same ones again and again.
+    const double part = 0.5 + random_.fraction();
+    next_round_ns_ = now_ns() + static_cast<std::uint64_t>(part * static_cast<double>(round_ns_));
     return true;
   }
 
@@ -236,6 +239,7 @@ class Session {
   Watched watched_;
   int refused_ = 0;
   Listener::Wish wish_;
+  place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
   std::uint64_t start_ns_ = 0, next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
   std::uint64_t page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
