@@ -9,10 +9,21 @@
 #include <numeric>
 #include <utility>
 
+#include "machine/discover.h"
+#include "machine/locate.h"
 #include "threads/likeness.h"
 
 namespace huddle::threads {
 namespace {
+
+constexpr int caches = 4, cores_a_cache = 4;
+
+// Where there is room to move to, whatever machine this is.
+machine::Machine roomy_machine() {
+  static_assert(caches == 4 && cores_a_cache == 4);
+  return machine::generic_machine(
+      machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:1").topology);
+}
 
 // Compares what the agent has with what is known, whenever somebody looks.
 class Examiner : public Listener {
@@ -27,8 +38,9 @@ class Examiner : public Listener {
 
   void take(const Touch& touch) override { agent_.take(touch); }
   Wish take(const Look& look) override {
-    const std::optional<Decision> decision = agent_.take(look);
+    const std::optional<Decision> decision = agent_.take(spread(look));
     if (decision) ++verdicts_[decision->reason];
+    if (decision && decision->reason == Reason::move && !moved_ns_) moved_ns_ = look.time_ns;
     const bool is_second = pattern_ == Pattern::change && look.time_ns > half_ns_;
     if (is_second && !is_second_) good_since_ns_.reset();
     is_second_ = is_second;
@@ -51,6 +63,7 @@ class Examiner : public Listener {
       const std::uint64_t start_ns = is_second_ ? half_ns_ : 0;
       accuracy.good_after_s = static_cast<double>(*good_since_ns_ - start_ns) * 1e-9;
     }
+    if (moved_ns_) accuracy.moved_after_s = static_cast<double>(*moved_ns_) * 1e-9;
     const auto most =
         std::max_element(verdicts_.begin(), verdicts_.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -59,6 +72,13 @@ class Examiner : public Listener {
   }
 
  private:
+  // Where the threads of neighbouring numbers are in different caches.
+  static Look spread(Look look) {
+    for (ThreadUse& use : look.threads) {
+      use.processor = use.thread % caches * cores_a_cache + use.thread / caches % cores_a_cache;
+    }
+    return look;
+  }
   // What fades follows a change; of what does not change all counts.
   std::vector<double> pairs() const {
     return seen_pairs(pattern_ == Pattern::change ? agent_.recent() : agent_.whole(), threads_);
@@ -73,16 +93,17 @@ class Examiner : public Listener {
   std::vector<int> threads_;
   std::map<Reason, int> verdicts_;
   bool is_second_ = false;
-  std::optional<std::uint64_t> good_since_ns_;
+  std::optional<std::uint64_t> good_since_ns_, moved_ns_;
 };
 
 }  // namespace
 
-Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program,
-                          const machine::CostModel& model, const machine::CpuSet& allowed) {
+Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program) {
   const std::string name(known_patterns[static_cast<std::size_t>(pattern)]);
   program.words = {"huddle_pattern", name, fmt::format("{}", seconds)};
-  Agent agent(model, allowed, {});
+  const machine::Machine machine = roomy_machine();
+  const machine::CostModel model(machine);
+  Agent agent(model, machine.topology.pus, {});
   Examiner examiner(pattern, seconds, agent);
   Watched watched = watch_program(program, examiner);
   Accuracy accuracy = examiner.result();

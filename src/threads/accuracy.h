@@ -19,14 +19,15 @@ struct Accuracy {
   std::optional<double> rank = {};
   std::optional<double> good_after_s = {};  // the cosine reached 0.9 and stayed; since the change
   double counts = 0;                        // all that was seen to be shared
-  Reason verdict = Reason::one_thread;      // of most decisions
+  // What would be done on a machine of four caches, where those who share sit apart at the start.
+  std::optional<double> moved_after_s = {};
+  Reason verdict = Reason::one_thread;  // of most decisions
   Watched watched = {};
 };
 
 inline constexpr double good_cosine = 0.9;
 
 // `program`: the one that runs patterns; its file, environment and helper.
-Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program,
-                          const machine::CostModel& model, const machine::CpuSet& allowed);
+Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program);
 
 }  // namespace huddle::threads

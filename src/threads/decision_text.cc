@@ -15,7 +15,7 @@ std::string at_work(const Decision& decision) {
 }
 
 std::string gain_text(const Decision& decision) {
-  return fmt::format("{} would move, {:.0f} % of the way of what they share saved",
+  return fmt::format("{} would move, which makes the way of what they share {:.0f} % shorter",
                      counted(decision.moved, "thread"), 100 * decision.saved);
 }
 
@@ -61,9 +61,8 @@ std::string text_of(const Decision& decision) {
     case Reason::best_already:
       return "do nothing: no better placement was found";
     case Reason::too_little_gain:
-      return fmt::format("do nothing: {}, which gains {} at least and costs {}",
-                         gain_text(decision), time_text(decision.gain_s * 1e9),
-                         time_text(decision.cost_s * 1e9));
+      return fmt::format("do nothing: {}; that gains {} at least and costs {}", gain_text(decision),
+                         time_text(decision.gain_s * 1e9), time_text(decision.cost_s * 1e9));
     case Reason::seen_once:
       return fmt::format("wait: {}; if it is the same next time", gain_text(decision));
     case Reason::cooling_off:
