@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "place/method.h"
@@ -13,10 +14,6 @@ namespace huddle::threads {
 namespace {
 
 std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
-// One page that a third thread comes to counts with as many as it remembers: what is counted is not
-// independent, and varies by as much more.
-constexpr double counts_a_touch = TouchTable::threads_a_page - 1;
 
 // The calls that bind a thread, and the way to its new processor.
 constexpr double rebind_s = 20e-6;
@@ -90,7 +87,8 @@ struct Gain {
   double deviation = 0;  // of that figure
 };
 
-Gain gain_of(const place::Problem& problem, const place::Mapping& better) {
+// `dispersion`: the variance of a count in parts of that count, 1 where each is independent.
+Gain gain_of(const place::Problem& problem, const place::Mapping& better, double dispersion) {
   Gain gain;
   double variance = 0;
   for (int v = 0; v < problem.elements(); ++v) {
@@ -101,7 +99,7 @@ Gain gain_of(const place::Problem& problem, const place::Mapping& better) {
       const double saved_ns = problem.tree.ns(problem.present[at(v)], problem.present[at(other)]) -
                               problem.tree.ns(better[at(v)], better[at(other)]);
       gain.ns += row.bytes[i] * saved_ns;
-      variance += counts_a_touch * row.bytes[i] * saved_ns * saved_ns;
+      variance += dispersion * row.bytes[i] * saved_ns * saved_ns;
     }
   }
   gain.deviation = std::sqrt(variance);
@@ -119,23 +117,40 @@ Agent::Agent(const machine::CostModel& model, machine::CpuSet allowed, AgentOpti
 
 void Agent::take(const Touch& touch) {
   ++touches_;
+  if (touch.time_ns >= batch_end_ns_) finish_batch(touch.time_ns);
   for (const int partner : table_.take(touch)) {
-    recent_.add(touch.thread, partner);
+    ++fresh_;
+    batch_.add(touch.thread, partner);
     whole_.add(touch.thread, partner);
   }
+}
+
+void Agent::finish_batch(std::uint64_t time_ns) {
+  recent_.add(batch_);
+  if (last_decision_ns_ == first_look_ns_) {
+    busy_.resize(at(batch_.size()));
+    std::iota(busy_.begin(), busy_.end(), 0);
+  }
+  chance_ += batch_.spread(busy_).squares;
+  batch_.clear();
+  batch_end_ns_ = time_ns + static_cast<std::uint64_t>(options_.batch_ms) * 1'000'000U;
 }
 
 std::optional<Decision> Agent::take(const Look& look) {
   if (!has_looked_) {
     has_looked_ = true;
-    last_decision_ns_ = look.time_ns;
+    first_look_ns_ = last_decision_ns_ = look.time_ns;
     at_work(look);  // from here on
     return std::nullopt;
   }
   const auto passed_ns = static_cast<double>(look.time_ns - last_decision_ns_);
   if (passed_ns < interval_ms_ * 1e6) return std::nullopt;
+  finish_batch(look.time_ns);
   Decision decision = decide(look);
   recent_.scale(options_.kept_after_decision);
+  chance_ *= options_.kept_after_decision * options_.kept_after_decision;
+  busy_ = decision.threads;
+  fresh_ = 0;
   seen_s_ *= options_.kept_after_decision;
   table_.age();
   last_decision_ns_ = look.time_ns;
@@ -162,22 +177,10 @@ std::vector<int> Agent::at_work(const Look& look) {
 }
 
 bool Agent::all_alike(const std::vector<int>& threads) const {
-  double pairs = 0;
-  double sum = 0;
-  double squares = 0;
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const double count = recent_.at(threads[i], threads[j]);
-      ++pairs;
-      sum += count;
-      squares += count * count;
-    }
-  }
-  if (pairs < 2) return false;
-  const double mean = sum / pairs;
-  const double variance = squares / pairs - mean * mean;
-  const double by_chance = counts_a_touch * mean;
-  return variance - by_chance < std::pow(options_.least_variation * mean, 2);
+  const SharingMatrix::Spread spread = recent_.spread(threads);
+  if (spread.pairs < 2) return false;
+  const double beyond_chance = spread.squares - options_.chance_taken_off * chance_;
+  return beyond_chance / spread.pairs < std::pow(options_.least_variation * spread.mean(), 2);
 }
 
 Decision Agent::decide(const Look& look) {
@@ -186,11 +189,12 @@ Decision Agent::decide(const Look& look) {
   Decision decision{.time_ns = look.time_ns,
                     .interval_ms = static_cast<int>(std::lround(passed_ns / 1e6)),
                     .threads = at_work(look)};
-  const auto threads = static_cast<double>(decision.threads.size());
+  const double least =
+      options_.least_counts_a_thread * static_cast<double>(decision.threads.size());
   decision.counts = total_bytes(recent_.graph(decision.threads));
   if (decision.threads.size() < 2) {
     decision.reason = Reason::one_thread;
-  } else if (decision.counts < options_.least_counts_a_thread * threads) {
+  } else if (decision.counts < least || fresh_ < (1 - options_.kept_after_decision) * least) {
     decision.reason = Reason::too_few_touches;
   } else if (all_alike(decision.threads)) {
     decision.reason = Reason::all_alike;
@@ -236,7 +240,7 @@ void Agent::look_for_better(const Look& look, Decision& decision) {
     if (decision.present[i] != decision.wanted[i]) ++decision.moved;
   }
   const double before_ns = hop_bytes(problem, problem.present);
-  const Gain gain = gain_of(problem, better);
+  const Gain gain = gain_of(problem, better, std::max(chance_ / decision.counts, 1.0));
   decision.saved = before_ns > 0 ? gain.ns / before_ns : 0;
   // A page is looked at every few milliseconds, in which its lines go to and fro many times: what
   // is seen once stands for each of its lines once, which is the least.

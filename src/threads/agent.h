@@ -33,14 +33,18 @@ struct AgentOptions {
   double nearly_same = 0.05;  // of all pairs may have changed their nearest common cache
   // A thread that uses less than this share of what the busiest uses is a helper.
   double least_share_of_busiest = 0.1;
-  double least_counts_a_thread = 10;  // fewer say nothing
-  // All pairs are alike below that: the variation of their counts, without what chance makes,
-  // in parts of their mean. Two groups that share within only have 1.0 and more. Who takes turns on
-  // a processor alone makes 0.3 to 0.5 of what all share alike.
+  // Fewer say nothing: in all that has not faded. A quarter of it has to be new, as it is where a
+  // pattern stays: what happened once is not seen twice.
+  double least_counts_a_thread = 10;
+  // All pairs are alike below that: the variation of their counts in parts of their mean, without
+  // what chance makes. Groups of half the threads that share within only have 1.0.
   double least_variation = 0.5;
-  double deviations = 2;  // of the gain that are taken off, so that chance moves nobody
+  double chance_taken_off = 2;  // so many times what chance makes, for that
+  double deviations = 2;        // of the gain that are taken off, so that chance moves nobody
   double must_pay_within_s = 10;
   int cool_off_ms = 1000;  // after a move
+  // What is counted within such a time hangs together: threads take turns.
+  int batch_ms = 50;
   std::uint32_t page_bytes = 4096;
 };
 
@@ -97,6 +101,7 @@ class Agent {
  private:
   Decision decide(const Look& look);
   std::vector<int> at_work(const Look& look);
+  void finish_batch(std::uint64_t time_ns);
   bool all_alike(const std::vector<int>& threads) const;
   void look_for_better(const Look& look, Decision& decision);
   Reason judge(const Decision& decision, const place::SlotTree& tree);
@@ -108,11 +113,17 @@ class Agent {
   machine::CpuSet allowed_;
   AgentOptions options_;
   TouchTable table_;
-  SharingMatrix recent_, whole_;
-  double seen_s_ = 0;  // the time that `recent_` stands for
+  SharingMatrix batch_, recent_, whole_;
+  std::uint64_t batch_end_ns_ = 0;
+  // What the spread of `recent_` would be, were all pairs alike: each batch by itself, for those
+  // are all that is independent of each other.
+  double chance_ = 0;
+  double fresh_ = 0;       // counted since the last decision
+  std::vector<int> busy_;  // at the last decision; all that were seen before there was one
+  double seen_s_ = 0;      // the time that `recent_` stands for
   std::uint64_t touches_ = 0;
   int interval_ms_;
-  std::uint64_t last_decision_ns_ = 0;
+  std::uint64_t first_look_ns_ = 0, last_decision_ns_ = 0;
   bool has_looked_ = false;
   std::vector<std::uint64_t> cpu_before_ns_;  // by thread, at the last decision
   // By thread: where a move has put it; -1: where the system has.

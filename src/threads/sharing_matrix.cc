@@ -23,6 +23,27 @@ double SharingMatrix::at(int a, int b) const {
   return counts_[corner(a, b)];
 }
 
+void SharingMatrix::add(const SharingMatrix& other) {
+  size_ = std::max(size_, other.size_);
+  if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size(), 0);
+  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
+}
+
+SharingMatrix::Spread SharingMatrix::spread(std::span<const int> threads) const {
+  Spread spread;
+  double squares = 0;
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double count = at(threads[i], threads[j]);
+      ++spread.pairs;
+      spread.sum += count;
+      squares += count * count;
+    }
+  }
+  if (spread.pairs > 0) spread.squares = squares - spread.sum * spread.mean();
+  return spread;
+}
+
 void SharingMatrix::scale(double factor) {
   for (double& count : counts_) count *= factor;
 }

@@ -4,6 +4,7 @@
 // How often each two threads were seen to touch a page one after the other.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,17 @@ class SharingMatrix {
   // pre: a and b differ, and are 0 or more.
   void add(int a, int b);
   double at(int a, int b) const;
+  void add(const SharingMatrix& other);
   void scale(double factor);
+  void clear() { std::fill(counts_.begin(), counts_.end(), 0); }
+
+  // Over all pairs of these threads: their number, the sum of their counts, and the squares of what
+  // each is off their mean.
+  struct Spread {
+    double pairs = 0, sum = 0, squares = 0;
+    double mean() const { return sum / pairs; }
+  };
+  Spread spread(std::span<const int> threads) const;
 
   // Of these threads, in their order.
   place::Graph graph(std::span<const int> threads) const;
