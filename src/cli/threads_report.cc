@@ -148,7 +148,7 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
 
 std::string cost_text(const threads::Watched& watched) {
   const threads::Spent& spent = watched.spent;
-  if (spent.program_s <= 0) return "";
+  if (spent.faults == 0) return "";
   return fmt::format(
       "watching took {:.1f} % of {:.2f} s of processor time: {} induced faults of {}, and {} of "
       "huddle's own",

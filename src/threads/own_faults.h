@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The two mechanisms tried on this process itself: do they have an effect here, and what does a
-// fault cost?
+// The mechanisms tried on this process itself: do they have an effect here, and what does a fault
+// cost? A call that succeeds says little: some do nothing in kernels that were built without them.
 #pragma once
 
 #include <string>
@@ -19,5 +19,7 @@ struct Trial {
 Trial try_page_faults();
 // Protected pages are unprotected by the kernel when they are written to, and that is seen.
 Trial try_protection();
+// The kernel notes which pages are written to after it was told to forget that.
+Trial try_soft_dirty();
 
 }  // namespace huddle::threads

@@ -95,6 +95,7 @@ class Session {
       watched_.spent.agent_s = own_cpu_s() - agent_before_s;
       round();
     }
+    while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
     pass_touches();
     ::waitpid(start_.process(), &watched_.wait_status, 0);
     watched_.seconds = static_cast<double>(now_ns() - start_ns_) * 1e-9;
@@ -142,6 +143,7 @@ class Session {
   }
 
   void take_in(Arrival arrival) {
+    has_arrived_ = true;
     if (!arrival.userfaultfd.is_open()) {
       refused_ = arrival.error;
       return;
@@ -215,7 +217,7 @@ class Session {
     } else if (refused_ != 0) {
       all.push_back(fmt::format("the program got no userfaultfd ({}): writes were not made visible",
                                 std::strerror(refused_)));
-    } else if (protections_.empty()) {
+    } else if (!has_arrived_) {
       all.emplace_back(
           "nothing could be preloaded into the program (is it linked statically?): writes were not "
           "made visible, only its own page faults were seen");
@@ -237,6 +239,7 @@ class Session {
   std::map<pid_t, Protection> protections_;
   std::vector<PageFault> batch_;
   Watched watched_;
+  bool has_arrived_ = false;
   int refused_ = 0;
   Listener::Wish wish_;
   place::Random random_{1};
