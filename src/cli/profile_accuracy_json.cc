@@ -39,6 +39,7 @@ std::string accuracy_json(const std::vector<threads::Accuracy>& all) {
   Json patterns = Json::array();
   for (const threads::Accuracy& one : all) patterns.push_back(one_json(one));
   return json_text({{"schema", accuracy_json_schema},
+                    {"command", "profile"},
                     {"notes", all.front().watched.notes},
                     {"patterns", std::move(patterns)}});
 }

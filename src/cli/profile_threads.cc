@@ -76,7 +76,8 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   Witness witness(agent);
   threads::Watched watched = watch_program(program, witness);
 
-  ThreadsSubject subject{.title = profile.command.front(),
+  ThreadsSubject subject{.command = "profile",
+                         .title = profile.command.front(),
                          .machine = picture::machine_title(machine.loaded.machine),
                          .matrix = {},
                          .threads = threads_at_work(witness.events()),

@@ -45,10 +45,10 @@ Json pairs_json(const ThreadsSubject& subject) {
 }  // namespace
 
 std::string threads_json(const ThreadsSubject& subject) {
-  Json document = {{"schema", threads_json_schema}, {"program", subject.title},
-                   {"machine", subject.machine},    {"threads", subject.threads},
-                   {"touches", subject.touches},    {"replaced", subject.replaced},
-                   {"notes", subject.notes}};
+  Json document = {{"schema", threads_json_schema}, {"command", subject.command},
+                   {"program", subject.title},      {"machine", subject.machine},
+                   {"threads", subject.threads},    {"touches", subject.touches},
+                   {"replaced", subject.replaced},  {"notes", subject.notes}};
   document["pairs"] = pairs_json(subject);
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));

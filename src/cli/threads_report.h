@@ -19,6 +19,7 @@ namespace huddle::cli {
 
 // Of a recording, or of a program that was watched to its end.
 struct ThreadsSubject {
+  std::string command;       // "profile" or "watch"
   std::string title;         // the program or the file
   std::string machine;       // its name
   place::CommMatrix matrix;  // of the threads at work

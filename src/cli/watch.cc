@@ -56,7 +56,8 @@ class WatchCommand : public Command {
                                   .page_bytes = recording.page_bytes};
     if (as_printed_) options.counting = threads::Counting::newcomers;
     threads::Agent agent(model, model.machine().topology.pus, options);
-    ThreadsSubject subject{.title = replay_,
+    ThreadsSubject subject{.command = "watch",
+                           .title = replay_,
                            .machine = picture::machine_title(machine.loaded.machine),
                            .matrix = {},
                            .threads = threads_at_work(recording.events),

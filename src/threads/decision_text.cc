@@ -51,7 +51,7 @@ std::string text_of(const Decision& decision) {
       return "do nothing: fewer than two threads at work";
     case Reason::too_few_touches:
       return fmt::format(
-          "do nothing: {} touched pages of one another too seldom to tell ({:.0f} times)",
+          "do nothing: {}, pages passed from one to another {:.0f} times: too few to tell",
           at_work(decision), decision.counts);
     case Reason::all_alike:
       return fmt::format("do nothing: each two of {} share about as much as any other two",

@@ -179,7 +179,7 @@ class Session {
     for (const pid_t process : watched) program_s += process_cpu_s(process);
     Spent& spent = watched_.spent;
     spent.program_s = std::max(spent.program_s, program_s);
-    wish_ = listener_.take(Look{time_ns - start_ns_, threads_.look(watched)});
+    wish_ = listener_.take(Look{in_order(time_ns), threads_.look(watched)});
     next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
     if (wish_.touches && time_ns >= next_search_ns_) {
       for (auto& [process, protection] : protections_) protection.find_ranges();
@@ -205,9 +205,16 @@ class Session {
       ++watched_.touches;
       // Pages of different processes are different pages.
       const auto space = static_cast<std::uint64_t>(place - watched.begin()) << 52U;
-      listener_.take(Touch{fault.time_ns - std::min(start_ns_, fault.time_ns), thread,
-                           fault.address / page_bytes_ + space, true});
+      listener_.take(
+          Touch{in_order(fault.time_ns), thread, fault.address / page_bytes_ + space, true});
     }
+  }
+
+  // Since the start. Rings are read one after the other, while faults go on: what comes late is
+  // told as of now.
+  std::uint64_t in_order(std::uint64_t time_ns) {
+    last_ns_ = std::max(last_ns_, time_ns - std::min(start_ns_, time_ns));
+    return last_ns_;
   }
 
   std::vector<std::string> notes() const {
@@ -244,6 +251,7 @@ class Session {
   Listener::Wish wish_;
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
+  std::uint64_t last_ns_ = 0;  // that was passed on
   std::uint64_t start_ns_ = 0, next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
   std::uint64_t page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 };
