@@ -3,6 +3,7 @@
 #include "base/system.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +31,14 @@ bool System::exists(std::string_view path) const {
 std::optional<std::string> System::read(std::string_view path) const {
   std::ifstream file(at(path), std::ios::binary);
   if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // By read(), which notes an error in the stream; iterators throw it. What /proc tells of a thread
+  // can end in the middle, with the thread.
+  std::string text;
+  std::array<char, 4096> part;
+  do {
+    file.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  } while (file);
   if (file.bad()) return std::nullopt;
   text.erase(text.find_last_not_of(white) + 1);
   return text;

@@ -38,7 +38,7 @@ threads::WatchedProgram pattern_program() {
   std::error_code ignored;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", ignored);
   const launch::Library library = launch::find_library(own.string());
-  const std::filesystem::path program = std::filesystem::path(library.folder) / "huddle_pattern";
+  const std::filesystem::path program = std::filesystem::path(library.folder) / "huddle-pattern";
   if (!std::filesystem::exists(program, ignored)) {
     throw FailureError(
         fmt::format("{} is not there: build or install huddle as a whole", program.string()));

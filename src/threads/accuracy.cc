@@ -101,7 +101,7 @@ class Examiner : public Listener {
 Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program) {
   if (pattern == Pattern::change) seconds *= 2;  // so many for each half
   const std::string name(known_patterns[static_cast<std::size_t>(pattern)]);
-  program.words = {"huddle_pattern", name, fmt::format("{}", seconds)};
+  program.words = {"huddle-pattern", name, fmt::format("{}", seconds)};
   const machine::Machine machine = roomy_machine();
   const machine::CostModel model(machine);
   Agent agent(model, machine.topology.pus, {});

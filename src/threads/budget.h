@@ -28,9 +28,6 @@ struct Budget {
     const double left_s = share * spent.program_s - spent.cost_s(fault_s);
     return static_cast<int>(std::clamp(left_s / fault_s, 0.0, static_cast<double>(most_faults)));
   }
-  double used_share(const Spent& spent) const {
-    return spent.program_s > 0 ? spent.cost_s(fault_s) / spent.program_s : 0;
-  }
 };
 
 }  // namespace huddle::threads

@@ -74,6 +74,9 @@ std::optional<Arrival> HelperPort::accept() const {
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
     arrival.userfaultfd = memory::Descriptor(fd);
   }
+  // It closes its own copy, then the connection.
+  char nothing = 0;
+  (void)!::recv(peer.number(), &nothing, 1, 0);
   return arrival;
 }
 

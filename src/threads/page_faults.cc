@@ -21,10 +21,10 @@
 namespace huddle::threads {
 namespace {
 
-// 4096 faults a processor between two looks at the rings; 256 of a single thread, of which there
-// may be many: what an ordinary user may lock is counted together.
+// 4096 faults a processor between two looks at the rings. What an ordinary user may lock is 516 KB a
+// processor, as kernels are set.
 constexpr std::size_t pages_a_processor = 32;
-constexpr std::size_t pages_a_thread = 2;
+constexpr std::size_t pages_a_thread = 4;
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
@@ -70,8 +70,8 @@ struct Lost {
 
 }  // namespace
 
-PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread)
-    : event(std::move(opened)), thread(of_thread), bytes((data_pages + 1) * page_bytes()) {
+PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages)
+    : event(std::move(opened)), bytes((data_pages + 1) * page_bytes()) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.number(), 0);
   if (at != MAP_FAILED) head = static_cast<perf_event_mmap_page*>(at);
 }
@@ -79,13 +79,11 @@ PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages, pid_t 
 PageFaults::Ring::Ring(Ring&& other) noexcept
     : event(std::move(other.event)),
       head(std::exchange(other.head, nullptr)),
-      thread(other.thread),
       bytes(other.bytes) {}
 
 PageFaults::Ring& PageFaults::Ring::operator=(Ring&& other) noexcept {
   std::swap(event, other.event);
   std::swap(head, other.head);
-  std::swap(thread, other.thread);
   std::swap(bytes, other.bytes);
   return *this;
 }
@@ -108,30 +106,22 @@ PageFaults PageFaults::from_exec_of(pid_t process) {
       if (errno == ENODEV) continue;  // that processor is switched off
       fail_to_open(errno);
     }
-    Ring ring(std::move(event), pages_a_processor, 0);
+    Ring ring(std::move(event), pages_a_processor);
     if (ring.head == nullptr) fail_to_open(errno);
     faults.rings_.push_back(std::move(ring));
   }
   return faults;
 }
 
-bool PageFaults::add_thread(pid_t thread) {
+std::optional<PageFaults> PageFaults::of_this_thread() {
   perf_event_attr attr = attributes();
-  memory::Descriptor event = open_event(attr, thread, -1);
-  if (!event.is_open()) return false;
-  Ring ring(std::move(event), pages_a_thread, thread);
-  if (ring.head == nullptr) return false;
-  rings_.push_back(std::move(ring));
-  return true;
-}
-
-bool PageFaults::is_watching(pid_t thread) const {
-  return std::any_of(rings_.begin(), rings_.end(),
-                     [thread](const Ring& ring) { return ring.thread == thread; });
-}
-
-void PageFaults::forget_thread(pid_t thread) {
-  std::erase_if(rings_, [thread](const Ring& ring) { return ring.thread == thread; });
+  memory::Descriptor event = open_event(attr, 0, -1);
+  if (!event.is_open()) return std::nullopt;
+  Ring ring(std::move(event), pages_a_thread);
+  if (ring.head == nullptr) return std::nullopt;
+  PageFaults faults;
+  faults.rings_.push_back(std::move(ring));
+  return faults;
 }
 
 void PageFaults::drain(std::vector<PageFault>& faults) {

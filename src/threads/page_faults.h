@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "memory/descriptor.h"
@@ -28,12 +29,8 @@ class PageFaults {
   // Of this process, its threads and its children from its next exec() on. Throws FailureError that
   // says what to do.
   static PageFaults from_exec_of(pid_t process);
-  // Of a running process, thread by thread: see add_thread(). None at first.
-  static PageFaults of_running() { return {}; }
-  // Of a single thread from now on. False where it is gone or may not be watched.
-  bool add_thread(pid_t thread);
-  bool is_watching(pid_t thread) const;
-  void forget_thread(pid_t thread);
+  // Of the thread that asks, from now on. Nothing where the kernel refuses it: errno says why.
+  static std::optional<PageFaults> of_this_thread();
 
   // Adds what has come since the last call, in the order of time.
   void drain(std::vector<PageFault>& faults);
@@ -43,14 +40,14 @@ class PageFaults {
   struct Ring {
     memory::Descriptor event;
     perf_event_mmap_page* head = nullptr;
-    pid_t thread = 0;  // 0: all of a processor
     std::size_t bytes = 0;
 
-    Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread);
+    Ring(memory::Descriptor opened, std::size_t data_pages);
     Ring(Ring&& other) noexcept;
     Ring& operator=(Ring&& other) noexcept;
     ~Ring();
   };
+  PageFaults() = default;
   void drain(Ring& ring, std::vector<PageFault>& faults);
 
   std::vector<Ring> rings_;

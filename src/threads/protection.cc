@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,19 +18,35 @@
 #include "threads/page_scan.h"
 
 namespace huddle::threads {
+namespace {
+
+// The helper has closed the one that it has handed over.
+bool has_userfaultfd(pid_t process) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/fd", process), error)) {
+    const fs::path target = fs::read_symlink(entry.path(), error);
+    if (target == "anon_inode:[userfaultfd]") return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Protection::Protection(pid_t process, memory::Descriptor userfaultfd)
     : process_(process),
       userfaultfd_(std::move(userfaultfd)),
       pagemap_(::open(fmt::format("/proc/{}/pagemap", process).c_str(), O_RDONLY | O_CLOEXEC)) {}
 
-void Protection::find_ranges() {
+bool Protection::find_ranges() {
+  if (has_userfaultfd(process_)) return false;
   std::vector<AddressRange> ranges;
   const std::vector<std::string> maps = System().lines(fmt::format("/proc/{}/maps", process_));
   for (const AddressRange& range : writable_ranges(maps)) {
     if (register_range(range)) ranges.push_back(range);
   }
   window_.set_ranges(std::move(ranges));
+  return true;
 }
 
 void Protection::watch_only(const AddressRange& range) {

@@ -21,16 +21,14 @@ class Protection {
   // By the userfaultfd that the process has opened. When this ends, all protection ends.
   Protection(pid_t process, memory::Descriptor userfaultfd);
 
-  pid_t process() const { return process_; }
   bool works() const { return pagemap_.is_open(); }
-  // Looks which memory there is by now.
-  void find_ranges();
+  // Looks which memory there is by now. False where the program has opened a userfaultfd of its
+  // own: then this has to end, for memory can be registered with one only.
+  bool find_ranges();
   void watch_only(const AddressRange& range);
   // Protects pages of the sample that have been written to since they last were protected, up to so
   // many of them. How many faults that were.
   int rearm(int budget);
-
-  std::uint64_t bytes() const { return window_.bytes(); }  // of memory, all in all
 
  private:
   struct Scan {

@@ -29,8 +29,6 @@ class SampleWindow {
  public:
   // The window stays where it is among them, as far as they reach, and its pages are new again.
   void set_ranges(std::vector<AddressRange> ranges);
-  const std::vector<AddressRange>& ranges() const { return ranges_; }
-  std::uint64_t bytes() const { return all_bytes_; }
 
   // How many pages a call may protect where the budget allows so many.
   int most_pages(int budget) const { return is_first_pass() ? wanted_pages_ - found_ : budget; }

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -151,7 +152,7 @@ class Session {
     protections_.erase(arrival.process);
     Protection protection(arrival.process, std::move(arrival.userfaultfd));
     if (!protection.works()) return;
-    protection.find_ranges();
+    next_look_ns_ = next_search_ns_ = 0;  // now
     protections_.emplace(arrival.process, std::move(protection));
   }
 
@@ -166,14 +167,17 @@ class Session {
     pass_touches();
     if (now_ns() >= next_look_ns_) look();
     if (!wish_.touches || protections_.empty()) return;
-    const int most = budget_.faults_left(watched_.spent) / static_cast<int>(protections_.size());
+    int left = budget_.faults_left(watched_.spent);
     for (auto& [process, protection] : protections_) {
-      watched_.spent.faults += static_cast<std::uint64_t>(protection.rearm(most));
+      const int faults = protection.rearm(left);
+      left -= faults;
+      watched_.spent.faults += static_cast<std::uint64_t>(faults);
     }
   }
 
   void look() {
     const std::uint64_t time_ns = now_ns();
+    std::erase_if(protections_, [](const auto& one) { return ::kill(one.first, 0) != 0; });
     const std::vector<pid_t> watched = processes();
     double program_s = 0;
     for (const pid_t process : watched) program_s += process_cpu_s(process);
@@ -181,12 +185,18 @@ class Session {
     spent.program_s = std::max(spent.program_s, program_s);
     wish_ = listener_.take(Look{in_order(time_ns), threads_.look(watched)});
     next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
-    if (wish_.touches && time_ns >= next_search_ns_) {
-      for (auto& [process, protection] : protections_) protection.find_ranges();
-      next_search_ns_ = time_ns + search_ns;
-    }
+    if (wish_.touches && time_ns >= next_search_ns_) search(time_ns);
     const bool is_dear = spent.agent_s > most_of_budget_for_agent * budget_.share * spent.program_s;
     round_ns_ = std::clamp(is_dear ? round_ns_ * 2 : round_ns_ / 2, least_round_ns, most_round_ns);
+  }
+
+  void search(std::uint64_t time_ns) {
+    for (auto one = protections_.begin(); one != protections_.end();) {
+      const bool goes_on = one->second.find_ranges();
+      has_stepped_aside_ |= !goes_on;
+      one = goes_on ? std::next(one) : protections_.erase(one);
+    }
+    next_search_ns_ = time_ns + search_ns;
   }
 
   void pass_touches() {
@@ -229,6 +239,9 @@ class Session {
           "nothing could be preloaded into the program (is it linked statically?): writes were not "
           "made visible, only its own page faults were seen");
     }
+    if (has_stepped_aside_) {
+      all.emplace_back("the program uses userfaultfd itself: huddle has left its memory alone");
+    }
     if (faults_.lost() > 0) {
       all.push_back(fmt::format("{} page faults came too fast and were not seen", faults_.lost()));
     }
@@ -247,6 +260,7 @@ class Session {
   std::vector<PageFault> batch_;
   Watched watched_;
   bool has_arrived_ = false;
+  bool has_stepped_aside_ = false;
   int refused_ = 0;
   Listener::Wish wish_;
   place::Random random_{1};

@@ -89,7 +89,7 @@ TEST(Profile, FilesAreForMapAndWatch) {
   const std::string matrix = program.home().path("matrix.json");
   const std::string touches = program.home().path("app.touches");
   const Ran ran = program.run({"profile", "-o", matrix, "--record", touches,
-                               HUDDLE_BINARY_DIR "/lib/huddle/huddle_pattern", "pairs", "1"});
+                               HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern", "pairs", "1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("at work"));
   const Ran map = program.run({"map", matrix, "--machine", two_sockets});

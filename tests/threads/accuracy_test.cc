@@ -19,7 +19,7 @@ namespace {
 const std::string library = HUDDLE_BINARY_DIR "/lib/huddle/";
 
 WatchedProgram pattern_program() {
-  return {library + "huddle_pattern", {}, {}, library + "libhuddle_threads.so"};
+  return {library + "huddle-pattern", {}, {}, library + "libhuddle_threads.so"};
 }
 
 class Watching : public testing::Test {
