@@ -128,17 +128,21 @@ Trial try_protection() {
   ground.write_s();
   Protection protection(::getpid(), std::move(userfaultfd));
   protection.watch_only(ground.range());
-  protection.rearm(static_cast<int>(pages));
   // A fault that somebody looks at costs more.
   const std::optional<PageFaults> faults = PageFaults::of_this_thread();
-  const double protected_s = ground.write_s();
-  const double plain_s = ground.write_s();
-  const int written = protection.rearm(static_cast<int>(pages));
-  if (written != static_cast<int>(pages)) {
-    return {.why_not = "protected pages were written to, and the kernel did not tell which"};
+  // The dearest of some: what it costs here is not to be underrated.
+  constexpr int times = 5;
+  double most_s = 0;
+  protection.rearm(static_cast<int>(pages));
+  for (int i = 0; i < times; ++i) {
+    const double protected_s = ground.write_s();
+    const double plain_s = ground.write_s();
+    most_s = std::max(most_s, protected_s - plain_s);
+    if (protection.rearm(static_cast<int>(pages)) != static_cast<int>(pages)) {
+      return {.why_not = "protected pages were written to, and the kernel did not tell which"};
+    }
   }
-  return {.works = true,
-          .fault_s = std::max(protected_s - plain_s, 0.0) / static_cast<double>(pages)};
+  return {.works = true, .fault_s = most_s / static_cast<double>(pages)};
 }
 
 }  // namespace huddle::threads

@@ -21,8 +21,8 @@
 namespace huddle::threads {
 namespace {
 
-// 4096 faults a processor between two looks at the rings. What an ordinary user may lock is 516 KB a
-// processor, as kernels are set.
+// 4096 faults a processor between two looks at the rings. What an ordinary user may lock is 516 KB
+// a processor, as kernels are set.
 constexpr std::size_t pages_a_processor = 32;
 constexpr std::size_t pages_a_thread = 4;
 
@@ -77,9 +77,7 @@ PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages)
 }
 
 PageFaults::Ring::Ring(Ring&& other) noexcept
-    : event(std::move(other.event)),
-      head(std::exchange(other.head, nullptr)),
-      bytes(other.bytes) {}
+    : event(std::move(other.event)), head(std::exchange(other.head, nullptr)), bytes(other.bytes) {}
 
 PageFaults::Ring& PageFaults::Ring::operator=(Ring&& other) noexcept {
   std::swap(event, other.event);
