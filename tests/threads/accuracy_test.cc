@@ -4,14 +4,23 @@
 // Real programs that are watched: eight threads on whatever processors there are.
 #include "threads/accuracy.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
 
 #include "../base/scratch.h"
+#include "base/system.h"
 #include "threads/own_faults.h"
+#include "threads/thread_list.h"
 
 namespace huddle::threads {
 namespace {
@@ -99,6 +108,49 @@ TEST_F(Watching, LeavesNoDescriptorBehind) {
   ASSERT_EQ(std::system((count + scratch.path("unwatched")).c_str()), 0);
   watch_shell(count + scratch.path("watched"));
   EXPECT_EQ(descriptors_in(scratch.path("watched")), descriptors_in(scratch.path("unwatched")));
+}
+
+// By the first child of a process; 0: none.
+pid_t child_of(pid_t process) {
+  const auto children =
+      System().read(fmt::format("/proc/{0}/task/{0}/children", process)).value_or("");
+  return static_cast<pid_t>(std::atoi(children.c_str()));
+}
+
+// Whether some of its memory is registered with a userfaultfd that protects.
+bool is_registered(pid_t process) {
+  for (const std::string& line : System().lines(fmt::format("/proc/{}/smaps", process))) {
+    if (line.starts_with("VmFlags:") && line.find(" uw") != std::string::npos) return true;
+  }
+  return false;
+}
+
+// Asks again and again, for ten seconds.
+bool comes_true(const std::function<bool()>& what) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!what()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+TEST_F(Watching, WhenTheAgentIsKilledTheProgramRunsOnUnprotected) {
+  const pid_t agent = ::fork();
+  ASSERT_GE(agent, 0);
+  if (agent == 0) {
+    measure_accuracy(Pattern::pairs, 60, pattern_program());
+    ::_exit(0);
+  }
+  EXPECT_TRUE(comes_true([agent] { return is_registered(child_of(agent)); }));
+  const pid_t program = child_of(agent);
+  ASSERT_GT(program, 0);
+  ::kill(agent, SIGKILL);
+  ::waitpid(agent, nullptr, 0);
+  EXPECT_TRUE(comes_true([program] { return !is_registered(program); }));
+  EXPECT_EQ(::kill(program, 0), 0);
+  EXPECT_GT(process_cpu_s(program), 0);
+  ::kill(program, SIGKILL);
 }
 
 TEST_F(Watching, SaysWhatCannotBeStarted) {
