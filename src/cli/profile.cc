@@ -17,7 +17,7 @@ class ProfileCommand : public Command {
     return "Runs COMMAND to its end and watches which of its threads write to the same memory, one "
            "after the other. The program is as it is, and needs no root: some of its pages are "
            "write-protected again and again, and the kernel's page faults tell which thread wrote "
-           "next. That costs at most 2 % of the processor time that the program uses. Reads are "
+           "next. That is kept to 2 % of the processor time that the program uses. Reads are "
            "not seen.";
   }
   std::string examples() const override {

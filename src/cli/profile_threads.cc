@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "cli/machine_in_question.h"
 #include "cli/threads_report.h"
-#include "launch/inspect.h"
+#include "cli/witness.h"
 #include "launch/preload.h"
 #include "launch/program_path.h"
 #include "machine/discover.h"
@@ -20,34 +20,6 @@
 
 namespace huddle::cli {
 namespace {
-
-// Keeps what was seen, and asks the agent as it goes.
-class Witness : public threads::Listener {
- public:
-  explicit Witness(threads::Agent& agent) : agent_(agent) {}
-
-  void take(const threads::Touch& touch) override {
-    agent_.take(touch);
-    events_.emplace_back(touch);
-  }
-  Wish take(const threads::Look& look) override {
-    events_.emplace_back(look);
-    if (std::optional<threads::Decision> decision = agent_.take(look)) {
-      decisions_.push_back(std::move(*decision));
-    }
-    // As long as nobody has looked twice, nobody knows how many are at work.
-    return {decisions_.empty() || decisions_.back().threads.size() > 1, agent_.interval_ms()};
-  }
-
-  const threads::Events& events() const { return events_; }
-  threads::Events take_events() { return std::move(events_); }
-  const std::vector<threads::Decision>& decisions() const { return decisions_; }
-
- private:
-  threads::Agent& agent_;
-  threads::Events events_;
-  std::vector<threads::Decision> decisions_;
-};
 
 threads::WatchedProgram program_of(const std::vector<std::string>& command) {
   const std::vector<std::string> environment = settings::process_sources().environment;

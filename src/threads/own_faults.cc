@@ -106,14 +106,14 @@ Trial try_soft_dirty() {
 }
 
 Trial try_page_faults() {
-  std::optional<PageFaults> faults = PageFaults::of_this_thread();
-  if (!faults) {
+  PageFaults faults;
+  if (!faults.add_thread(::gettid())) {
     return {.why_not = fmt::format("the kernel refuses the event ({})", std::strerror(errno))};
   }
   Ground ground;
   ground.write_s();
   // A ring of one thread has room for about so many.
-  if (seen_in(ground.range(), *faults) < pages / 2) return {.why_not = "faults are not reported"};
+  if (seen_in(ground.range(), faults) < pages / 2) return {.why_not = "faults are not reported"};
   return {.works = true};
 }
 
@@ -129,7 +129,8 @@ Trial try_protection() {
   Protection protection(::getpid(), std::move(userfaultfd));
   protection.watch_only(ground.range());
   // A fault that somebody looks at costs more.
-  const std::optional<PageFaults> faults = PageFaults::of_this_thread();
+  PageFaults faults;
+  faults.add_thread(::gettid());
   // The dearest of some: what it costs here is not to be underrated.
   constexpr int times = 5;
   double most_s = 0;

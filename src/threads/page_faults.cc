@@ -47,15 +47,6 @@ memory::Descriptor open_event(perf_event_attr& attr, pid_t thread, int processor
       ::syscall(SYS_perf_event_open, &attr, thread, processor, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
-[[noreturn]] void fail_to_open(int error) {
-  const char* remedy = error == EACCES || error == EPERM
-                           ? ": as root, sysctl kernel.perf_event_paranoid=2 lets users watch "
-                             "programs of their own"
-                           : "";
-  throw FailureError(
-      fmt::format("page faults cannot be watched ({}){}", std::strerror(error), remedy));
-}
-
 // As sampled: what attributes() asks for, in the kernel's order.
 struct Sample {
   perf_event_header header;
@@ -70,8 +61,8 @@ struct Lost {
 
 }  // namespace
 
-PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages)
-    : event(std::move(opened)), bytes((data_pages + 1) * page_bytes()) {
+PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread)
+    : event(std::move(opened)), thread(of_thread), bytes((data_pages + 1) * page_bytes()) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.number(), 0);
   if (at != MAP_FAILED) head = static_cast<perf_event_mmap_page*>(at);
 }
@@ -82,12 +73,22 @@ PageFaults::Ring::Ring(Ring&& other) noexcept
 PageFaults::Ring& PageFaults::Ring::operator=(Ring&& other) noexcept {
   std::swap(event, other.event);
   std::swap(head, other.head);
+  std::swap(thread, other.thread);
   std::swap(bytes, other.bytes);
   return *this;
 }
 
 PageFaults::Ring::~Ring() {
   if (head != nullptr) ::munmap(head, bytes);
+}
+
+void PageFaults::fail_to_open(int error) {
+  const char* remedy = error == EACCES || error == EPERM
+                           ? ": as root, sysctl kernel.perf_event_paranoid=2 lets users watch "
+                             "programs of their own"
+                           : "";
+  throw FailureError(
+      fmt::format("page faults cannot be watched ({}){}", std::strerror(error), remedy));
 }
 
 // An event that children inherit has to be of one processor, or its ring cannot be mapped.
@@ -104,22 +105,30 @@ PageFaults PageFaults::from_exec_of(pid_t process) {
       if (errno == ENODEV) continue;  // that processor is switched off
       fail_to_open(errno);
     }
-    Ring ring(std::move(event), pages_a_processor);
+    Ring ring(std::move(event), pages_a_processor, 0);
     if (ring.head == nullptr) fail_to_open(errno);
     faults.rings_.push_back(std::move(ring));
   }
   return faults;
 }
 
-std::optional<PageFaults> PageFaults::of_this_thread() {
+bool PageFaults::add_thread(pid_t thread) {
   perf_event_attr attr = attributes();
-  memory::Descriptor event = open_event(attr, 0, -1);
-  if (!event.is_open()) return std::nullopt;
-  Ring ring(std::move(event), pages_a_thread);
-  if (ring.head == nullptr) return std::nullopt;
-  PageFaults faults;
-  faults.rings_.push_back(std::move(ring));
-  return faults;
+  memory::Descriptor event = open_event(attr, thread, -1);
+  if (!event.is_open()) return false;
+  Ring ring(std::move(event), pages_a_thread, thread);
+  if (ring.head == nullptr) return false;
+  rings_.push_back(std::move(ring));
+  return true;
+}
+
+bool PageFaults::is_watching(pid_t thread) const {
+  return std::any_of(rings_.begin(), rings_.end(),
+                     [thread](const Ring& ring) { return ring.thread == thread; });
+}
+
+void PageFaults::keep_threads(const std::map<pid_t, int>& alive) {
+  std::erase_if(rings_, [&alive](const Ring& ring) { return !alive.contains(ring.thread); });
 }
 
 void PageFaults::drain(std::vector<PageFault>& faults) {

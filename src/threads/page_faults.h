@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <vector>
 
 #include "memory/descriptor.h"
@@ -29,8 +29,15 @@ class PageFaults {
   // Of this process, its threads and its children from its next exec() on. Throws FailureError that
   // says what to do.
   static PageFaults from_exec_of(pid_t process);
-  // Of the thread that asks, from now on. Nothing where the kernel refuses it: errno says why.
-  static std::optional<PageFaults> of_this_thread();
+  // Of nobody, until threads are added.
+  PageFaults() = default;
+  // Of this thread from now on. False where the kernel refuses it: errno says why.
+  bool add_thread(pid_t thread);
+  bool is_watching(pid_t thread) const;
+  // Of threads that were added: others have ended.
+  void keep_threads(const std::map<pid_t, int>& alive);
+  // What to do about that errno.
+  [[noreturn]] static void fail_to_open(int error);
 
   // Adds what has come since the last call, in the order of time.
   void drain(std::vector<PageFault>& faults);
@@ -40,14 +47,14 @@ class PageFaults {
   struct Ring {
     memory::Descriptor event;
     perf_event_mmap_page* head = nullptr;
+    pid_t thread = 0;  // 0: all of a processor
     std::size_t bytes = 0;
 
-    Ring(memory::Descriptor opened, std::size_t data_pages);
+    Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread);
     Ring(Ring&& other) noexcept;
     Ring& operator=(Ring&& other) noexcept;
     ~Ring();
   };
-  PageFaults() = default;
   void drain(Ring& ring, std::vector<PageFault>& faults);
 
   std::vector<Ring> rings_;

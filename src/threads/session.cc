@@ -40,13 +40,6 @@ constexpr double most_of_budget_for_agent = 0.4;
 // Memory is looked for that often: programs ask for it at their start, mostly.
 constexpr std::uint64_t search_ns = 500'000'000;
 
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 // Signals that would end us are read instead, as long as this lives.
 class Signals {
  public:
@@ -79,7 +72,7 @@ class Signals {
 class Session {
  public:
   Session(const WatchedProgram& program, Listener& listener)
-      : listener_(listener),
+      : stream_(listener),
         trial_(program.helper.empty() ? Trial{} : try_protection()),
         start_(program.file, program.words, environment_of(program), signals_.before()),
         faults_(PageFaults::from_exec_of(start_.process())) {
@@ -88,21 +81,20 @@ class Session {
 
   Watched run() {
     const double agent_before_s = own_cpu_s();
-    start_ns_ = now_ns();
     start_.go();
     const memory::Descriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, start_.process(), 0)));
-    next_round_ns_ = next_look_ns_ = start_ns_;
     while (wait_for_round(hold.number())) {
       watched_.spent.agent_s = own_cpu_s() - agent_before_s;
       round();
     }
     while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
-    pass_touches();
+    stream_.pass(faults_, processes());
     ::waitpid(start_.process(), &watched_.wait_status, 0);
-    watched_.seconds = static_cast<double>(now_ns() - start_ns_) * 1e-9;
+    watched_.seconds = stream_.seconds();
+    watched_.touches = stream_.touches();
     watched_.fault_s = budget_.fault_s;
     watched_.lost = faults_.lost();
-    watched_.names = threads_.names();
+    watched_.names = stream_.threads().names();
     watched_.notes = notes();
     return std::move(watched_);
   }
@@ -164,7 +156,7 @@ class Session {
   }
 
   void round() {
-    pass_touches();
+    stream_.pass(faults_, processes());
     if (now_ns() >= next_look_ns_) look();
     if (!wish_.touches || protections_.empty()) return;
     int left = budget_.faults_left(watched_.spent);
@@ -183,7 +175,7 @@ class Session {
     for (const pid_t process : watched) program_s += process_cpu_s(process);
     Spent& spent = watched_.spent;
     spent.program_s = std::max(spent.program_s, program_s);
-    wish_ = listener_.take(Look{in_order(time_ns), threads_.look(watched)});
+    wish_ = stream_.look(watched);
     next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
     if (wish_.touches && time_ns >= next_search_ns_) search(time_ns);
     const bool is_dear = spent.agent_s > most_of_budget_for_agent * budget_.share * spent.program_s;
@@ -197,34 +189,6 @@ class Session {
       one = goes_on ? std::next(one) : protections_.erase(one);
     }
     next_search_ns_ = time_ns + search_ns;
-  }
-
-  void pass_touches() {
-    batch_.clear();
-    faults_.drain(batch_);
-    const std::vector<pid_t> watched = processes();
-    for (const PageFault& fault : batch_) {
-      const auto place = std::find(watched.begin(), watched.end(), fault.process);
-      if (place == watched.end()) continue;
-      int thread = threads_.number_of(fault.thread);
-      if (thread < 0) {
-        threads_.look(watched);
-        thread = threads_.number_of(fault.thread);
-      }
-      if (thread < 0) continue;  // gone before anybody could look
-      ++watched_.touches;
-      // Pages of different processes are different pages.
-      const auto space = static_cast<std::uint64_t>(place - watched.begin()) << 52U;
-      listener_.take(
-          Touch{in_order(fault.time_ns), thread, fault.address / page_bytes_ + space, true});
-    }
-  }
-
-  // Since the start. Rings are read one after the other, while faults go on: what comes late is
-  // told as of now.
-  std::uint64_t in_order(std::uint64_t time_ns) {
-    last_ns_ = std::max(last_ns_, time_ns - std::min(start_ns_, time_ns));
-    return last_ns_;
   }
 
   std::vector<std::string> notes() const {
@@ -248,16 +212,14 @@ class Session {
     return all;
   }
 
-  Listener& listener_;
+  TouchStream stream_;
   Signals signals_;
   HelperPort port_;
   Trial trial_;
   GatedStart start_;
   PageFaults faults_;
   Budget budget_;
-  ThreadList threads_;
   std::map<pid_t, Protection> protections_;
-  std::vector<PageFault> batch_;
   Watched watched_;
   bool has_arrived_ = false;
   bool has_stepped_aside_ = false;
@@ -265,12 +227,72 @@ class Session {
   Listener::Wish wish_;
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
-  std::uint64_t last_ns_ = 0;  // that was passed on
-  std::uint64_t start_ns_ = 0, next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
-  std::uint64_t page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
+};
+
+// A process that was there before us.
+class Attachment {
+ public:
+  Attachment(pid_t process, int seconds, Listener& listener)
+      : process_(process),
+        seconds_(seconds),
+        stream_(listener),
+        hold_(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))) {
+    if (!hold_.is_open()) throw FailureError(fmt::format("there is no process {}", process));
+  }
+
+  Watched run() {
+    const double agent_before_s = own_cpu_s();
+    const double program_before_s = process_cpu_s(process_);
+    Watched watched;
+    while (stream_.seconds() < seconds_ && wait_for_round()) {
+      stream_.pass(faults_, {process_});
+      if (now_ns() >= next_look_ns_) look();
+      watched.spent.program_s =
+          std::max(watched.spent.program_s, process_cpu_s(process_) - program_before_s);
+    }
+    watched.spent.agent_s = own_cpu_s() - agent_before_s;
+    watched.seconds = stream_.seconds();
+    watched.touches = stream_.touches();
+    watched.lost = faults_.lost();
+    watched.names = stream_.threads().names();
+    return watched;
+  }
+
+ private:
+  // False once the process has ended, or somebody wants us to stop.
+  bool wait_for_round() const {
+    std::array<pollfd, 2> waits = {
+        {{hold_.number(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}}};
+    const timespec patience{.tv_sec = 0, .tv_nsec = static_cast<long>(least_round_ns)};
+    return ::ppoll(waits.data(), waits.size(), &patience, nullptr) == 0;
+  }
+  void look() {
+    const Listener::Wish wish = stream_.look({process_});
+    next_look_ns_ = now_ns() + static_cast<std::uint64_t>(wish.next_look_ms) * 1'000'000U;
+    for (const auto& [thread, number] : stream_.threads().alive()) {
+      if (faults_.is_watching(thread) || faults_.add_thread(thread)) continue;
+      const int why = errno;
+      // A thread that has ended meanwhile is none to complain of.
+      if (why != ESRCH) PageFaults::fail_to_open(why);
+    }
+    faults_.keep_threads(stream_.threads().alive());
+  }
+
+  pid_t process_;
+  int seconds_;
+  Signals signals_;
+  TouchStream stream_;
+  memory::Descriptor hold_;
+  PageFaults faults_;
+  std::uint64_t next_look_ns_ = 0;
 };
 
 }  // namespace
+
+Watched watch_process(pid_t process, int seconds, Listener& listener) {
+  return Attachment(process, seconds, listener).run();
+}
 
 Watched watch_program(const WatchedProgram& program, Listener& listener) {
   return Session(program, listener).run();

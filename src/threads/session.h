@@ -5,25 +5,15 @@
 // on what it sees.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
 #include "threads/budget.h"
-#include "threads/touch.h"
+#include "threads/touch_stream.h"
 
 namespace huddle::threads {
-
-// Who is told.
-class Listener {
- public:
-  virtual ~Listener() = default;
-  virtual void take(const Touch& touch) = 0;
-  struct Wish {
-    bool touches = true;  // it is worth while to make threads' writes visible
-    int next_look_ms = 0;
-  };
-  virtual Wish take(const Look& look) = 0;
-};
 
 struct WatchedProgram {
   std::string file;                      // what is executed
@@ -46,5 +36,10 @@ struct Watched {
 // Starts it, and returns once it has ended. Signals that would end us meanwhile go to the program.
 // Throws FailureError where it cannot be started or watched.
 Watched watch_program(const WatchedProgram& program, Listener& listener);
+
+// A process that runs already, for so many seconds, until it ends, or until a signal asks us to
+// stop. Only the page faults are seen that it has anyway. Throws FailureError where it is not
+// there, or may not be watched.
+Watched watch_process(pid_t process, int seconds, Listener& listener);
 
 }  // namespace huddle::threads

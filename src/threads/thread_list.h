@@ -22,6 +22,8 @@ class ThreadList {
   std::vector<ThreadUse> look(const std::vector<pid_t>& processes);
   // -1: not known, or one too many.
   int number_of(pid_t thread) const;
+  // Their numbers by those of the operating system, as of the last look.
+  const std::map<pid_t, int>& alive() const { return numbers_; }
   // By number: as the program calls it, else as the program is called.
   const std::vector<std::string>& names() const { return names_; }
 

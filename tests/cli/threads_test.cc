@@ -2,8 +2,10 @@
 // Copyright the huddle contributors
 //
 // `huddle profile` and `huddle watch` as a person meets them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -63,6 +65,22 @@ TEST(Watch, SaysWhatIsWrong) {
   const Ran ran = program.run({"watch", "--replay", damaged});
   EXPECT_EQ(ran.status, 3);
   EXPECT_THAT(ran.err, HasSubstr("damaged:2: a line begins with"));
+}
+
+TEST(Watch, OfAProcessNeedsOneThatIsThere) {
+  const Program program;
+  EXPECT_EQ(program.run({"watch", "no-number"}).status, 2);
+  EXPECT_EQ(program.run({"watch", "1", "--replay", recording}).status, 2);
+  const Ran ran = program.run({"watch", "4194304"});  // one more than there can be
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("there is no process 4194304"));
+}
+
+TEST(Watch, ChangesNothingOfAProcess) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  const Ran ran = Program().run({"watch", fmt::format("{}", ::getpid()), "--seconds", "1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("does not make its writes visible"));
 }
 
 TEST(Profile, HasTheStatusOfItsProgram) {
