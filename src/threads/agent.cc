@@ -82,6 +82,22 @@ double pairs_changed(const place::SlotTree& tree, const std::vector<int>& before
   return pairs == 0 ? 0 : static_cast<double>(changed) / pairs;
 }
 
+// Hop-bytes where threads may sit on any processors of the tree.
+double way_ns(const place::Graph& graph, const place::SlotTree& tree,
+              const std::vector<int>& processors) {
+  double sum = 0;
+  for (int v = 0; v < graph.size(); ++v) {
+    const place::Graph::Row row = graph.row(v);
+    const int here = tree.slot_of({0, processors[at(v)]});
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const int there = tree.slot_of({0, processors[at(row.neighbours[i])]});
+      // A slot that was there at the last decision and is none now.
+      if (here >= 0 && there >= 0) sum += row.bytes[i] * tree.ns(here, there);
+    }
+  }
+  return sum;
+}
+
 struct Gain {
   double ns = 0;         // of all that was counted, a line each
   double deviation = 0;  // of that figure
@@ -119,13 +135,13 @@ void Agent::take(const Touch& touch) {
   ++touches_;
   if (touch.time_ns >= batch_end_ns_) finish_batch(touch.time_ns);
   for (const int partner : table_.take(touch)) {
-    ++fresh_;
     batch_.add(touch.thread, partner);
     whole_.add(touch.thread, partner);
   }
 }
 
 void Agent::finish_batch(std::uint64_t time_ns) {
+  fresh_.add(batch_);
   recent_.add(batch_);
   if (last_decision_ns_ == first_look_ns_) {
     busy_.resize(at(batch_.size()));
@@ -150,7 +166,7 @@ std::optional<Decision> Agent::take(const Look& look) {
   recent_.scale(options_.kept_after_decision);
   chance_ *= options_.kept_after_decision * options_.kept_after_decision;
   busy_ = decision.threads;
-  fresh_ = 0;
+  fresh_.clear();
   seen_s_ *= options_.kept_after_decision;
   table_.age();
   last_decision_ns_ = look.time_ns;
@@ -194,7 +210,8 @@ Decision Agent::decide(const Look& look) {
   decision.counts = total_bytes(recent_.graph(decision.threads));
   if (decision.threads.size() < 2) {
     decision.reason = Reason::one_thread;
-  } else if (decision.counts < least || fresh_ < (1 - options_.kept_after_decision) * least) {
+  } else if (decision.counts < least ||
+             fresh_.spread(decision.threads).sum < (1 - options_.kept_after_decision) * least) {
     decision.reason = Reason::too_few_touches;
   } else if (all_alike(decision.threads)) {
     decision.reason = Reason::all_alike;
@@ -257,17 +274,25 @@ double Agent::refill_s(const place::SlotTree& tree) const {
   return lines * tree.levels().back().ns * 1e-9;
 }
 
+bool Agent::confirmed(const Decision& decision, const place::SlotTree& tree) const {
+  const place::Graph graph = fresh_.graph(decision.threads);
+  const double before = way_ns(graph, tree, decision.present);
+  const double after = way_ns(graph, tree, last_wish_->processors);
+  return before - after >= options_.least_confirmed * last_wish_->saved * before;
+}
+
 Reason Agent::judge(const Decision& decision, const place::SlotTree& tree) {
   const bool known = last_wish_ && last_wish_->threads == decision.threads;
   const bool same =
-      known && pairs_changed(tree, last_wish_->processors, decision.wanted) <= options_.nearly_same;
+      known && confirmed(decision, tree) &&
+      pairs_changed(tree, last_wish_->processors, decision.wanted) <= options_.nearly_same;
   const bool stays = decision.moved == 0 || decision.saved <= 0;
   adjust_interval(same || stays);
   if (stays || decision.gain_s <= decision.cost_s) {
     last_wish_.reset();
     return stays ? Reason::best_already : Reason::too_little_gain;
   }
-  last_wish_ = Wish{decision.threads, decision.wanted};
+  last_wish_ = Wish{decision.threads, decision.wanted, decision.saved};
   if (!same) return Reason::seen_once;
   if (last_move_ns_ &&
       static_cast<double>(decision.time_ns - *last_move_ns_) < options_.cool_off_ms * 1e6) {

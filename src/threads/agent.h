@@ -41,6 +41,8 @@ struct AgentOptions {
   double least_variation = 0.5;
   double chance_taken_off = 2;  // so many times what chance makes, for that
   double deviations = 2;        // of the gain that are taken off, so that chance moves nobody
+  // Of what a placement was to save, what has been seen since must confirm so much.
+  double least_confirmed = 0.5;
   double must_pay_within_s = 10;
   int cool_off_ms = 1000;  // after a move
   // What is counted within such a time hangs together: threads take turns.
@@ -105,6 +107,8 @@ class Agent {
   bool all_alike(const std::vector<int>& threads) const;
   void look_for_better(const Look& look, Decision& decision);
   Reason judge(const Decision& decision, const place::SlotTree& tree);
+  // What has been seen since the last decision says the same of what was wanted then.
+  bool confirmed(const Decision& decision, const place::SlotTree& tree) const;
   int present_processor(const Look& look, int thread) const;
   double refill_s(const place::SlotTree& tree) const;  // of one core's caches
   void adjust_interval(bool same);
@@ -113,12 +117,11 @@ class Agent {
   machine::CpuSet allowed_;
   AgentOptions options_;
   TouchTable table_;
-  SharingMatrix batch_, recent_, whole_;
+  SharingMatrix batch_, fresh_, recent_, whole_;  // fresh: since the last decision
   std::uint64_t batch_end_ns_ = 0;
   // What the spread of `recent_` would be, were all pairs alike: each batch by itself, for those
   // are all that is independent of each other.
   double chance_ = 0;
-  double fresh_ = 0;       // counted since the last decision
   std::vector<int> busy_;  // at the last decision; all that were seen before there was one
   double seen_s_ = 0;      // the time that `recent_` stands for
   std::uint64_t touches_ = 0;
@@ -130,6 +133,7 @@ class Agent {
   std::vector<int> bound_;
   struct Wish {
     std::vector<int> threads, processors;
+    double saved = 0;
   };
   std::optional<Wish> last_wish_;
   std::optional<std::uint64_t> last_move_ns_;

@@ -96,6 +96,21 @@ TEST_F(AgentTest, FollowsAChangedPattern) {
   EXPECT_LT(second->time_ns, 7'000'000'000U);  // three seconds after the change
 }
 
+// What has not faded yet still wants the same; what is new has to say so by itself.
+TEST_F(AgentTest, WhatWasWantedOnceHasToBeConfirmedByWhatIsNew) {
+  Program program(16, 13);
+  program.seats = two_a_socket();
+  Events events;
+  program.run(events, outside_in(16), 200);
+  program.change();
+  program.run(events, near_pairs(16), 50);
+  program.run(events, {}, 100);
+  const std::vector<Decision> all = decisions(events);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].reason, Reason::seen_once);
+  EXPECT_EQ(all[1].reason, Reason::seen_once);
+}
+
 TEST_F(AgentTest, DoesNothingWhereAllShareAlike) {
   Program program(8, 4);
   program.seats = one_a_socket();
