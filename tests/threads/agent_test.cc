@@ -97,18 +97,27 @@ TEST_F(AgentTest, FollowsAChangedPattern) {
 }
 
 // What has not faded yet still wants the same; what is new has to say so by itself.
-TEST_F(AgentTest, WhatWasWantedOnceHasToBeConfirmedByWhatIsNew) {
-  Program program(16, 13);
-  program.seats = two_a_socket();
+TEST(Agent, WhatWasWantedOnceHasToBeConfirmedByWhatIsNew) {
+  const machine::Machine machine = machine_of("xeon-e5620-2s");  // two sockets of four
+  const machine::CostModel model(machine);
+  Pairs even_and_odd;
+  for (const auto& [a, b] : all_pairs(8)) {
+    if ((a - b) % 2 == 0) even_and_odd.emplace_back(a, b);
+  }
+  Program program(8, 13);
   Events events;
-  program.run(events, outside_in(16), 200);
+  program.run(events, even_and_odd, 200);
   program.change();
-  program.run(events, near_pairs(16), 50);
-  program.run(events, {}, 100);
-  const std::vector<Decision> all = decisions(events);
-  ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].reason, Reason::seen_once);
-  EXPECT_EQ(all[1].reason, Reason::seen_once);
+  program.run(events, near_pairs(8), 10);
+  program.run(events, {}, 190);
+  const auto last_reason = [&](const AgentOptions& options) {
+    Agent agent(model, machine.topology.pus, options);
+    const std::vector<Decision> all = replay(events, agent);
+    EXPECT_EQ(all.front().reason, Reason::seen_once);
+    return all.back().reason;
+  };
+  EXPECT_EQ(last_reason({}), Reason::seen_once);
+  EXPECT_EQ(last_reason({.least_confirmed = -100}), Reason::move);
 }
 
 TEST_F(AgentTest, DoesNothingWhereAllShareAlike) {
