@@ -25,7 +25,7 @@ class ProfileCommand : public Command {
            "  huddle profile -o app.json ./app     for huddle map app.json\n"
            "  huddle profile --record app.touches ./app\n"
            "                                       for huddle watch --replay app.touches\n"
-           "  huddle profile --accuracy            how well does it see? programs that are known\n"
+           "  huddle profile --accuracy            how well is it seen? tried on patterns\n"
            "\n"
            "Exit status: COMMAND's own; 2 if there is none to execute. With --accuracy 0, or 1 if "
            "a "

@@ -33,8 +33,7 @@ class WatchCommand : public Command {
            "that it has anyway: few, unless NUMA balancing is on.";
   }
   std::string examples() const override {
-    return "  huddle profile --record app.touches ./app\n"
-           "  huddle watch --replay app.touches\n"
+    return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"
            "  huddle watch --replay app.touches --machine epyc-2x64-estimate\n"
            "  huddle watch 4711 --seconds 60           a process that runs\n"
            "\n"
