@@ -124,7 +124,7 @@ Gain gain_of(const place::Problem& problem, const place::Mapping& better, double
 
 }  // namespace
 
-Agent::Agent(const machine::CostModel& model, machine::CpuSet allowed, AgentOptions options)
+Agent::Agent(const machine::CostModel& model, const machine::CpuSet& allowed, AgentOptions options)
     : model_(model),
       allowed_(common(allowed, model.machine().topology.pus)),
       options_(options),

@@ -86,7 +86,7 @@ std::string_view name_of(Reason reason);
 class Agent {
  public:
   // Keeps a reference to the model. `allowed`: processors that threads may be put on.
-  Agent(const machine::CostModel& model, machine::CpuSet allowed, AgentOptions options);
+  Agent(const machine::CostModel& model, const machine::CpuSet& allowed, AgentOptions options);
 
   void take(const Touch& touch);
   // A decision, if it is time for one.
