@@ -71,6 +71,8 @@ step heap python3 -B tests/heap/preload/programs_test.py build/release/lib/huddl
   cc c++ --thorough
 step heap-stress env LD_PRELOAD="$PWD/build/release/lib/huddle/libhuddle_heap.so" HEAP_ROUNDS=20000 \
   TEST_HUDDLE_HEAP=at-once build/release/tests/heap/preload/malloc_tests '--gtest_filter=MallocStress.*'
+# Threads whose sharing is known, of every pattern, watched while they run.
+step threads build/release/bin/huddle profile --accuracy --seconds 4
 # Networks simulated against SimGrid, and 16,384 nodes in little time and memory.
 # The newest UCX as well: its wheel needs no GPU.
 # shellcheck disable=SC2317  # called through step

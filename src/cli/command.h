@@ -90,6 +90,8 @@ std::unique_ptr<Command> make_topo_command();
 std::unique_ptr<Command> make_calibrate_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_map_command();
+std::unique_ptr<Command> make_profile_command();
+std::unique_ptr<Command> make_watch_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_command();
 std::unique_ptr<Command> make_bench_command();
@@ -101,7 +103,6 @@ std::unique_ptr<Command> make_schedule_command();
 std::unique_ptr<Command> make_sim_command();
 std::unique_ptr<Command> make_paths_command();
 std::unique_ptr<Command> make_ucx_command();
-std::unique_ptr<Command> make_profile_command();
 
 // Every command, in the order in which help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();

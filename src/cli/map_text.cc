@@ -7,13 +7,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "base/text.h"
 #include "cli/map_report.h"
+#include "cli/shade.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
 
@@ -106,18 +106,6 @@ class Cells {
   int side_;
   std::vector<double> bytes_;
 };
-
-// Darker by factors, not by differences.
-std::string_view shade(double bytes, double least, double most, bool unicode) {
-  static constexpr std::array<std::string_view, 5> blocks = {"··", "░░", "▒▒", "▓▓", "██"};
-  static constexpr std::array<std::string_view, 5> signs = {"..", "::", "oo", "OO", "##"};
-  std::size_t step = 0;
-  if (bytes > 0) {
-    const double fraction = most > least ? std::log(bytes / least) / std::log(most / least) : 1;
-    step = 1 + static_cast<std::size_t>(std::lround(3 * fraction));
-  }
-  return unicode ? blocks[step] : signs[step];
-}
 
 std::string matrices(const MapSubject& subject, const Placed& placed, const Console& console) {
   constexpr int most_cells = 32, gap = 4, columns_a_cell = 2;

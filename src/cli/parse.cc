@@ -435,8 +435,9 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_topo_command());
   commands.push_back(make_calibrate_command());
   commands.push_back(make_explain_command());
-  commands.push_back(make_profile_command());
   commands.push_back(make_map_command());
+  commands.push_back(make_profile_command());
+  commands.push_back(make_watch_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_bench_command());
   commands.push_back(make_report_command());

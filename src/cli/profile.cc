@@ -1,189 +1,108 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle profile`: runs a command, and writes down who sent how much to whom.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <set>
+// `huddle profile`: who talks to whom in a program, of its ranks or of its threads.
+#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/text.h"
 #include "cli/command.h"
-#include "launch/child.h"
-#include "launch/plan.h"
-#include "launch/preload.h"
-#include "profile/collector.h"
-#include "profile/document.h"
+#include "cli/profile_accuracy.h"
+#include "cli/profile_ranks.h"
+#include "cli/profile_threads.h"
+#include "launch/launcher.h"
+#include "launch/program_path.h"
 
 namespace huddle::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::string_view usual_output = "huddle-comm.json";
-
-// Where ranks keep their parts while they run, beside the file to be: what ranks on other hosts see
-// of the same file system is there as well.
-class PartsFolder {
- public:
-  explicit PartsFolder(const fs::path& output) {
-    std::error_code error;
-    fs::create_directories(output.parent_path(), error);
-    std::string name = (output.parent_path() / ".huddle-profile-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw FailureError(fmt::format("{}: cannot be written: {}", output.string(),
-                                     std::error_code(errno, std::generic_category()).message()));
-    }
-    path_ = name;
-  }
-  ~PartsFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PartsFolder(const PartsFolder&) = delete;
-  PartsFolder& operator=(const PartsFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-std::string amount_text(const profile::Total& total) {
-  return fmt::format("{} in {} between {}", size_text(static_cast<double>(total.bytes)),
-                     counted(static_cast<long long>(total.messages), "message"),
-                     counted(static_cast<long long>(total.pairs), "pair"));
-}
-
-std::string summary_text(const profile::Profile& profile, const std::string& output) {
-  std::set<std::string> hosts(profile.hosts.begin(), profile.hosts.end());
-  hosts.erase("");
-  return fmt::format("huddle: {} on {}: {}; {}", counted(profile.ranks, "rank"),
-                     counted(static_cast<long long>(hosts.size()), "host"),
-                     amount_text(total_of(profile, false)), output);
+bool starts_ranks(const std::string& word) {
+  const char* const search_path = std::getenv("PATH");
+  const auto program = launch::find_program(word, search_path == nullptr ? "" : search_path);
+  return program && launch::find_launcher(*program);
 }
 
 class ProfileCommand : public Command {
  public:
   std::string name() const override { return "profile"; }
-  std::string summary() const override { return "write down who sends how much to whom"; }
+  std::string summary() const override { return "say who talks to whom in a program"; }
   std::string description() const override {
-    return "Runs COMMAND with a library preloaded that counts what each rank sends to which: point "
-           "to point in every mode, one-sided, and what collectives mean. At the end one file "
-           "holds "
-           "it, which huddle map reads. Nothing is rebuilt. Put it before the launcher. huddle run "
-           "counts nothing of this, and needs this library for nothing.";
+    return "Runs COMMAND to its end and finds out who talks to whom in it, for huddle map.\n"
+           "Where COMMAND begins with an MPI launcher, a preloaded library counts what each rank "
+           "sends to which, to the byte: point to point in every mode, one-sided, and what "
+           "collectives mean. Nothing is rebuilt; huddle run counts nothing of this.\n"
+           "Of any other program it watches which of its threads write to the same memory, one "
+           "after the other. The program is as it is, and needs no root: some of its pages are "
+           "write-protected again and again, and the kernel's page faults tell which thread wrote "
+           "next. That is kept to 2 % of the processor time that the program uses. Reads are "
+           "not seen.";
   }
   std::string examples() const override {
-    return "  huddle profile mpirun -n 16 ./app          huddle-comm.json\n"
-           "  huddle map huddle-comm.json                who should sit where\n"
-           "  huddle profile --output halo.json srun -n 64 ./app\n"
-           "  huddle profile --dry-run mpirun -n 2 ./app only show what would be executed\n"
+    return "  huddle profile mpirun -n 16 ./app    of ranks: huddle-comm.json\n"
+           "  huddle map huddle-comm.json          who should sit where\n"
+           "  huddle profile -o halo.json srun -n 64 ./app\n"
+           "  huddle profile --dry-run mpirun -n 2 ./app\n"
+           "                                       only show what would be executed\n"
+           "  huddle profile -o app.json ./app     of threads\n"
+           "  huddle profile --record app.touches ./app\n"
+           "                                       for huddle watch --replay app.touches\n"
+           "  huddle profile --accuracy            how well are threads seen? tried on patterns\n"
            "\n"
-           "A program marks its phases by MPI_Pcontrol(N): from there on it is in phase N, and in "
-           "1 "
-           "when it begins; with 0 nothing is counted.\n"
-           "Exit status: COMMAND's own; 1 if nothing called MPI, 2 if there is none to execute.";
+           "An MPI program marks its phases by MPI_Pcontrol(N): from there on it is in phase N, "
+           "and in 1 when it begins; with 0 nothing is counted.\n"
+           "Exit status: COMMAND's own; 1 if no rank called MPI, 2 if there is none to execute. "
+           "With --accuracy 0, or 1 if a pattern was not seen as it is.";
   }
   void declare(Options& options) override {
-    options.text("--output", output_, "FILE", "where to write it; huddle-comm.json");
-    options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
-    options.rest("COMMAND", command_, "the launcher, and all its words");
+    options.text("-o,--output", output_, "FILE",
+                 "write the matrix there; of ranks huddle-comm.json, of threads only where this is "
+                 "given");
+    options.flag("--dry-run", dry_run_,
+                 "of ranks: print the command that would be executed, for a shell");
+    options.text("--record", record_, "FILE",
+                 "of threads: write all that was seen there, for huddle watch --replay");
+    options.flag(
+        "--accuracy", accuracy_,
+        "watch programs whose sharing is known, and compare; COMMAND may name one pattern");
+    options.number("--seconds", seconds_, 1, 3600, "N", "of each pattern; 3");
+    options.setting("machine");
+    options.flag("--json", json_, "of threads: print everything as JSON");
+    options.rest("COMMAND", command_, "the launcher or program, and all its words");
   }
   ExitCode run(const Context& context) override {
+    if (accuracy_) {
+      if (command_.size() > 1) {
+        throw UsageError("--accuracy takes the name of one pattern, or none");
+      }
+      return profile_accuracy(context, {command_.empty() ? "" : command_.front(), seconds_, json_});
+    }
     if (command_.empty()) {
       throw UsageError(
-          "profile what? Say it behind huddle's own options: huddle profile mpirun -n 4 ./app");
+          "profile what? Say it behind huddle's own options: huddle profile mpirun -n 4 ./app, or "
+          "huddle profile ./app");
     }
-    const fs::path output =
-        fs::absolute(output_.empty() ? fs::path(usual_output) : fs::path(output_));
+    if (starts_ranks(command_.front())) return ranks(context);
     if (dry_run_) {
-      context.console.print(launch::shell_line(plan_for("FOLDER", "COLLECTOR")) + "\n");
-      return ExitCode::fine;
+      throw UsageError("--dry-run shows how ranks are started, and " + command_.front() +
+                       " is no launcher of ranks");
     }
-    const PartsFolder folder(output);
-    const launch::Ended ended = run_command(context, folder.path());
-    const bool is_written = write_down(context, folder, output);
-    if (ended.signal != 0) end_by(ended.signal);
-    if (ended.status != 0) return static_cast<ExitCode>(ended.status);
-    return is_written ? ExitCode::fine : ExitCode::failure;
+    return profile_threads(context, {command_, output_, record_, json_});
   }
 
  private:
-  launch::Ended run_command(const Context& context, const std::string& folder) const {
-    const profile::Collector collector(folder);
-    const launch::Plan plan = plan_for(folder, collector.address());
-    check_preloaded(plan);
-    for (const std::string& note : plan.notes) context.console.note("huddle: " + note);
-    return launch::run_to_end(
-        plan.program, plan.command,
-        launch::changed_environment(settings::process_sources().environment, plan.changes));
-  }
-
-  launch::Plan plan_for(const std::string& folder, const std::string& collector) const {
-    std::error_code error;
-    return launch::make_plan({.command = command_,
-                              .settings = {},
-                              .environment = settings::process_sources().environment,
-                              .own_program = fs::read_symlink("/proc/self/exe", error).string(),
-                              .purpose = launch::Purpose::profile,
-                              .parts_folder = folder,
-                              .collector = collector});
-  }
-
-  // A run that counts nothing is of no use.
-  static void check_preloaded(const launch::Plan& plan) {
-    const bool is_preloaded = std::any_of(
-        plan.changes.begin(), plan.changes.end(),
-        [](const launch::Variable& change) { return change.name == launch::preload_name; });
-    if (!is_preloaded) throw FailureError(plan.notes.front());
-  }
-
-  static bool write_down(const Context& context, const PartsFolder& folder,
-                         const fs::path& output) {
-    const profile::Profile profile = profile::assembled(profile::read_parts(folder.path()));
-    if (profile.ranks == 0) {
-      context.console.note("huddle: no process called MPI_Init, so nothing was counted");
-      return false;
+  ExitCode ranks(const Context& context) const {
+    if (json_ || !record_.empty()) {
+      throw UsageError(
+          "--json and --record are of threads, and " + command_.front() +
+          " starts ranks; what they send is written to a file (--output), which is JSON");
     }
-    write_text(profile::document_text(profile), output.string());
-    context.console.note(summary_text(profile, output.string()));
-    note_gaps(context.console, profile);
-    return true;
+    return profile_ranks(context, {command_, output_, dry_run_});
   }
 
-  static void note_gaps(const Console& console, const profile::Profile& profile) {
-    if (!profile.missing.empty()) {
-      console.note(fmt::format("huddle: incomplete: nothing is known of rank {}",
-                               fmt::join(profile.missing, ", ")));
-    }
-    if (!profile.unfinished.empty()) {
-      console.note(fmt::format("huddle: incomplete: rank {} ended before MPI_Finalize",
-                               fmt::join(profile.unfinished, ", ")));
-    }
-    if (profile.jobs > 1) {
-      console.note(fmt::format("huddle: {} programs called MPI, and this is the one that sent most",
-                               profile.jobs));
-    }
-  }
-
-  // So that a shell sees what the command ended by.
-  static void end_by(int signal) {
-    std::fflush(nullptr);
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-
-  std::string output_;
   std::vector<std::string> command_;
-  bool dry_run_ = false;
+  std::string output_, record_;
+  int seconds_ = 3;
+  bool accuracy_ = false, dry_run_ = false, json_ = false;
 };
 
 }  // namespace

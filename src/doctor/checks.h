@@ -11,6 +11,7 @@
 #include "base/system.h"
 #include "doctor/finding.h"
 #include "doctor/machine_file.h"
+#include "threads/own_faults.h"
 
 namespace huddle::doctor {
 
@@ -28,6 +29,11 @@ std::vector<Finding> check_cgroup(const System& system);
 std::vector<Finding> check_limits(const System& system);
 // What the kernel does behind the program's back: NUMA balancing, scheduling, clock, perf events.
 std::vector<Finding> check_kernel(const System& system);
+// How threads can be watched, as trials on this process have shown.
+struct WaysToWatch {
+  threads::Trial page_faults, protection, soft_dirty;
+};
+std::vector<Finding> check_watching(const WaysToWatch& ways);
 // Bare metal, virtual machine, container. `calibrated`: the machine file in force was measured
 // here, so that nothing hangs on what a hypervisor tells.
 std::vector<Finding> check_host(const System& system, bool calibrated);

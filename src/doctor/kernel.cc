@@ -31,18 +31,21 @@ Finding check_numa_balancing(const System& system) {
     finding.found = value ? "off" : "not in this kernel";
     return finding;
   }
+  finding.state = State::limited;
+  finding.command = "sysctl kernel.numa_balancing=0";
+  // Seen: it unmaps pages round and round with one node as well, where it can move none.
   if (nodes == 1) {
-    finding.found = "on, without effect: one NUMA node";
+    finding.found = "on, although there is one NUMA node";
+    finding.cost = "The kernel unmaps pages to see who uses them: page faults for nothing.";
+    finding.remedy = "As root:";
     return finding;
   }
-  finding.state = State::limited;
   finding.found = fmt::format("on, with {} NUMA nodes", nodes);
   finding.cost =
       "The kernel unmaps pages to see who uses them and moves them: page faults in the "
       "middle of a collective, and buffers that leave the node they were placed on.";
   finding.remedy =
       "Bind the program's memory (numactl --localalloc does for one program), or as root:";
-  finding.command = "sysctl kernel.numa_balancing=0";
   return finding;
 }
 

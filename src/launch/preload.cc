@@ -27,6 +27,7 @@ constexpr Files collectives = {
 constexpr Files profile = {
     "libhuddle_profile_preload.so",
     {"libhuddle_profile_openmpi.so", "libhuddle_profile_mpich.so", "libhuddle_profile_mpi_abi.so"}};
+constexpr std::string_view threads = "libhuddle_threads.so";
 
 // Of an installation, then of a build.
 constexpr std::array<std::string_view, 2> folders = {HUDDLE_PRELOAD_FOLDER, "../lib/huddle"};
@@ -61,8 +62,9 @@ Library find_library(const std::string& program, Purpose purpose) {
   look_for(stub);
   if (library.missing.empty()) library.preload = (fs::path(library.folder) / stub).string();
   for (const std::string_view back_end : back_ends) look_for(back_end);
-  const fs::path heap_file = fs::path(library.folder) / heap;
-  if (purpose == Purpose::collectives && is_there(heap_file)) library.heap = heap_file.string();
+  const fs::path own = library.folder;
+  if (purpose == Purpose::collectives && is_there(own / heap)) library.heap = (own / heap).string();
+  if (is_there(own / threads)) library.threads = (own / threads).string();
   return library;
 }
 

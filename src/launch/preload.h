@@ -30,6 +30,7 @@ struct Library {
   std::string folder;                // where it was looked for
   std::string preload;               // the file to preload; empty: it is not there
   std::string heap;                  // what makes ranks' arrays shared ones, likewise
+  std::string threads;               // what lets threads be watched, likewise
   std::vector<std::string> missing;  // names of its files that are not there
 };
 

@@ -30,6 +30,11 @@ TEST(System, SaysNothingAboutWhatIsNotThere) {
   EXPECT_THAT(fake.system().list("/proc"), IsEmpty());
 }
 
+// It can be opened, and reading it fails: as with what /proc tells of a thread that has just ended.
+TEST(System, SaysNothingWhereReadingFails) {
+  EXPECT_EQ(System().read("/proc/self/mem"), std::nullopt);
+}
+
 TEST(System, FindsTheValueOfAKey) {
   FakeSystem fake;
   fake.file("/proc/self/status", "Name:\tcat\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n");

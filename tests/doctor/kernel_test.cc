@@ -16,17 +16,19 @@ Finding found(const FakeSystem& fake, std::string_view id) {
   return named(check_kernel(fake.system()), id);
 }
 
-TEST(NumaBalancing, CostsOnlyWithSeveralNodes) {
+TEST(NumaBalancing, CostsPageFaultsWithOneNodeAsWell) {
   FakeSystem fake;
   EXPECT_EQ(found(fake, "numa-balancing").found, "not in this kernel");
   fake.file("/proc/sys/kernel/numa_balancing", "1\n").file("/sys/devices/system/node/node0/x", "");
   fake.file("/sys/devices/system/node/has_cpu", "0");
-  EXPECT_EQ(found(fake, "numa-balancing").state, State::works);
+  EXPECT_EQ(found(fake, "numa-balancing").state, State::limited);
+  EXPECT_EQ(found(fake, "numa-balancing").found, "on, although there is one NUMA node");
   fake.file("/sys/devices/system/node/node1/x", "");
   EXPECT_EQ(found(fake, "numa-balancing").state, State::limited);
   EXPECT_EQ(found(fake, "numa-balancing").found, "on, with 2 NUMA nodes");
   fake.file("/proc/sys/kernel/numa_balancing", "0\n");
   EXPECT_EQ(found(fake, "numa-balancing").found, "off");
+  EXPECT_EQ(found(fake, "numa-balancing").state, State::works);
 }
 
 TEST(PerformanceEvents, AreForUsersUpToTwo) {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/profile_ranks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "launch/child.h"
+#include "launch/plan.h"
+#include "launch/preload.h"
+#include "profile/collector.h"
+#include "profile/document.h"
+
+namespace huddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view usual_output = "huddle-comm.json";
+
+// Where ranks keep their parts while they run, beside the file to be: what ranks on other hosts see
+// of the same file system is there as well.
+class PartsFolder {
+ public:
+  explicit PartsFolder(const fs::path& output) {
+    std::error_code error;
+    fs::create_directories(output.parent_path(), error);
+    std::string name = (output.parent_path() / ".huddle-profile-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw FailureError(fmt::format("{}: cannot be written: {}", output.string(),
+                                     std::error_code(errno, std::generic_category()).message()));
+    }
+    path_ = name;
+  }
+  ~PartsFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PartsFolder(const PartsFolder&) = delete;
+  PartsFolder& operator=(const PartsFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string amount_text(const profile::Total& total) {
+  return fmt::format("{} in {} between {}", size_text(static_cast<double>(total.bytes)),
+                     counted(static_cast<long long>(total.messages), "message"),
+                     counted(static_cast<long long>(total.pairs), "pair"));
+}
+
+std::string summary_text(const profile::Profile& profile, const std::string& output) {
+  std::set<std::string> hosts(profile.hosts.begin(), profile.hosts.end());
+  hosts.erase("");
+  return fmt::format("huddle: {} on {}: {}; {}", counted(profile.ranks, "rank"),
+                     counted(static_cast<long long>(hosts.size()), "host"),
+                     amount_text(total_of(profile, false)), output);
+}
+
+launch::Plan plan_for(const std::vector<std::string>& command, const std::string& folder,
+                      const std::string& collector) {
+  std::error_code error;
+  return launch::make_plan({.command = command,
+                            .settings = {},
+                            .environment = settings::process_sources().environment,
+                            .own_program = fs::read_symlink("/proc/self/exe", error).string(),
+                            .purpose = launch::Purpose::profile,
+                            .parts_folder = folder,
+                            .collector = collector});
+}
+
+// A run that counts nothing is of no use.
+void check_preloaded(const launch::Plan& plan) {
+  const bool is_preloaded = std::any_of(
+      plan.changes.begin(), plan.changes.end(),
+      [](const launch::Variable& change) { return change.name == launch::preload_name; });
+  if (!is_preloaded) throw FailureError(plan.notes.front());
+}
+
+launch::Ended run_command(const Console& console, const std::vector<std::string>& command,
+                          const std::string& folder) {
+  const profile::Collector collector(folder);
+  const launch::Plan plan = plan_for(command, folder, collector.address());
+  check_preloaded(plan);
+  for (const std::string& note : plan.notes) console.note("huddle: " + note);
+  return launch::run_to_end(
+      plan.program, plan.command,
+      launch::changed_environment(settings::process_sources().environment, plan.changes));
+}
+
+void note_gaps(const Console& console, const profile::Profile& profile) {
+  if (!profile.missing.empty()) {
+    console.note(fmt::format("huddle: incomplete: nothing is known of rank {}",
+                             fmt::join(profile.missing, ", ")));
+  }
+  if (!profile.unfinished.empty()) {
+    console.note(fmt::format("huddle: incomplete: rank {} ended before MPI_Finalize",
+                             fmt::join(profile.unfinished, ", ")));
+  }
+  if (profile.jobs > 1) {
+    console.note(fmt::format("huddle: {} programs called MPI, and this is the one that sent most",
+                             profile.jobs));
+  }
+}
+
+bool write_down(const Console& console, const PartsFolder& folder, const fs::path& output) {
+  const profile::Profile profile = profile::assembled(profile::read_parts(folder.path()));
+  if (profile.ranks == 0) {
+    console.note("huddle: no process called MPI_Init, so nothing was counted");
+    return false;
+  }
+  write_text(profile::document_text(profile), output.string());
+  console.note(summary_text(profile, output.string()));
+  note_gaps(console, profile);
+  return true;
+}
+
+// So that a shell sees what the command ended by.
+void end_by(int signal) {
+  std::fflush(nullptr);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
+
+ExitCode profile_ranks(const Context& context, const RankProfile& profile) {
+  const Console& console = context.console;
+  if (profile.dry_run) {
+    console.print(launch::shell_line(plan_for(profile.command, "FOLDER", "COLLECTOR")) + "\n");
+    return ExitCode::fine;
+  }
+  const fs::path output =
+      fs::absolute(profile.output.empty() ? fs::path(usual_output) : fs::path(profile.output));
+  const PartsFolder folder(output);
+  const launch::Ended ended = run_command(console, profile.command, folder.path());
+  const bool is_written = write_down(console, folder, output);
+  if (ended.signal != 0) end_by(ended.signal);
+  if (ended.status != 0) return static_cast<ExitCode>(ended.status);
+  return is_written ? ExitCode::fine : ExitCode::failure;
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/profile_threads.h"
+
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/file.h"
+#include "cli/machine_in_question.h"
+#include "cli/threads_report.h"
+#include "cli/witness.h"
+#include "launch/preload.h"
+#include "launch/program_path.h"
+#include "machine/discover.h"
+#include "picture/facts.h"
+#include "settings/settings.h"
+
+namespace huddle::cli {
+namespace {
+
+threads::WatchedProgram program_of(const std::vector<std::string>& command) {
+  const std::vector<std::string> environment = settings::process_sources().environment;
+  const std::optional<std::string> file =
+      launch::find_program(command.front(), settings::value_of(environment, "PATH"));
+  if (!file) throw UsageError(launch::why_not_found(command.front()));
+  std::error_code ignored;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  return {*file, command, environment, launch::find_library(own.string()).threads};
+}
+
+int status_for_shell(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+}  // namespace
+
+ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
+  const threads::WatchedProgram program = program_of(profile.command);
+  const machine::Discovery here = machine::discover_this_machine();
+  const MachineInQuestion machine = machine_in_question(context, here.topology);
+  const machine::CostModel model(machine.loaded.machine);
+  const threads::AgentOptions options;
+  threads::Agent agent(
+      model, machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus, options);
+  Witness witness(agent);
+  threads::Watched watched = watch_program(program, witness);
+
+  ThreadsSubject subject{.command = "profile",
+                         .title = profile.command.front(),
+                         .machine = picture::machine_title(machine.loaded.machine),
+                         .matrix = {},
+                         .threads = threads_at_work(witness.events()),
+                         .decisions = witness.decisions(),
+                         .touches = watched.touches,
+                         .replaced = agent.replaced(),
+                         .notes = watched.notes};
+  subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
+  if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
+  if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
+  if (!profile.record.empty()) {
+    write_text(
+        threads::format_recording({options.page_bytes, watched.names, witness.take_events()}),
+        profile.record);
+  }
+  // The program's own output may go into a file.
+  Console beside = context.console;
+  beside.out = context.console.err;
+  (profile.json ? context.console : beside)
+      .print(profile.json ? threads_json(subject) : "\n" + threads_text(subject, beside));
+  return static_cast<ExitCode>(status_for_shell(watched.wait_status));
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is said of a program's threads: by `huddle profile` at the end, by `huddle watch` as it
+// goes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+#include "place/comm_matrix.h"
+#include "threads/agent.h"
+#include "threads/recording.h"
+#include "threads/session.h"
+
+namespace huddle::cli {
+
+// Of a recording, or of a program that was watched to its end.
+struct ThreadsSubject {
+  std::string command;       // "profile" or "watch"
+  std::string title;         // the program or the file
+  std::string machine;       // its name
+  place::CommMatrix matrix;  // of the threads at work
+  std::vector<int> threads;  // their numbers
+  std::vector<threads::Decision> decisions;
+  std::uint64_t touches = 0;
+  std::uint64_t replaced = 0;      // pages that lost their entry in the table to another
+  std::vector<std::string> notes;  // what was not seen, and why
+};
+
+// Those that did a tenth of what the busiest did, or more: by the last look at each.
+std::vector<int> threads_at_work(const threads::Events& events);
+// Of everything that the agent has counted between these.
+place::CommMatrix threads_matrix(const threads::Agent& agent, std::span<const int> threads,
+                                 const std::vector<std::string>& names, std::uint32_t page_bytes);
+
+// Who shares pages with whom, as a square of shades with the threads' numbers.
+std::string sharing_text(const place::CommMatrix& matrix, std::span<const int> threads,
+                         const Console& console);
+// "0.40 s  do nothing: ...", with equal ones in a row put together.
+std::string decisions_text(const std::vector<threads::Decision>& decisions, const Console& console);
+std::string threads_text(const ThreadsSubject& subject, const Console& console);
+std::string threads_json(const ThreadsSubject& subject);
+
+// "watching took 1.3 % of ...".
+std::string cost_text(const threads::Watched& watched);
+
+}  // namespace huddle::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle watch`: which threads share pages, and what would be done about it.
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/system.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/machine_in_question.h"
+#include "cli/threads_report.h"
+#include "cli/witness.h"
+#include "machine/discover.h"
+#include "picture/facts.h"
+
+namespace huddle::cli {
+namespace {
+
+class WatchCommand : public Command {
+ public:
+  std::string name() const override { return "watch"; }
+  std::string summary() const override {
+    return "say which threads should move, and why, from what was seen of a program";
+  }
+  std::string description() const override {
+    return "Decides where the threads of a program should sit while it runs: those that use the "
+           "same memory, near each other. Changes nothing. From a recording that huddle profile "
+           "--record has made, it comes to the same decisions again, for this machine or for any "
+           "other that is described. Of a process that runs already, only the page faults are seen "
+           "that it has anyway: few, unless NUMA balancing is on.";
+  }
+  std::string examples() const override {
+    return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"
+           "  huddle watch --replay app.touches --machine epyc-2x64-estimate\n"
+           "  huddle watch 4711 --seconds 60           a process that runs\n"
+           "\n"
+           "Exit status: 0 fine, 1 the process is not there or cannot be watched, 2 wrong usage, 3 "
+           "the "
+           "recording is damaged.";
+  }
+  void declare(Options& options) override {
+    options.positional("PID", process_, "the process to watch");
+    options.text("--replay", replay_, "FILE", "what huddle profile --record has written");
+    options.number("--seconds", seconds_, 1, 3600, "N", "how long a process is watched; 10");
+    options.setting("machine");
+    options.number("--interval", interval_ms_, 50, 1000, "MS",
+                   "the first one between decisions; 200");
+    options.flag("--as-printed", as_printed_,
+                 "count as it was published: a pair of threads only once a page");
+    options.flag("--json", json_, "print everything as JSON");
+  }
+  ExitCode run(const Context& context) override {
+    if (replay_.empty() == process_.empty()) {
+      throw UsageError(
+          "watch what? Give the number of a process, or what huddle profile --record has written: "
+          "--replay FILE");
+    }
+    const machine::Discovery here = machine::discover_this_machine();
+    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    const machine::CostModel model(machine.loaded.machine);
+    threads::AgentOptions options{.first_interval_ms = interval_ms_};
+    if (as_printed_) options.counting = threads::Counting::newcomers;
+    ThreadsSubject subject{.command = "watch",
+                           .title = replay_.empty() ? "process " + process_ : replay_,
+                           .machine = picture::machine_title(machine.loaded.machine),
+                           .matrix = {},
+                           .threads = {},
+                           .decisions = {},
+                           .touches = 0,
+                           .replaced = 0,
+                           .notes = {}};
+    if (replay_.empty()) {
+      watch(model, machine.is_here() ? here.allowed : model.machine().topology.pus, options,
+            subject);
+    } else {
+      replay(model, options, subject);
+    }
+    context.console.print(json_ ? threads_json(subject) : threads_text(subject, context.console));
+    return ExitCode::fine;
+  }
+
+ private:
+  void replay(const machine::CostModel& model, threads::AgentOptions options,
+              ThreadsSubject& subject) const {
+    const threads::Recording recording = threads::read_recording(replay_);
+    options.page_bytes = recording.page_bytes;
+    threads::Agent agent(model, model.machine().topology.pus, options);
+    subject.decisions = threads::replay(recording.events, agent);
+    fill_in(agent, recording, subject);
+  }
+
+  void watch(const machine::CostModel& model, const machine::CpuSet& allowed,
+             const threads::AgentOptions& options, ThreadsSubject& subject) const {
+    const auto process = whole_number(process_);
+    if (!process || *process < 1 || *process > most_process) {
+      throw UsageError(fmt::format("'{}' is not the number of a process", printable(process_)));
+    }
+    threads::Agent agent(model, allowed, options);
+    Witness witness(agent);
+    const threads::Watched watched =
+        threads::watch_process(static_cast<pid_t>(*process), seconds_, witness);
+    subject.decisions = witness.decisions();
+    subject.notes = {
+        "huddle did not start it, and so does not make its writes visible: only page faults are "
+        "seen that it has anyway",
+        System().number("/proc/sys/kernel/numa_balancing").value_or(0) != 0
+            ? "NUMA balancing is on, and makes page faults"
+            : "NUMA balancing is off: on, it would make page faults"};
+    fill_in(agent, {options.page_bytes, watched.names, witness.take_events()}, subject);
+  }
+
+  static void fill_in(const threads::Agent& agent, const threads::Recording& seen,
+                      ThreadsSubject& subject) {
+    subject.threads = threads_at_work(seen.events);
+    subject.touches = agent.touches();
+    subject.replaced = agent.replaced();
+    subject.matrix = threads_matrix(agent, subject.threads, seen.names, seen.page_bytes);
+  }
+
+  static constexpr long long most_process = 1LL << 22U;  // the kernel's own limit
+  std::string process_, replay_;
+  int seconds_ = 10;
+  int interval_ms_ = threads::AgentOptions().first_interval_ms;
+  bool as_printed_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_watch_command() { return std::make_unique<WatchCommand>(); }
+
+}  // namespace huddle::cli

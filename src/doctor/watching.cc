@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// How the threads of a program can be watched here: each way tried for its effect.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "doctor/checks.h"
+
+namespace huddle::doctor {
+namespace {
+
+constexpr std::string_view group = "Watching threads";
+
+Finding make_finding(std::string_view id, std::string_view what) {
+  return {.id = std::string(id), .group = std::string(group), .what = std::string(what)};
+}
+
+Finding check_page_faults(const threads::Trial& trial) {
+  Finding finding = make_finding("page-faults", "Page faults");
+  if (trial.works) {
+    finding.found = "are seen one by one, with thread and address";
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.found = trial.why_not;
+  finding.cost = "huddle profile cannot see which threads share pages.";
+  finding.remedy = "As root, or in the settings of the container (it takes CAP_PERFMON there):";
+  finding.command = "sysctl kernel.perf_event_paranoid=2";
+  return finding;
+}
+
+Finding check_protection(const threads::Trial& trial) {
+  Finding finding = make_finding("write-protection", "Writes made visible");
+  if (trial.works) {
+    finding.found = fmt::format("by userfaultfd: {} for each that is seen; reads are not",
+                                time_text(trial.fault_s * 1e9));
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.found = trial.why_not;
+  finding.cost =
+      "Only a program's own page faults are seen, which are too few to tell who shares pages.";
+  finding.remedy = "Use Linux 6.7 or newer, with CONFIG_USERFAULTFD.";
+  return finding;
+}
+
+// What huddle could use besides, and does not need.
+Finding check_soft_dirty(const threads::Trial& trial) {
+  Finding finding = make_finding("soft-dirty", "Soft-dirty bits");
+  finding.found = trial.works ? "work: not used, userfaultfd tells more"
+                              : fmt::format("no effect ({}): not needed", trial.why_not);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_watching(const WaysToWatch& ways) {
+  return {check_page_faults(ways.page_faults), check_protection(ways.protection),
+          check_soft_dirty(ways.soft_dirty)};
+}
+
+}  // namespace huddle::doctor

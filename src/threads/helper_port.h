@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Where helpers that were preloaded into programs (helper/helper.c) hand over their userfaultfd.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "memory/descriptor.h"
+
+namespace huddle::threads {
+
+struct Arrival {
+  pid_t process = 0;
+  memory::Descriptor userfaultfd;  // not open: it could not be had
+  int error = 0;                   // an errno: why
+};
+
+class HelperPort {
+ public:
+  // Throws FailureError.
+  HelperPort();
+
+  // "NAME=VALUE" for the environment of the program.
+  std::string variable() const;
+  int descriptor() const { return socket_.number(); }  // readable when somebody has come
+  // The next one who has come. Does not wait.
+  std::optional<Arrival> accept() const;
+
+ private:
+  std::string name_;
+  memory::Descriptor socket_;
+};
+
+}  // namespace huddle::threads

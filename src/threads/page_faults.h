@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Page faults of a program, one by one, with thread and address: the kernel's software event, read
+// from a ring a processor. Works for one's own programs up to perf_event_paranoid 2.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "memory/descriptor.h"
+
+struct perf_event_mmap_page;
+
+namespace huddle::threads {
+
+struct PageFault {
+  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t address = 0;
+  pid_t process = 0;
+  pid_t thread = 0;
+};
+
+class PageFaults {
+ public:
+  // Of this process, its threads and its children from its next exec() on. Throws FailureError that
+  // says what to do.
+  static PageFaults from_exec_of(pid_t process);
+  // Of nobody, until threads are added.
+  PageFaults() = default;
+  // Of this thread from now on. False where the kernel refuses it: errno says why.
+  bool add_thread(pid_t thread);
+  bool is_watching(pid_t thread) const;
+  // Of threads that were added: others have ended.
+  void keep_threads(const std::map<pid_t, int>& alive);
+  // What to do about that errno.
+  [[noreturn]] static void fail_to_open(int error);
+
+  // Adds what has come since the last call, in the order of time.
+  void drain(std::vector<PageFault>& faults);
+  std::uint64_t lost() const { return lost_; }  // for which a ring had no room
+
+ private:
+  struct Ring {
+    memory::Descriptor event;
+    perf_event_mmap_page* head = nullptr;
+    pid_t thread = 0;  // 0: all of a processor
+    std::size_t bytes = 0;
+
+    Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread);
+    Ring(Ring&& other) noexcept;
+    Ring& operator=(Ring&& other) noexcept;
+    ~Ring();
+  };
+  void drain(Ring& ring, std::vector<PageFault>& faults);
+
+  std::vector<Ring> rings_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace huddle::threads

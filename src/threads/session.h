@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A program that runs and is watched: makes its threads' writes visible within a budget, and passes
+// on what it sees.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "threads/budget.h"
+#include "threads/touch_stream.h"
+
+namespace huddle::threads {
+
+struct WatchedProgram {
+  std::string file;                      // what is executed
+  std::vector<std::string> words;        // the first is what the program takes its name from
+  std::vector<std::string> environment;  // NAME=VALUE; without the helper
+  std::string helper;                    // the library that is preloaded; empty: none
+};
+
+struct Watched {
+  int wait_status = 0;  // as waitpid() has it
+  double seconds = 0;
+  Spent spent;
+  double fault_s = 0;                   // what a fault costs here
+  std::uint64_t touches = 0;            // that were seen, the program's own faults among them
+  std::uint64_t lost = 0;               // for which there was no room
+  std::vector<std::string> names = {};  // by thread
+  std::vector<std::string> notes = {};  // why something was not seen
+};
+
+// Starts it, and returns once it has ended. Signals that would end us meanwhile go to the program.
+// Throws FailureError where it cannot be started or watched.
+Watched watch_program(const WatchedProgram& program, Listener& listener);
+
+// A process that runs already, for so many seconds, until it ends, or until a signal asks us to
+// stop. Only the page faults are seen that it has anyway. Throws FailureError where it is not
+// there, or may not be watched.
+Watched watch_process(pid_t process, int seconds, Listener& listener);
+
+}  // namespace huddle::threads

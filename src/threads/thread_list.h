@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The threads of watched programs: their numbers here, and what /proc says of them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/system.h"
+#include "threads/touch.h"
+
+namespace huddle::threads {
+
+class ThreadList {
+ public:
+  // Looks at the threads of these processes. New ones get the next numbers, in the order of the
+  // operating system's, in which they were born.
+  std::vector<ThreadUse> look(const std::vector<pid_t>& processes);
+  // -1: not known, or one too many.
+  int number_of(pid_t thread) const;
+  // Their numbers by those of the operating system, as of the last look.
+  const std::map<pid_t, int>& alive() const { return numbers_; }
+  // By number: as the program calls it, else as the program is called.
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  System system_;
+  std::map<pid_t, int> numbers_;
+  std::vector<std::string> names_;
+};
+
+// Processor time that a process has used, all its threads together; 0 where it is gone.
+double process_cpu_s(pid_t process);
+// Of the thread that asks.
+double own_cpu_s();
+
+}  // namespace huddle::threads

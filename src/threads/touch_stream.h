@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is seen of watched processes, passed on in the order of time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "threads/page_faults.h"
+#include "threads/thread_list.h"
+#include "threads/touch.h"
+
+namespace huddle::threads {
+
+// Who is told.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void take(const Touch& touch) = 0;
+  struct Wish {
+    bool touches = true;  // it is worth while to make threads' writes visible
+    int next_look_ms = 0;
+  };
+  virtual Wish take(const Look& look) = 0;
+};
+
+// CLOCK_MONOTONIC.
+std::uint64_t now_ns();
+
+class TouchStream {
+ public:
+  // Times are told since now.
+  explicit TouchStream(Listener& listener);
+
+  // The faults of these processes that have come since the last call; those of others are left out.
+  void pass(PageFaults& faults, const std::vector<pid_t>& processes);
+  Listener::Wish look(const std::vector<pid_t>& processes);
+
+  const ThreadList& threads() const { return threads_; }
+  std::uint64_t touches() const { return touches_; }
+  double seconds() const;
+
+ private:
+  std::uint64_t in_order(std::uint64_t time_ns);
+
+  Listener& listener_;
+  ThreadList threads_;
+  std::vector<PageFault> batch_;
+  std::uint64_t start_ns_;
+  std::uint64_t last_ns_ = 0;  // that was passed on
+  std::uint64_t touches_ = 0;
+  std::uint64_t page_bytes_;
+};
+
+}  // namespace huddle::threads

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "threads/touch_table.h"
+
+#include <algorithm>
+
+namespace huddle::threads {
+namespace {
+
+// Decisions for which somebody who has not come back is still listed at a page.
+constexpr int rounds_remembered = 2;
+
+// Fibonacci hashing: neighbours, and pages a power of two apart, fall far from each other.
+std::size_t hash(std::uint64_t page) {
+  return static_cast<std::size_t>((page * 0x9e3779b97f4a7c15U) >> 24U);
+}
+
+}  // namespace
+
+TouchTable::TouchTable(Counting counting, std::size_t entries)
+    : counting_(counting), entries_(entries) {}
+
+TouchTable::Entry& TouchTable::entry_of(std::uint64_t page) {
+  Entry& entry = entries_[hash(page) % entries_.size()];
+  if (entry.page == page) return entry;
+  if (entry.visitors.front().thread >= 0) ++replaced_;
+  entry = {.page = page, .visitors = {}};
+  return entry;
+}
+
+bool TouchTable::is_recent(const Visitor& visitor) const {
+  if (visitor.thread < 0) return false;
+  // As published nobody is ever forgotten.
+  return counting_ == Counting::newcomers ||
+         static_cast<std::uint16_t>(round_ - visitor.round) < rounds_remembered;
+}
+
+std::span<const int> TouchTable::take(const Touch& touch) {
+  Entry& entry = entry_of(touch.page);
+  auto& visitors = entry.visitors;
+  const auto thread = static_cast<std::int16_t>(touch.thread);
+  const auto known = std::find_if(visitors.begin(), visitors.end(),
+                                  [thread](const Visitor& v) { return v.thread == thread; });
+  const bool counts =
+      counting_ == Counting::every_change ? known != visitors.begin() : known == visitors.end();
+  std::size_t count = 0;
+  for (const Visitor& visitor : visitors) {
+    if (counts && visitor.thread != thread && is_recent(visitor)) {
+      partners_[count++] = visitor.thread;
+    }
+  }
+  // To the front; whoever came longest ago falls out where it is new. As published a queue: who is
+  // in it stays where it is.
+  if (counting_ == Counting::every_change || counts) {
+    const auto last = known == visitors.end() ? visitors.end() - 1 : known;
+    std::move_backward(visitors.begin(), last, last + 1);
+    visitors.front() = {thread, round_};
+  }
+  return {partners_.data(), count};
+}
+
+}  // namespace huddle::threads

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle profile` and `huddle watch` as a person meets them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "program.h"
+#include "threads/own_faults.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string recording = HUDDLE_SOURCE_DIR "/examples/changing-pairs.touches";
+const std::string two_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml";
+
+TEST(Watch, DecidesTheSameAgainAndSaysWhy) {
+  const Program program;
+  const std::vector<std::string> words = {"watch", "--replay", recording, "--machine", two_sockets};
+  const Ran ran = program.run(words);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("8 threads at work"), HasSubstr("who shares pages"),
+                             HasSubstr("too few to tell"), HasSubstr("seen twice in a row")));
+  EXPECT_EQ(program.run(words).out, ran.out);
+}
+
+// After the move each of the second half's pairs is on one socket of four processors.
+TEST(Watch, JsonHasEveryDecision) {
+  const Ran ran =
+      Program().run({"watch", "--replay", recording, "--machine", two_sockets, "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["command"], "watch");
+  EXPECT_EQ(document["threads"].size(), 8U);
+  const json& last = document["decisions"].back();
+  ASSERT_EQ(last["reason"], "move");
+  for (std::size_t thread = 0; thread < 4; ++thread) {
+    EXPECT_EQ(last["wanted"][thread].get<int>() / 4, last["wanted"][thread + 4].get<int>() / 4);
+  }
+}
+
+TEST(Watch, AsPrintedSeesLess) {
+  const Ran ran = Program().run(
+      {"watch", "--replay", recording, "--machine", two_sockets, "--as-printed", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  for (const json& decision : json::parse(ran.out)["decisions"]) {
+    EXPECT_NE(decision["reason"], "move");
+  }
+}
+
+TEST(Watch, SaysWhatIsWrong) {
+  const Program program;
+  EXPECT_EQ(program.run({"watch"}).status, 2);
+  const std::string damaged = program.home().write("damaged", "huddle-touches 1 page 4096\nx\n");
+  const Ran ran = program.run({"watch", "--replay", damaged});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("damaged:2: a line begins with"));
+}
+
+TEST(Watch, OfAProcessNeedsOneThatIsThere) {
+  const Program program;
+  EXPECT_EQ(program.run({"watch", "no-number"}).status, 2);
+  EXPECT_EQ(program.run({"watch", "1", "--replay", recording}).status, 2);
+  const Ran ran = program.run({"watch", "4194304"});  // one more than there can be
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("there is no process 4194304"));
+}
+
+TEST(Watch, ChangesNothingOfAProcess) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  const Ran ran = Program().run({"watch", fmt::format("{}", ::getpid()), "--seconds", "1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("does not make its writes visible"));
+}
+
+TEST(Profile, HasTheStatusOfItsProgram) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  const Program program;
+  EXPECT_EQ(program.run({"profile", "sh", "-c", "echo out; exit 7"}).status, 7);
+  EXPECT_EQ(program.run({"profile", "sh", "-c", "echo out; exit 7"}).out, "out\n");
+  EXPECT_EQ(program.run({"profile", "sh", "-c", "kill -9 $$"}).status, 137);
+}
+
+TEST(Profile, SaysWhatIsWrong) {
+  const Program program;
+  EXPECT_EQ(program.run({"profile"}).status, 2);
+  EXPECT_EQ(program.run({"profile", "no-such-program"}).status, 2);
+  const Ran ran = program.run({"profile", "--accuracy", "parks"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("did you mean 'pairs'"));
+}
+
+// What it writes is what the other commands read.
+TEST(Profile, FilesAreForMapAndWatch) {
+  if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
+  const Program program;
+  const std::string matrix = program.home().path("matrix.json");
+  const std::string touches = program.home().path("app.touches");
+  const Ran ran = program.run({"profile", "-o", matrix, "--record", touches,
+                               HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern", "pairs", "1"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("at work"));
+  const Ran map = program.run({"map", matrix, "--machine", two_sockets});
+  EXPECT_EQ(map.status, 0) << map.err;
+  EXPECT_THAT(map.out, HasSubstr("threads"));
+  EXPECT_EQ(program.run({"watch", "--replay", touches, "--machine", two_sockets}).status, 0);
+}
+
+}  // namespace
+}  // namespace huddle::cli
