@@ -46,7 +46,7 @@ class ProfileCommand : public Command {
            "  huddle profile -o app.json ./app     of threads\n"
            "  huddle profile --record app.touches ./app\n"
            "                                       for huddle watch --replay app.touches\n"
-           "  huddle profile --accuracy            how well are threads seen? tried on patterns\n"
+           "  huddle profile --accuracy            how well threads are seen, on patterns\n"
            "\n"
            "An MPI program marks its phases by MPI_Pcontrol(N): from there on it is in phase N, "
            "and in 1 when it begins; with 0 nothing is counted.\n"
