@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * lives HOW CALLS TIMES: makes a communicator of the world's ranks (HOW: dup, group) or of one half
- * of them (halves), makes so many small collectives with it and frees it, that many times. Prints
- * the microseconds of the median life, of the making and freeing alone, and of the first life.
+ * lives HOW CALLS TIMES: makes a communicator of the world's ranks (HOW: dup, group, kept) or of
+ * one half of them (halves), makes so many small collectives with it and frees it, that many times;
+ * those that are kept are freed at the end. Prints the microseconds of the median life, of the
+ * making and freeing alone, and of the first life.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -64,15 +65,17 @@ int main(int argc, char** argv) {
   MPI_Comm_group(MPI_COMM_WORLD, &everybody);
   double* lives = malloc((size_t)times * sizeof *lives);
   double* ends = malloc((size_t)times * sizeof *ends);
+  MPI_Comm* comms = malloc((size_t)times * sizeof *comms);
+  const int keeps = strcmp(argv[1], "kept") == 0;
   double first = 0;
   const double begin = MPI_Wtime();
   for (int time = 0; time < times; ++time) {
     const double start = MPI_Wtime();
-    MPI_Comm comm = made(argv[1], time);
+    comms[time] = made(argv[1], time);
     const double there = MPI_Wtime();
-    use(comm, calls);
+    use(comms[time], calls);
     const double used = MPI_Wtime();
-    MPI_Comm_free(&comm);
+    if (!keeps) MPI_Comm_free(&comms[time]);
     const double end = MPI_Wtime();
     lives[time] = 1e6 * (end - start);
     ends[time] = 1e6 * (end - start - (used - there));
@@ -83,6 +86,8 @@ int main(int argc, char** argv) {
     printf("{\"mean_us\": %.2f, \"median_us\": %.2f, \"empty_us\": %.2f, \"first_us\": %.2f}\n",
            mean, median(lives, times), median(ends, times), first);
   }
+  for (int time = 0; keeps && time < times; ++time) MPI_Comm_free(&comms[time]);
+  free(comms);
   free(lives);
   free(ends);
   MPI_Group_free(&everybody);

@@ -37,7 +37,7 @@ def arguments():
     parser.add_argument("--libraries", required=True, help="the folder of libhuddle_preload.so")
     parser.add_argument("--mpi", nargs="+", choices=MPIS, default=list(MPIS))
     parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4])
-    parser.add_argument("--how", nargs="+", choices=("dup", "halves", "group"),
+    parser.add_argument("--how", nargs="+", choices=("dup", "halves", "group", "kept"),
                         default=["dup", "halves", "group"])
     parser.add_argument("--calls", nargs="+", type=int, default=[1, 3, 10, 30, 100, 1000, 10000])
     parser.add_argument("--lives", type=int, default=300)

@@ -17,6 +17,11 @@ constexpr std::size_t most_accounts = 64;
 
 }  // namespace
 
+std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns) {
+  if (one_ns == 0 || other_ns == 0) return std::max(one_ns, other_ns);
+  return std::min(one_ns, other_ns);
+}
+
 void JoinTerms::meet(const JoinTerms& other) {
   past_calls = std::min(past_calls, other.past_calls);
   call_ns = std::min(call_ns, other.call_ns);
@@ -34,28 +39,30 @@ JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {
   return {.is_near = is_near, .next_ask = std::max<std::size_t>(twice, calls + (until - made))};
 }
 
-std::uint64_t PastCalls::of(std::span<const int> members) const {
+PastCalls::Past PastCalls::of(std::span<const int> members) const {
   const std::scoped_lock lock(mutex_);
   for (const Account& one : accounts_) {
     if (std::equal(members.begin(), members.end(), one.members.begin(), one.members.end())) {
-      return one.calls;
+      return one.past;
     }
   }
-  return 0;
+  return {};
 }
 
 // What there is no memory for is forgotten.
-void PastCalls::add(std::vector<int> members, std::uint64_t calls) noexcept {
+void PastCalls::add(std::vector<int> members, const Past& more) noexcept {
   try {
     const std::scoped_lock lock(mutex_);
     const auto known = std::find_if(accounts_.begin(), accounts_.end(),
                                     [&](const Account& one) { return one.members == members; });
     if (known == accounts_.end()) {
-      accounts_.push_front({std::move(members), calls});
+      accounts_.push_front({std::move(members), more});
       if (accounts_.size() > most_accounts) accounts_.pop_back();
       return;
     }
-    known->calls += calls;
+    Past& past = known->past;
+    past.calls += more.calls;
+    past.call_ns = quicker(past.call_ns, more.call_ns);
     accounts_.splice(accounts_.begin(), accounts_, known);
   } catch (const std::bad_alloc&) {
     return;

@@ -17,7 +17,7 @@
 namespace huddle::mpi {
 
 // The first time that ranks ask each other what they have; it takes about as long as a call.
-inline constexpr std::size_t first_ask = 32;
+inline constexpr std::size_t first_ask = 64;
 
 // What a rank tells when it is asked.
 struct JoinTerms {
@@ -30,6 +30,9 @@ struct JoinTerms {
   void meet(const JoinTerms& other);
 };
 
+// Of two times, of which 0 is one that is not known.
+std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns);
+
 struct JoinVerdict {
   bool joins = false;
   bool is_near = false;      // half of the calls are made
@@ -38,17 +41,20 @@ struct JoinVerdict {
 // calls: of this communicator so far, equal on all ranks. of_all: what holds for all of them.
 JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all);
 
-// Calls that the communicators of some ranks made before they were freed, without a team. For
-// several threads.
+// What is known of communicators of some ranks that were freed without a team. For several threads.
 class PastCalls {
  public:
-  std::uint64_t of(std::span<const int> members) const;
-  void add(std::vector<int> members, std::uint64_t calls) noexcept;
+  struct Past {
+    std::uint64_t calls = 0;    // of all of them
+    std::uint64_t call_ns = 0;  // the quickest; 0: not known
+  };
+  Past of(std::span<const int> members) const;
+  void add(std::vector<int> members, const Past& more) noexcept;
 
  private:
   struct Account {
     std::vector<int> members;
-    std::uint64_t calls = 0;
+    Past past;
   };
 
   mutable std::mutex mutex_;     // guards what follows

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "select/choice.h"
+#include "team/outlook.h"
 
 namespace huddle::team {
 namespace {
@@ -28,6 +29,7 @@ namespace {
 
 Decision decide(const select::Request& request, const Outlook& outlook) {
   Decision decision;
+  decision.number = outlook.places()->decisions().next_number();
   const auto choice =
       select::choose(request, outlook.seats(), outlook.model(), outlook.provision());
   if (!choice) return decision;

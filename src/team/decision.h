@@ -7,18 +7,21 @@
 // itself, could wait in different algorithms for each other.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "select/candidate.h"
 #include "select/operation.h"
 #include "team/agree.h"
 #include "team/ground.h"
-#include "team/outlook.h"
 
 namespace huddle::team {
 
+class Outlook;
+
 struct Decision {
   Trouble trouble;  // of the rank that shows it; if there is any, nothing of the rest holds
+  std::uint64_t number = 0;  // no two of the lowest rank's are alike
   bool is_possible = false;  // false: elements are larger than any slot
   // Whether it is worth asking if all have mapped what the others hand in.
   bool asks = false;

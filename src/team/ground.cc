@@ -52,9 +52,10 @@ LastWord& last_word_of(std::byte* piece) {
 }  // namespace
 
 // Nothing may fail once there are members: the others count on this rank then.
-Ground::Ground(Peers& peers, const Bootstrap& bootstrap, Joining&& joining)
+Ground::Ground(Peers& peers, const Bootstrap& bootstrap, Joining&& joining,
+               const std::function<void()>& prepare)
     : peers_(peers),
-      members_(join(bootstrap, joining)),
+      members_(join(bootstrap, joining, prepare)),
       board_(most_notice_bytes, world::first_sequence),
       start_(start_at, world::first_sequence),
       surroundings_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr} {
@@ -63,9 +64,11 @@ Ground::Ground(Peers& peers, const Bootstrap& bootstrap, Joining&& joining)
   }
 }
 
-std::unique_ptr<Members> Ground::join(const Bootstrap& bootstrap, Joining& joining) {
+std::unique_ptr<Members> Ground::join(const Bootstrap& bootstrap, Joining& joining,
+                                      const std::function<void()>& prepare) {
   const auto bring = [&](memory::Arena& arena) {
     const auto ranks = static_cast<std::size_t>(bootstrap.ranks);
+    prepare();
     board_memory_.resize(ranks);
     notices_.resize(ranks * most_notice_bytes);
     return filled_piece(arena, {board_bytes, board_bytes});

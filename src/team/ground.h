@@ -32,9 +32,10 @@ class Ground {
 
   // All ranks throw the same FailureError or none does.
   Ground(Peers& peers, const Bootstrap& bootstrap)
-      : Ground(peers, bootstrap, Joining(peers, bootstrap)) {}
-  // The same in steps: `joining` has taken its memory.
-  Ground(Peers& peers, const Bootstrap& bootstrap, Joining&& joining);
+      : Ground(peers, bootstrap, Joining(peers, bootstrap), [] {}) {}
+  // The same in steps. `prepare` is part of what they agree on: it may throw.
+  Ground(Peers& peers, const Bootstrap& bootstrap, Joining&& joining,
+         const std::function<void()>& prepare);
   Ground(const Ground&) = delete;
   Ground& operator=(const Ground&) = delete;
 
@@ -93,7 +94,8 @@ class Ground {
   };
 
   bool has_given_up(int rank) const;
-  std::unique_ptr<Members> join(const Bootstrap& bootstrap, Joining& joining);
+  std::unique_ptr<Members> join(const Bootstrap& bootstrap, Joining& joining,
+                                const std::function<void()>& prepare);
   void show_and_read(std::span<const std::byte> mine);
 
   Peers& peers_;

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "team/agree.h"
+#include "team/places.h"
 
 namespace huddle::team {
 namespace {
@@ -31,6 +32,11 @@ Joining::Joining(Peers& peers, const Bootstrap& bootstrap)
       rank_(static_cast<std::size_t>(bootstrap.rank)),
       ranks_(static_cast<std::size_t>(bootstrap.ranks)) {}
 
+Joining::Joining(Peers& peers, const Bootstrap& bootstrap, const Places& places)
+    : Joining(peers, bootstrap) {
+  places_ = &places;
+}
+
 Joining::~Joining() {
   if (is_done_) return;
   if (card_.presence.ticket != 0) peers_.presence_.leave(card_.presence);
@@ -38,6 +44,7 @@ Joining::~Joining() {
 }
 
 std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
+  if (places_ != nullptr) return run_in_known_places(bring);
   card_.trouble = Trouble::of([&] {
     take_memory();
     fill_card(bring);
@@ -49,10 +56,45 @@ std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
   reach_all();
   if (anybody_needs_anything()) exchange();
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    members_->admit({std::move(reached_[rank]), cards_[rank].piece, cards_[rank].presence});
+    members_->admit({reached_[rank], cards_[rank].piece, cards_[rank].presence});
   }
   is_done_ = true;
   return std::move(members_);
+}
+
+// The presence and the piece are the card's, so that they are given back where this fails.
+std::unique_ptr<Members> Joining::run_in_known_places(const Peers::Bring& bring) {
+  Offer mine;
+  mine.decisions = places_->decisions().latest().digest;
+  mine.trouble = Trouble::of([&] { fill_offer(bring); });
+  mine.piece = card_.piece;
+  mine.presence = card_.presence;
+  ByRank<Offer> room(bootstrap_.ranks);
+  const std::span<Offer> offers = room.all();
+  gather_to(offers, bootstrap_, mine);
+  throw_first(std::span<const Offer>(offers), &Offer::trouble);
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    members_->admit({places_->peers()[rank], offers[rank].piece, offers[rank].presence});
+  }
+  same_decisions_ = std::all_of(offers.begin(), offers.end(), [&](const Offer& offer) {
+    return offer.decisions == mine.decisions;
+  });
+  is_done_ = true;
+  return std::move(members_);
+}
+
+void Joining::decline(const Bootstrap& bootstrap) {
+  Offer mine;
+  mine.trouble = Trouble("it has no memory to make a team");
+  ByRank<Offer> room(bootstrap.ranks);
+  gather_to(room.all(), bootstrap, mine);
+}
+
+void Joining::fill_offer(const Peers::Bring& bring) {
+  peers_.free_departed();
+  members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
+  card_.presence = peers_.presence_.enter();
+  card_.piece = bring(*peers_.arena_);
 }
 
 void Joining::take_memory() {

@@ -4,6 +4,7 @@
 // How a team is made, step by step: whatever fails, every rank does the same steps.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -14,9 +15,14 @@
 
 namespace huddle::team {
 
+class Places;
+
 class Joining {
  public:
   Joining(Peers& peers, const Bootstrap& bootstrap);
+  // Where all members have reached each other before, and know that they all know it, run() is one
+  // allgather. Keeps references.
+  Joining(Peers& peers, const Bootstrap& bootstrap, const Places& places);
   // What has been taken for the team is given back, unless the team has been made.
   ~Joining();
   Joining(const Joining&) = delete;
@@ -27,6 +33,12 @@ class Joining {
   // that it does not tell the others of.
   void take_memory();
   std::unique_ptr<Members> run(const Peers::Bring& bring);
+  // What a rank says in known places that has no memory for a team: all throw.
+  static void decline(const Bootstrap& bootstrap);
+  // Of a run in known places: all members have the same decisions in their books.
+  bool have_same_decisions() const { return same_decisions_; }
+  // Who was reached, by rank, once the team is made; nobody in known places.
+  std::vector<std::shared_ptr<Peer>> take_reached() { return std::move(reached_); }
 
  private:
   // Where a rank can be sent descriptors to.
@@ -35,6 +47,16 @@ class Joining {
     DescriptorSocket::Name name{};
   };
 
+  // What a rank tells of itself where the rest is known.
+  struct Offer {
+    Trouble trouble;  // if there is any, nothing of the rest holds
+    memory::Piece piece;
+    PresenceBook::Entry presence;
+    std::uint64_t decisions = 0;  // their digest
+  };
+
+  std::unique_ptr<Members> run_in_known_places(const Peers::Bring& bring);
+  void fill_offer(const Peers::Bring& bring);
   void fill_card(const Peers::Bring& bring);
   void check_cards() const;
   void reach_all();
@@ -55,6 +77,8 @@ class Joining {
   const Bootstrap& bootstrap_;
   std::size_t rank_;
   std::size_t ranks_;
+  const Places* places_ = nullptr;  // known ones
+  bool same_decisions_ = false;
   Card card_;
   bool is_done_ = false;
   std::vector<Card> cards_;

@@ -29,6 +29,11 @@ std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstr
   return mine;
 }
 
+void decline_in_known_places(const Bootstrap& bootstrap) {
+  Joining::decline(bootstrap);
+  throw FailureError("this rank has no memory to make a team");
+}
+
 void decline(const Bootstrap& bootstrap) {
   greet(bootstrap, greeting_in_trouble());
   throw FailureError("this rank has no memory to make a team");

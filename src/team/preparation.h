@@ -30,19 +30,25 @@ std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstr
 
 // The same step of a rank that cannot take the next ones: all throw.
 [[noreturn]] void decline(const Bootstrap& bootstrap);
+// The same where the only step is that of ranks in known places.
+[[noreturn]] void decline_in_known_places(const Bootstrap& bootstrap);
 
 // A team, or something that has one, from these arguments, in memory of its own: where there is
-// none for it, the others hear that, too.
-template <class T, class... Arguments>
-std::unique_ptr<T> make_or_decline(const Bootstrap& bootstrap, Arguments&&... arguments) {
+// none for it, the others hear that, too, by what declines.
+template <class T, class Decline, class... Arguments>
+std::unique_ptr<T> make_or(Decline decline, Arguments&&... arguments) {
   void* const room = ::operator new(sizeof(T), std::nothrow);
-  if (room == nullptr) decline(bootstrap);
+  if (room == nullptr) decline();
   try {
     return std::unique_ptr<T>(new (room) T(std::forward<Arguments>(arguments)...));
   } catch (...) {
     ::operator delete(room);
     throw;
   }
+}
+template <class T, class... Arguments>
+std::unique_ptr<T> make_or_decline(const Bootstrap& bootstrap, Arguments&&... arguments) {
+  return make_or<T>([&] { decline(bootstrap); }, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace huddle::team

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "select/size_class.h"
 #include "team/decision.h"
-#include "team/settlement.h"
 #include "world/path_failed.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
@@ -87,6 +86,10 @@ bool shows_output(const Call& call, int rank) {
   return call.operation == Operation::allreduce || (is_to_root && rank == call.root);
 }
 
+CallClass class_of(const select::Request& request) {
+  return {request.operation, request.bytes, request.root_moved};
+}
+
 // A copy would take memory. The context outlives its teams.
 world::hardware::ProgressCallback by_reference(const world::hardware::ProgressCallback& progress) {
   if (!progress) return {};
@@ -98,11 +101,23 @@ world::hardware::ProgressCallback by_reference(const world::hardware::ProgressCa
 Team::Team(Context& context, const Bootstrap& bootstrap)
     : Team(context, bootstrap, prepared(context, bootstrap)) {}
 
-// Once there is a ground the others count on this rank: nothing after it may fail.
 Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation)
+    : Team(context, bootstrap, agreed_places(context, bootstrap, preparation->settling),
+           std::move(preparation->joining)) {}
+
+Team::Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<Places> places)
+    : Team(context, bootstrap, places, Joining(context.peers(), bootstrap, *places)) {}
+
+// Once there is a ground the others count on this rank: nothing after it may fail.
+Team::Team(Context& context, const Bootstrap& bootstrap, const std::shared_ptr<Places>& places,
+           Joining&& joining)
     : rank_(bootstrap.rank),
       ranks_(bootstrap.ranks),
-      ground_(context.peers(), bootstrap, looked_around(context, bootstrap, *preparation)),
+      ground_(context.peers(), bootstrap, std::move(joining),
+              [&] {
+                outlook_.emplace(places);
+                known_ = places->decisions().latest().decisions;
+              }),
       waiting_(
           waiting_settings(outlook_->model(), outlook_->whereabouts(), rank_),
           by_reference(context.progress()), [this] { ground_.check_members(); },
@@ -111,29 +126,8 @@ Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Prepara
       engine_(ground_, *outlook_, waiting_, reach_),
       fence_(memory::OneSidedFence::Among::processes, outlook_->has_one_sided_fence()) {
   ground_.set_waiting(waiting_);
-}
-
-// All ranks throw the same FailureError or none does.
-Joining&& Team::looked_around(const Context& context, const Bootstrap& bootstrap,
-                              Preparation& preparation) {
-  const Settlement settlement = settle(bootstrap, context, preparation.settling);
-  View mine;
-  mine.trouble = Trouble::of([&] {
-    outlook_.emplace(settlement, context);
-    mine.digest = outlook_->digest();
-    if (bootstrap.rank == 0) mine.queue_bytes = outlook_->best_queue();
-  });
-  const std::span<View> views = preparation.settling.views;
-  gather_to(views, bootstrap, mine);
-  throw_first(std::span<const View>(views), &View::trouble);
-  for (std::size_t rank = 0; rank < views.size(); ++rank) {
-    if (views[rank].digest == views.front().digest) continue;
-    throw_of(rank,
-             Trouble("it reckons with another machine than rank 0, or in another manner: give "
-                     "all ranks the same libhuddle"));
-  }
-  outlook_->set_queue(views.front().queue_bytes);
-  return std::move(preparation.joining);
+  if (!joining.have_same_decisions()) known_.reset();
+  if (places->peers().empty()) places->set_peers(joining.take_reached());
 }
 
 // What all ranks agree on may fail and be tried again; not where a member is lost meanwhile. What
@@ -423,14 +417,29 @@ const Team::Choice& Team::choice_for_unusual(const Call& call) {
 // decides again, and knows. `prepare` takes what memory this rank needs to remember the choice.
 template <class Prepare>
 Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
-  for (;;) {
-    const Decision decision = agreed_decision(ground_, request, *outlook_, prepare);
+  for (;; known_.reset()) {
+    const Decision decision = decision_for(request, prepare);
     if (!may_run(decision.usual, false)) continue;
-    if (!decision.asks) return {engine_.ready(decision.usual), std::nullopt};
-    if (!may_run(decision.where_mapped, true)) continue;
+    if (decision.asks && !may_run(decision.where_mapped, true)) continue;
     const Ready usual = engine_.ready(decision.usual);
-    return {usual, engine_.ready(decision.where_mapped)};
+    Choice choice{usual, std::nullopt};
+    if (decision.asks) choice.where_mapped = engine_.ready(decision.where_mapped);
+    outlook_->places()->decisions().add(class_of(request), decision);
+    return choice;
   }
+}
+
+// What a team of the same members has decided on is not asked for again.
+template <class Prepare>
+Decision Team::decision_for(const select::Request& request, Prepare prepare) {
+  if (known_ && request.element_bytes <= largest_usual_element) {
+    const auto known = known_->find(class_of(request));
+    if (known != known_->end()) {
+      prepare();
+      return known->second;
+    }
+  }
+  return agreed_decision(ground_, request, *outlook_, prepare);
 }
 
 // All ranks find out together, and once.
@@ -469,6 +478,7 @@ void Team::go_on_without_direct(std::string_view why) {
   latest_.fill({});
   unusual_.reset();
   last_run_ = nullptr;
+  known_.reset();
   reach_.refuse_copying(Trouble(why));
   outlook_->refuse_direct(why);
 }

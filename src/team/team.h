@@ -33,6 +33,8 @@ class Team {
   // Collective. All ranks throw the same FailureError or none does; see decline() for one that has
   // no memory for the team itself.
   Team(Context& context, const Bootstrap& bootstrap);
+  // The same in one allgather, among ranks of which all know that all have these places.
+  Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<Places> places);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -113,6 +115,8 @@ class Team {
   const Whereabouts& own_whereabouts() const {
     return outlook_->whereabouts()[static_cast<std::size_t>(rank_)];
   }
+  // For teams of the same members to come.
+  const std::shared_ptr<Places>& places() const { return outlook_->places(); }
 
   // What the last call that moved anything ran by its own choice; empty before the first.
   std::string_view latest_algorithm() const;
@@ -122,8 +126,8 @@ class Team {
 
  private:
   Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation);
-  Joining&& looked_around(const Context& context, const Bootstrap& bootstrap,
-                          Preparation& preparation);
+  Team(Context& context, const Bootstrap& bootstrap, const std::shared_ptr<Places>& places,
+       Joining&& joining);
   void gather_to_all(select::Operation operation, const void* input, void* output,
                      const node::Blocks& blocks, std::size_t largest);
   void gather_to_root(select::Operation operation, const void* input, std::size_t bytes,
@@ -154,13 +158,17 @@ class Team {
   const Choice& choice_for_unusual(const Call& call);
   template <class Prepare>
   Choice choose(const select::Request& request, Prepare prepare);
+  template <class Prepare>
+  Decision decision_for(const select::Request& request, Prepare prepare);
   bool may_run(const select::Plan& plan, bool mapped);
   bool all_have_mapped(const Call& call);
   void go_on_without_direct(std::string_view why);
 
   int rank_;
   int ranks_;
-  std::optional<Outlook> outlook_;  // always there once this is made
+  // Both are there once the ground is: what it takes to have them is part of what is agreed on.
+  std::optional<Outlook> outlook_;
+  std::shared_ptr<const Decisions> known_;  // to all members; null: none, or not the same
   Ground ground_;
   world::hardware::Waiting waiting_;
   Reach reach_;

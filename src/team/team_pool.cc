@@ -3,19 +3,32 @@
 #include "team/team_pool.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
 namespace huddle::team {
+namespace {
+
+// Programs have few kinds of communicators, though many of each.
+constexpr std::size_t most_places = 64;
+
+bool are_same(std::span<const int> members, const std::vector<int>& others) {
+  return std::equal(members.begin(), members.end(), others.begin(), others.end());
+}
+
+bool is_still(const Whereabouts& there, const Whereabouts& here) {
+  return CPU_EQUAL(&there.allowed, &here.allowed);
+}
+
+}  // namespace
 
 TeamPool::Entry TeamPool::take(std::span<const int> members, const Whereabouts& here) {
   const std::scoped_lock lock(mutex_);
   auto lowest = waiting_.end();
   for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
-    if (!std::equal(members.begin(), members.end(), entry->members.begin(), entry->members.end()) ||
-        !CPU_EQUAL(&entry->team->own_whereabouts().allowed, &here.allowed)) {
-      continue;
-    }
+    if (!are_same(members, entry->members)) continue;
+    if (!is_still(entry->team->own_whereabouts(), here)) continue;
     if (lowest == waiting_.end() || entry->number < lowest->number) lowest = entry;
   }
   if (lowest == waiting_.end()) return {};
@@ -38,6 +51,31 @@ void TeamPool::put(Entry entry) noexcept {
       bytes_ -= waiting_.front().team->shared_bytes();
       left.splice(left.end(), waiting_, waiting_.begin());
     }
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+TeamPool::Known TeamPool::places(std::span<const int> members, const Whereabouts& here) const {
+  const std::scoped_lock lock(mutex_);
+  for (const Account& one : places_) {
+    if (!are_same(members, one.members)) continue;
+    return is_still(one.known.places->whereabouts()[one.rank], here) ? one.known : Known{};
+  }
+  return {};
+}
+
+// Where there is no memory to remember them, they are found out again.
+void TeamPool::keep_places(std::vector<int> members, int rank, Known known) noexcept {
+  std::list<Account> left;
+  try {
+    const std::scoped_lock lock(mutex_);
+    const auto same = std::find_if(places_.begin(), places_.end(), [&](const Account& one) {
+      return are_same(members, one.members);
+    });
+    if (same != places_.end()) left.splice(left.end(), places_, same);
+    places_.push_front({std::move(members), static_cast<std::size_t>(rank), std::move(known)});
+    if (places_.size() > most_places) left.splice(left.end(), places_, std::prev(places_.end()));
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -2,7 +2,8 @@
 // Copyright the huddle contributors
 //
 // Teams that nobody uses at the moment, for the next communicator of the same members: seats,
-// choices and memory stay as they are, and its calls follow those of the communicator before.
+// choices and memory stay as they are, and its calls follow those of the communicator before. And
+// the places of members, for a team more.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +43,27 @@ class TeamPool {
 
   std::size_t teams() const;
 
+  struct Known {
+    std::uint64_t number = 0;  // of the team that found them out; 0: there are none
+    std::shared_ptr<Places> places;
+  };
+  // The latest of these members, where this rank still sits where it sat.
+  Known places(std::span<const int> members, const Whereabouts& here) const;
+  // Of some sets of members, those that came last.
+  void keep_places(std::vector<int> members, int rank, Known known) noexcept;
+
  private:
+  struct Account {
+    std::vector<int> members;
+    std::size_t rank;
+    Known known;
+  };
+
   std::size_t most_bytes_;
   mutable std::mutex mutex_;  // guards what follows
   std::list<Entry> waiting_;  // whoever came last is the last
   std::size_t bytes_ = 0;
+  std::list<Account> places_;  // the latest first
 };
 
 }  // namespace huddle::team

@@ -55,23 +55,25 @@ TEST(JoinPrice, IsEverybodys) {
 
 TEST(PastCalls, AreThoseOfTheSameRanksInTheSameOrder) {
   PastCalls past;
-  past.add({0, 1}, 10);
-  past.add({1, 0}, 5);
-  past.add({0, 1}, 3);
-  EXPECT_EQ(past.of(std::vector{0, 1}), 13U);
-  EXPECT_EQ(past.of(std::vector{1, 0}), 5U);
-  EXPECT_EQ(past.of(std::vector{0, 1, 2}), 0U);
+  past.add({0, 1}, {10, 400});
+  past.add({1, 0}, {5, 0});
+  past.add({0, 1}, {3, 300});
+  past.add({0, 1}, {1, 0});
+  EXPECT_EQ(past.of(std::vector{0, 1}).calls, 14U);
+  EXPECT_EQ(past.of(std::vector{0, 1}).call_ns, 300U);
+  EXPECT_EQ(past.of(std::vector{1, 0}).calls, 5U);
+  EXPECT_EQ(past.of(std::vector{0, 1, 2}).calls, 0U);
 }
 
 TEST(PastCalls, AreForgottenWhereRanksAreAlwaysOthers) {
   PastCalls past;
-  past.add({0, 1}, 10);
+  past.add({0, 1}, {10, 0});
   for (int rank = 2; rank < 1000; ++rank) {
-    past.add({0, rank}, 1);
-    if (rank < 500) past.add({0, 1}, 1);
+    past.add({0, rank}, {1, 0});
+    if (rank < 500) past.add({0, 1}, {1, 0});
   }
-  EXPECT_EQ(past.of(std::vector{0, 999}), 1U);
-  EXPECT_EQ(past.of(std::vector{0, 1}), 0U) << "long ago";
+  EXPECT_EQ(past.of(std::vector{0, 999}).calls, 1U);
+  EXPECT_EQ(past.of(std::vector{0, 1}).calls, 0U) << "long ago";
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ constexpr std::size_t pool_bytes = std::size_t{8} << 20;
 
 // What joining is taken to cost before this process has done it: to learn what machine this is, and
 // to make a team whose protocols are set up at their first calls.
-constexpr std::uint64_t machine_ns = 1'000'000;
+constexpr std::uint64_t machine_ns = 3'000'000;
 constexpr std::uint64_t usual_team_ns = 500'000;
 
 using Clock = std::chrono::steady_clock;
@@ -62,6 +62,7 @@ struct Joining::Facts {
   // The team that it took from its pool; 0: none.
   std::uint64_t offered;
   std::uint64_t offered_calls;
+  std::uint64_t places;       // that it knows; 0: none
   std::uint64_t next_number;  // the lowest rank's is that of a team that is made
   JoinTerms terms;
 };
@@ -93,7 +94,7 @@ void Joining::leave(Communicator& communicator) noexcept {
     entry.calls += communicator.shares.taken;
     pool_.put(std::move(entry));
   } else if (!entry.members.empty()) {
-    past_calls_.add(std::move(entry.members), communicator.use);
+    past_calls_.add(std::move(entry.members), {communicator.use, communicator.call_ns});
   }
 }
 
@@ -103,16 +104,16 @@ void Joining::join(Communicator& communicator) {
   communicator.passed = Passed::not_passed;
   communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
   if (communicator.passed != Passed::not_passed) return;
-  Entry entry;
-  communicator.passed = agree(communicator, entry);
+  Holding holding;
+  communicator.passed = agree(communicator, holding);
   if (communicator.passed != Passed::not_passed) return;
-  if (entry.team == nullptr) {
-    communicator.why = team::Trouble::of([&] { make_team(communicator, entry); });
+  if (holding.entry.team == nullptr) {
+    communicator.why = team::Trouble::of([&] { make_team(communicator, holding); });
     if (communicator.why.is_any()) communicator.passed = Passed::no_team;
   }
-  communicator.team = std::move(entry.team);
-  communicator.entry.number = entry.number;
-  communicator.entry.calls = entry.calls;
+  communicator.team = std::move(holding.entry.team);
+  communicator.entry.number = holding.entry.number;
+  communicator.entry.calls = holding.entry.calls;
 }
 
 // What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
@@ -145,39 +146,40 @@ Passed Joining::judge_missing(int rank, int own) {
   return Passed::without_huddle;
 }
 
-Joining::Facts Joining::facts_of(const Communicator& communicator, const Entry& offered) {
+Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding& holding) {
   std::call_once(looked_, [this] { node_ = this_node(); });
   const bool has_context = context_.is_there();
+  const PastCalls::Past past = past_calls_.of(communicator.entry.members);
   return {node_,
           settings_,
           true,
           has_context,
           pulse_.start(),
-          offered.number,
-          offered.calls,
+          holding.entry.number,
+          holding.entry.calls,
+          holding.known.number,
           numbers_.fetch_add(1) + 1,
-          {past_calls_.of(communicator.entry.members), communicator.call_ns,
+          {past.calls, quicker(past.call_ns, communicator.call_ns),
            team_ns_ + (has_context ? 0 : machine_ns)}};
 }
 
-// The entry: a team of these very ranks, if the pool has one.
-Passed Joining::agree(Communicator& communicator, Entry& entry) {
+Passed Joining::agree(Communicator& communicator, Holding& holding) {
   Facts mine{};
   if (!communicator.why.is_any()) {
     communicator.why = team::Trouble::of([&] {
-      entry = pool_.take(communicator.entry.members, team::whereabouts_of_this_thread(0));
-      mine = facts_of(communicator, entry);
+      const team::Whereabouts here = team::whereabouts_of_this_thread(0);
+      holding.entry = pool_.take(communicator.entry.members, here);
+      holding.known = pool_.places(communicator.entry.members, here);
+      mine = facts_of(communicator, holding);
     });
   }
   team::ByRank<Facts> room(communicator.ranks);
   const std::span<Facts> all = room.all();
   const auto start = Clock::now();
   if (!tell(all, mine, communicator)) return Passed::no_team;
-  const std::uint64_t took_ns = ns_since(start);
-  communicator.call_ns =
-      communicator.call_ns == 0 ? took_ns : std::min(communicator.call_ns, took_ns);
+  communicator.call_ns = quicker(communicator.call_ns, ns_since(start));
   const Passed passed = find_common_ground(all, mine);
-  return passed == Passed::not_passed ? come_by_team(communicator, entry, all) : passed;
+  return passed == Passed::not_passed ? come_by_team(communicator, holding, all) : passed;
 }
 
 Passed Joining::find_common_ground(std::span<const Facts> all, const Facts& mine) const {
@@ -193,8 +195,9 @@ Passed Joining::find_common_ground(std::span<const Facts> all, const Facts& mine
   return moves ? Passed::not_passed : Passed::no_team;
 }
 
-Passed Joining::come_by_team(Communicator& communicator, Entry& entry, std::span<const Facts> all) {
-  if (keep_common(entry, all)) return Passed::not_passed;
+Passed Joining::come_by_team(Communicator& communicator, Holding& holding,
+                             std::span<const Facts> all) {
+  if (keep_common(holding.entry, all)) return Passed::not_passed;
   const bool all_know_machine =
       std::all_of(all.begin(), all.end(), [](const Facts& rank) { return rank.has_context; });
   const JoinVerdict price = verdict(communicator, all);
@@ -203,7 +206,11 @@ Passed Joining::come_by_team(Communicator& communicator, Entry& entry, std::span
     communicator.next_ask = price.next_ask;
     return Passed::too_young;
   }
-  entry.number = all.front().next_number;
+  holding.entry.number = all.front().next_number;
+  const bool same_places = std::all_of(all.begin(), all.end(), [&](const Facts& rank) {
+    return rank.places != 0 && rank.places == all.front().places;
+  });
+  if (!same_places) holding.known = {};
   return all_know_machine || share_machine(communicator) ? Passed::not_passed : Passed::no_team;
 }
 
@@ -276,14 +283,23 @@ bool Joining::share_machine(Communicator& communicator) {
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-void Joining::make_team(Communicator& communicator, Entry& entry) {
+// Where all know the places already, they say only where their memory is.
+void Joining::make_team(Communicator& communicator, Holding& holding) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
     throw FailureError("the MPI cannot gather what a team is made from");
   };
   const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
   const auto start = Clock::now();
-  entry.team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
+  auto& team = holding.entry.team;
+  if (holding.known.places) {
+    team = team::make_or<team::Team>([&] { team::decline_in_known_places(bootstrap); },
+                                     context_.get(), bootstrap, holding.known.places);
+  } else {
+    team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
+    pool_.keep_places(communicator.entry.members, communicator.rank,
+                      {holding.entry.number, team->places()});
+  }
   // As much again for what its first calls set up.
   team_ns_ = std::min(team_ns_.load(), 2 * ns_since(start));
 }

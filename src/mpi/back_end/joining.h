@@ -40,17 +40,22 @@ class Joining {
 
  private:
   using Entry = team::TeamPool::Entry;
+  // What a rank has of the communicator's members, and then what all have.
+  struct Holding {
+    Entry entry;
+    team::TeamPool::Known known;
+  };
   // What a rank says of itself, for all to see what they have in common.
   struct Facts;
 
   void join(Communicator& communicator);
   Passed meet(Communicator& communicator);
   Passed judge_missing(int rank, int own);
-  Passed agree(Communicator& communicator, Entry& entry);
+  Passed agree(Communicator& communicator, Holding& holding);
   Passed find_common_ground(std::span<const Facts> all, const Facts& mine) const;
   // A team that all of them have in their pools, or what is needed to make one, or neither yet.
-  Passed come_by_team(Communicator& communicator, Entry& entry, std::span<const Facts> all);
-  Facts facts_of(const Communicator& communicator, const Entry& offered);
+  Passed come_by_team(Communicator& communicator, Holding& holding, std::span<const Facts> all);
+  Facts facts_of(const Communicator& communicator, const Holding& holding);
   JoinVerdict verdict(const Communicator& communicator, std::span<const Facts> all) const;
   bool keep_common(Entry& entry, std::span<const Facts> all);
   template <class Words>
@@ -60,7 +65,7 @@ class Joining {
               const Communicator& communicator);
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
-  void make_team(Communicator& communicator, Entry& entry);
+  void make_team(Communicator& communicator, Holding& holding);
 
   const Real& real_;
   const Types& types_;
