@@ -90,6 +90,7 @@ std::optional<JobPlace> place_in_job(const Environment& environment) {
   if (!rank || place.job.empty()) return std::nullopt;
   place.rank = *rank;
   const auto here = first_number(environment, here_names);
+  place.ranks_here = here.value_or(0);
   place.all_here = here && here == first_number(environment, all_names);
   return place;
 }

@@ -15,6 +15,7 @@ namespace huddle::mpi {
 struct JobPlace {
   std::string job = {};   // alike for the job's ranks on this node, and for nobody else there
   int rank = 0;           // in its world
+  int ranks_here = 0;     // on this node; 0: the launcher does not say
   bool all_here = false;  // all of its world is on this node, and the launcher says so
 };
 

@@ -29,6 +29,8 @@ class RollCall {
 
   bool is_here(int rank);
   // Whoever is missing is on this node all the same, without huddle.
+  // Of the job, on this node; 0: unknown.
+  int ranks_here() const { return place_ ? place_->ranks_here : 0; }
   bool is_job_on_one_node() const { return place_ && place_->all_here; }
 
  private:

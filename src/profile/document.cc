@@ -88,7 +88,7 @@ std::string entries_text(const Profile& profile, const Wanted& wanted) {
 }
 
 // Names of hosts hold nothing that JSON wants escaped; what else is there becomes '?'.
-std::string quoted(std::string_view name) {
+std::string json_word(std::string_view name) {
   std::string text = "\"";
   for (const char letter : name) {
     const bool plain = letter >= ' ' && letter < 0x7f && letter != '"' && letter != '\\';
@@ -99,7 +99,7 @@ std::string quoted(std::string_view name) {
 
 std::string hosts_text(const Profile& profile) {
   std::vector<std::string> names;
-  for (const std::string& host : profile.hosts) names.push_back(quoted(host));
+  for (const std::string& host : profile.hosts) names.push_back(json_word(host));
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
 

@@ -31,6 +31,8 @@ struct ContextOptions {
   world::hardware::ProgressCallback progress;
   // Where this process keeps large blocks, if it lets its peers map them.
   std::optional<memory::HeapFacts> heap;
+  // So many processes of the same job run on this machine, this one included; 0: unknown.
+  int processes_here = 0;
   path::Open open_memory = path::open;  // how a rank reads another one's memory
 };
 
@@ -51,6 +53,7 @@ class Context {
   const path::Open& open_memory() const { return options_.open_memory; }
   // Of time, that the control group of this process had when the context was made; 0: no limit.
   double processors() const { return processors_; }
+  int processes_here() const { return options_.processes_here; }
   Peers& peers() { return peers_; }
 
  private:

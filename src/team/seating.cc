@@ -71,4 +71,9 @@ bool is_crowded(std::span<const Whereabouts> by_rank, int rank) {
   return processors > 0 && company > processors;
 }
 
+bool is_crowded_by_all(const Whereabouts& mine, int processes_here, std::size_t processors) {
+  const auto allowed = static_cast<std::size_t>(CPU_COUNT(&mine.allowed));
+  return allowed >= processors && static_cast<std::size_t>(processes_here) > processors;
+}
+
 }  // namespace huddle::team

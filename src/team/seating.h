@@ -32,5 +32,8 @@ std::vector<int> seats_of(std::span<const Whereabouts> by_rank, const machine::T
 bool has_own_processor(std::span<const Whereabouts> by_rank, int rank);
 // Whether `rank` shares its processors with more ranks than there are.
 bool is_crowded(std::span<const Whereabouts> by_rank, int rank);
+// The same with all processes of the job, whether they are of this team or not: who may run on each
+// of the machine's processors shares them with everybody. processes_here: 0: unknown.
+bool is_crowded_by_all(const Whereabouts& mine, int processes_here, std::size_t processors);
 
 }  // namespace huddle::team

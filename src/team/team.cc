@@ -26,9 +26,13 @@ using select::Operation;
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
 world::hardware::WaitingSettings waiting_settings(const machine::CostModel& model,
-                                                  std::span<const Whereabouts> by_rank, int rank) {
+                                                  std::span<const Whereabouts> by_rank, int rank,
+                                                  const Context& context) {
   world::hardware::WaitingSettings settings;
-  settings.crowded = is_crowded(by_rank, rank);
+  const Whereabouts& mine = by_rank[static_cast<std::size_t>(rank)];
+  const std::size_t processors = context.machine().topology.pus.cpus().size();
+  settings.crowded =
+      is_crowded(by_rank, rank) || is_crowded_by_all(mine, context.processes_here(), processors);
   settings.own_processor = has_own_processor(by_rank, rank);
   const double wake_ns = model.system_ns(machine::SystemCall::futex_wake);
   if (std::isfinite(wake_ns)) settings.wake_ns = wake_ns;
@@ -119,7 +123,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap, const std::shared_ptr<P
                 known_ = places->decisions().latest().decisions;
               }),
       waiting_(
-          waiting_settings(outlook_->model(), outlook_->whereabouts(), rank_),
+          waiting_settings(outlook_->model(), outlook_->whereabouts(), rank_, context),
           by_reference(context.progress()), [this] { ground_.check_members(); },
           [this](int rank) { return ground_.is_gone(rank); }),
       reach_(context.peers(), context.open_memory(), context.heap(), *outlook_),

@@ -30,6 +30,7 @@ TEST(PlaceInJob, IsAsOpenMpisLauncherSays) {
   ASSERT_TRUE(place.has_value());
   EXPECT_EQ(place->rank, 3);
   EXPECT_FALSE(place->all_here);
+  EXPECT_EQ(place->ranks_here, 0) << "it does not say";
   Environment elsewhere = rank;
   elsewhere[1] = "PMIX_SERVER_URI2=there";
   EXPECT_NE(place->job, place_in_job(elsewhere)->job);
@@ -42,6 +43,7 @@ TEST(PlaceInJob, KnowsWhenAllAreOnOneNode) {
   Environment rank = {"PMIX_NAMESPACE=77", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4",
                       "OMPI_COMM_WORLD_LOCAL_SIZE=4"};
   EXPECT_TRUE(place_in_job(rank)->all_here);
+  EXPECT_EQ(place_in_job(rank)->ranks_here, 4);
   rank[3] = "OMPI_COMM_WORLD_LOCAL_SIZE=2";
   EXPECT_FALSE(place_in_job(rank)->all_here);
 }

@@ -9,8 +9,8 @@
 
 namespace huddle::mpi {
 
-NodeContext::NodeContext(const Options& options, std::function<void()> progress)
-    : options_(options), progress_(std::move(progress)) {}
+NodeContext::NodeContext(const Options& options, std::function<void()> progress, int ranks_here)
+    : options_(options), progress_(std::move(progress)), ranks_here_(ranks_here) {}
 
 bool NodeContext::is_there() const {
   const std::lock_guard lock(mutex_);
@@ -64,6 +64,7 @@ void NodeContext::make(const std::string& machine_text) {
   options.arena.cap_bytes = team::default_cap_bytes;
   options.progress = progress_;
   options.heap = heap_;
+  options.processes_here = ranks_here_;
   context_ = std::make_unique<team::Context>(std::move(options));
 }
 

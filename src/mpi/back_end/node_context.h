@@ -22,7 +22,8 @@ namespace huddle::mpi {
 class NodeContext {
  public:
   // progress: what whoever waits does for the MPI.
-  NodeContext(const Options& options, std::function<void()> progress);
+  // ranks_here: of the job, on this node; 0: unknown.
+  NodeContext(const Options& options, std::function<void()> progress, int ranks_here);
 
   bool is_there() const;
   // pre: it is there.
@@ -45,6 +46,7 @@ class NodeContext {
  private:
   const Options& options_;
   std::function<void()> progress_;
+  int ranks_here_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<memory::HeapFacts> heap_;
   std::unique_ptr<MachineLook> look_;  // while it runs

@@ -42,7 +42,8 @@ Process::Process(const huddle_door& door)
       roster_(real_, world_),
       roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
       pulse_(real_),
-      context_(options_, [this] { keep_moving(); }),
+      context_(
+          options_, [this] { keep_moving(); }, roll_call_.ranks_here()),
       joining_(real_, types_, options_, roster_, roll_call_, context_, pulse_,
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);

@@ -30,7 +30,7 @@ def churn(bench, thorough):
     """Communicators that never join, that do when it has paid, after some calls and at their first."""
     program = bench.program("churn")
     for calls, settings, times in ((3, {}, 100000 if thorough else 2000),
-                                   (100, {}, 5000 if thorough else 600),
+                                   (100000, {}, 2),
                                    (10, AFTER_SOME, 5000 if thorough else 100),
                                    (2, AT_ONCE, 10000 if thorough else 100)):
         what = f"{times} communicators of {calls} calls"
