@@ -28,12 +28,12 @@ try() {
     [ "$rank" = 2 ] || fail "$mpi-ranks: huddle is in $rank of 2 ranks on $host: $(cat "$lab/$mpi-ranks")"
   done
   # What is on one host is taken, what is on both is the MPI's.
-  job "$mpi-run" "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
+  job "$mpi-run" env HUDDLE_JOIN_AFTER=8 "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
   says "$mpi-run" "huddle took no allreduce" '^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^M]'
   says "$mpi-run" "no allreduce over both hosts" '^allreduce .*  MPI: several nodes'
   # huddle on one host only: nobody waits for anybody.
   # shellcheck disable=SC2016  # for the ranks' shell
-  job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1; exec "$2"' \
+  job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
   says "$mpi-half" "huddle took no allreduce" '^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^M]'
   echo "$mpi: tried on ${#hosts[@]} hosts"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154,SC2164  # `hosts`, set -e and `status` are the sourcing script's
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
