@@ -54,7 +54,7 @@ def main():
             job = [PEERS / name / "run", "-n", 2, program, given.rounds, given.bytes]
             print(f"{name}: nothing preloaded: {measure(job)}")
             print(f"{name}: profiled:          "
-                  f"{measure([given.huddle, 'profile', '--output', f'{folder}/comm.json', *job])}", flush=True)
+                  f"{measure([given.huddle, 'profile', '--of', 'ranks', '--output', f'{folder}/comm.json', *job])}", flush=True)
 
 
 if __name__ == "__main__":

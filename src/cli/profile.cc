@@ -41,6 +41,7 @@ class ProfileCommand : public Command {
     return "  huddle profile mpirun -n 16 ./app    of ranks: huddle-comm.json\n"
            "  huddle map huddle-comm.json          who should sit where\n"
            "  huddle profile -o halo.json srun -n 64 ./app\n"
+           "  huddle profile --of ranks ./start.sh a script that starts the launcher\n"
            "  huddle profile --dry-run mpirun -n 2 ./app\n"
            "                                       only show what would be executed\n"
            "  huddle profile -o app.json ./app     of threads\n"
@@ -57,6 +58,9 @@ class ProfileCommand : public Command {
     options.text("-o,--output", output_, "FILE",
                  "write the matrix there; of ranks huddle-comm.json, of threads only where this is "
                  "given");
+    options.text("--of", of_, "ranks|threads",
+                 "what talks in it; ranks where COMMAND begins with a launcher that huddle knows");
+    options.complete("--of", Value::word, {"ranks", "threads"});
     options.flag("--dry-run", dry_run_,
                  "of ranks: print the command that would be executed, for a shell");
     options.text("--record", record_, "FILE",
@@ -81,10 +85,13 @@ class ProfileCommand : public Command {
           "profile what? Say it behind huddle's own options: huddle profile mpirun -n 4 ./app, or "
           "huddle profile ./app");
     }
-    if (starts_ranks(command_.front())) return ranks(context);
+    if (!of_.empty() && of_ != "ranks" && of_ != "threads") {
+      throw UsageError("--of: '" + of_ + "' is neither ranks nor threads");
+    }
+    if (of_ == "ranks" || (of_.empty() && starts_ranks(command_.front()))) return ranks(context);
     if (dry_run_) {
       throw UsageError("--dry-run shows how ranks are started, and " + command_.front() +
-                       " is no launcher of ranks");
+                       " is no launcher that huddle knows: say --of ranks where it starts some");
     }
     return profile_threads(context, {command_, output_, record_, json_});
   }
@@ -100,7 +107,7 @@ class ProfileCommand : public Command {
   }
 
   std::vector<std::string> command_;
-  std::string output_, record_;
+  std::string output_, record_, of_;
   int seconds_ = 3;
   bool accuracy_ = false, dry_run_ = false, json_ = false;
 };

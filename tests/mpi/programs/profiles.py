@@ -17,7 +17,7 @@ PRELOAD = "libhuddle_profile_preload.so"
 def command_of(bench, output, started):
     """Through the program that lies beside the libraries, as its users call it."""
     huddle = bench.libraries.parents[1] / "bin/huddle"
-    return [str(huddle), "profile", "--output", str(output), *started]
+    return [str(huddle), "profile", "--of", "ranks", "--output", str(output), *started]
 
 
 def profiled(bench, output, ranks, program, arguments=(), environment=None):
