@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * churn TIMES CALLS: communicators are made, used for so many calls and freed, that many times; the
- * process grows no larger by it, in memory, mappings or descriptors.
+ * churn TIMES CALLS [WORDS]: communicators are made, used for so many calls, each of so many words,
+ * and freed, that many times; the process grows no larger by it, in memory, mappings or
+ * descriptors.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -44,7 +45,11 @@ static struct held held_now(void) {
   return held;
 }
 
-static void make_use_free(int time, int calls) {
+enum { most_words = 1 << 18 };
+static int numbers[most_words];
+static int sums[most_words];
+
+static void make_use_free(int time, int calls, int words) {
   MPI_Comm comm;
   if (time % 2 == 0) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -52,9 +57,11 @@ static void make_use_free(int time, int calls) {
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank_in(MPI_COMM_WORLD), &comm);
   }
   for (int call = 0; call < calls; ++call) {
-    int sum = -1;
-    MPI_Allreduce(&time, &sum, 1, MPI_INT, MPI_SUM, comm);
-    expect(sum == time * size_of(comm), "communicator %d: allreduce gives %d", time, sum);
+    numbers[0] = numbers[words - 1] = time;
+    sums[0] = sums[words - 1] = -1;
+    MPI_Allreduce(numbers, sums, words, MPI_INT, MPI_SUM, comm);
+    expect(sums[0] == time * size_of(comm) && sums[words - 1] == sums[0],
+           "communicator %d: allreduce gives %d", time, sums[0]);
   }
   MPI_Comm_free(&comm);
 }
@@ -63,11 +70,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int times = atoi(argv[1]);
   const int calls = atoi(argv[2]);
+  const int words = argc > 3 ? atoi(argv[3]) : 1;
   const int warm_up = times / 5;
-  for (int time = 0; time < warm_up; ++time) make_use_free(time, calls);
+  for (int time = 0; time < warm_up; ++time) make_use_free(time, calls, words);
   const struct held before = held_now();
   const double start = seconds_now();
-  for (int time = warm_up; time < times; ++time) make_use_free(time, calls);
+  for (int time = warm_up; time < times; ++time) make_use_free(time, calls, words);
   const double seconds = seconds_now() - start;
   const struct held after = held_now();
   if (rank_in(MPI_COMM_WORLD) == 0) {

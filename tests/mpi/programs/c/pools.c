@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * pools ROUNDS: communicators of the same ranks and of some of them, made in several ways, used for
- * a few calls of several sizes and freed: one after the other, many at once, in another order than
- * they were made, and by several threads at once, whose communicators join in another order on each
- * rank.
+ * pools ROUNDS THREADS: communicators of the same ranks and of some of them, made in several ways,
+ * used for a few calls of several sizes and freed: one after the other, many at once, in another
+ * order than they were made, and, if THREADS is 1, by several threads at once, whose communicators
+ * join in another order on each rank.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     in_turn(next_random(&seed));
     many_at_once(next_random(&seed));
     of_some(next_random(&seed));
-    if (provided == MPI_THREAD_MULTIPLE) by_threads(next_random(&seed));
+    if (atoi(argv[2]) != 0 && provided == MPI_THREAD_MULTIPLE) by_threads(next_random(&seed));
   }
   MPI_Finalize();
   return verdict();
