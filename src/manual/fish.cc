@@ -62,7 +62,7 @@ complete -c huddle -f
 )";
 
 // Within single quotes.
-std::string quoted(std::string_view text) {
+std::string fish_word(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') result += '\\';
@@ -77,7 +77,7 @@ std::string action(const Argument& argument) {
     case cli::Value::text:
       return "-x";
     case cli::Value::word:
-      return fmt::format("-x -a {}", quoted(fmt::format("{}", fmt::join(argument.words, " "))));
+      return fmt::format("-x -a {}", fish_word(fmt::format("{}", fmt::join(argument.words, " "))));
     case cli::Value::list:
       return fmt::format("-x -a '(__huddle_list {})'", fmt::join(argument.words, " "));
     case cli::Value::machine:
@@ -106,8 +106,8 @@ std::string at(std::string_view command) { return fmt::format("__huddle_at \"{}\
 std::string option_lines(const std::string& place, const Interface& interface) {
   std::string text;
   for (const Argument& option : all_options(interface)) {
-    text += fmt::format("complete -c huddle -n {} {}{} -d {}\n", quoted(place), names_of(option),
-                        option.values == 0 ? "" : " " + action(option), quoted(option.help));
+    text += fmt::format("complete -c huddle -n {} {}{} -d {}\n", fish_word(place), names_of(option),
+                        option.values == 0 ? "" : " " + action(option), fish_word(option.help));
   }
   return text;
 }
@@ -132,7 +132,7 @@ std::string commands_lines(std::string_view name, const Interface& interface) {
   std::string text;
   for (const cli::Listed& below : interface.subcommands) {
     text += fmt::format("complete -c huddle -n '{} 0' -a {} -d {}\n", at(name), below.name,
-                        quoted(below.summary));
+                        fish_word(below.summary));
   }
   return text;
 }
