@@ -115,7 +115,9 @@ std::optional<Part> part_from(std::string_view bytes) {
       {}};
   bytes.remove_prefix(flows_begin);
   part.flows.resize(std::min<std::size_t>(header.flows, bytes.size() / sizeof(Flow)));
-  std::memcpy(part.flows.data(), bytes.data(), part.flows.size() * sizeof(Flow));
+  if (!part.flows.empty()) {  // of nothing there is no address
+    std::memcpy(part.flows.data(), bytes.data(), part.flows.size() * sizeof(Flow));
+  }
   const auto is_rank = [&](int rank) { return rank >= 0 && rank < header.ranks; };
   const bool sound = is_rank(header.rank) &&
                      std::all_of(part.flows.begin(), part.flows.end(), [&](const Flow& flow) {
