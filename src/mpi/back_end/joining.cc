@@ -147,7 +147,9 @@ Passed Joining::judge_missing(int rank, int own) {
 }
 
 Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding& holding) {
-  std::call_once(looked_, [this] { node_ = this_node(); });
+  // Not by std::call_once: what is thrown for want of memory would have to pass through the C
+  // library.
+  if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);
   return {node_,

@@ -76,9 +76,8 @@ class Joining {
   Pulse& pulse_;
   Complain warn_;
   std::size_t first_ask_;
-  std::uint64_t settings_;  // their digest
-  std::once_flag looked_;
-  std::uint64_t node_ = 0;  // once looked at
+  std::uint64_t settings_;              // their digest
+  std::atomic<std::uint64_t> node_{0};  // 0: not looked at yet
   team::TeamPool pool_;
   PastCalls past_calls_;
   std::atomic<std::uint64_t> numbers_{0};  // given to teams whose lowest rank this is
