@@ -191,8 +191,9 @@ class UcxCommand : public Command {
     check.devices = library.devices;
     const auto settings = ucx::lines_of(given.advice.settings);
     check.now = ucx::read_selections(tool.selections_text({}));
-    check.advised = ucx::read_selections(tool.selections_text(settings));
-    check.complaints = tool.complaints_about(settings);
+    const std::string advised = tool.selections_text(settings);
+    check.advised = ucx::read_selections(advised);
+    check.complaints = ucx::complaints(advised);
     if (!dry_run_ && command_.empty()) check.runs = timed(console, machine, check.given);
     if (!dry_run_ && !command_.empty()) check.program_runs = program_runs(check.given);
     console.print(json_ ? ucx_check_json(check) : ucx_check_text(check, console.columns));

@@ -61,10 +61,6 @@ std::string Tool::selections_text(const Environment& settings) const {
   return run(all, {"-e", "-u", "t", "-P", "intra"});
 }
 
-std::vector<std::string> Tool::complaints_about(const Environment& settings) const {
-  return complaints(run(settings, {"-e", "-u", "t", "-P", "intra"}));
-}
-
 std::optional<std::string> find_tool(std::string_view search_path) {
   while (!search_path.empty()) {
     const std::size_t end = std::min(search_path.find(':'), search_path.size());

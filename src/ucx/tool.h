@@ -24,10 +24,9 @@ class Tool {
   const std::string& path() const { return path_; }
   // Everything that it knows of itself. Throws FailureError.
   Library library() const;
-  // What two processes of one node would send over with these settings, as it is printed.
+  // What two processes of one node would send over with these settings, as it is printed, with
+  // what UCX has to complain of.
   std::string selections_text(const Environment& settings) const;
-  // In which words UCX complains about these settings; empty where it takes them.
-  std::vector<std::string> complaints_about(const Environment& settings) const;
 
  private:
   std::string run(const Environment& settings, const std::vector<std::string>& words) const;
