@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/exec_words.h"
 #include "cli/command.h"
 #include "cli/heap_choice.h"
 #include "cli/run_compare.h"
@@ -21,7 +22,6 @@
 #include "launch/preload.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
-#include "versus/spawn.h"
 
 namespace huddle::cli {
 namespace {
@@ -49,7 +49,7 @@ bool calls_mpi_itself(const launch::Plan& plan) {
     lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
                                 std::filesystem::canonical(plan.program, error).string()));
   }
-  ::execvpe(plan.program.c_str(), versus::pointers(words).data(), versus::pointers(lines).data());
+  ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
   throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
 }
 

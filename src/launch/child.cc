@@ -11,16 +11,10 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/exec_words.h"
 
 namespace huddle::launch {
 namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 // While one of these lives, signals wait to be taken, and those of the keyboard are the child's.
 class Signals {

@@ -13,16 +13,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/exec_words.h"
 
 namespace huddle::threads {
 namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 std::array<memory::Descriptor, 2> make_pipe() {
   std::array<int, 2> ends{};

@@ -10,15 +10,9 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/exec_words.h"
 
 namespace huddle::versus {
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 pid_t spawn(Spawned spawned, int input, int output) {
   posix_spawn_file_actions_t actions{};

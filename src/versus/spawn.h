@@ -22,7 +22,4 @@ struct Spawned {
 // given to one. Throws FailureError.
 pid_t spawn(Spawned spawned, int input, int output);
 
-// As exec() and its like take words. They stay those of `words`.
-std::vector<char*> pointers(std::vector<std::string>& words);
-
 }  // namespace huddle::versus

@@ -15,17 +15,12 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "base/exec_words.h"
+
 namespace huddle::cli {
 namespace {
 
 constexpr const char* binary = HUDDLE_PROGRAM;
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 // Starts the program with these two for its output.
 pid_t start(std::vector<std::string> arguments, std::vector<std::string> environment, int out,
