@@ -4,7 +4,8 @@
 #
 # clang and clang-tidy over the tree, or with --changed over the sources that this branch changes
 # (on main: that its last commit changed), or with --changed N over the N of them that changed most:
-# a source takes up to half a minute. Ninja remembers what has passed.
+# a source takes up to half a minute. Ninja remembers what has passed of the tree; for the few sources that
+# changed it would first build what their tests run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,7 @@ base_commit() {
   echo "$base"
 }
 
+mkdir -p build
 base=$(base_commit)
 if [ -z "$base" ]; then
   echo "no earlier commit to compare with; 'make tidy' looks at the whole tree"
@@ -32,10 +34,14 @@ mapfile -t changed < <({
 } | sed -n 's/\.h$/.cc/; /\ttests\/fuzz\//d; /\t\(src\|tests\)\/.*\.\(cc\|cpp\)$/p' |
   awk -F '\t' '{ lines[$2] += $1 } END { for (source in lines) print lines[source] "\t" source }' |
   sort -k1,1nr -k2 | cut -f 2)
-objects=()
+sources=()
 for source in "${changed[@]}"; do
-  [ -f "$source" ] && objects+=("$PWD/$source^")  # ninja: whatever is made of this source
+  [ ! -f "$source" ] || sources+=("$source")
 done
-most=${2:-${#objects[@]}}
-echo "${#objects[@]} sources changed since $(git rev-parse --short "$base"), at most $most are looked at"
-[ "${#objects[@]}" -eq 0 ] || scripts/build.sh tidy "${objects[@]:0:most}"
+most=${2:-${#sources[@]}}
+echo "${#sources[@]} sources changed since $(git rev-parse --short "$base"), at most $most are looked at"
+[ "${#sources[@]}" -eq 0 ] || {
+  cmake --preset tidy >build/tidy-configure.log 2>&1 || { cat build/tidy-configure.log >&2; exit 1; }
+  printf '%s\0' "${sources[@]:0:most}" |
+    xargs -0 -n 1 -P "${JOBS:-$(nproc)}" clang-tidy --quiet -p build/tidy
+}

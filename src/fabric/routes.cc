@@ -127,7 +127,8 @@ int Routes::gateway(int child, int sibling, int link, int count) const {
   const int other = place(sibling).position;
   const int number = other < place(child).position ? other : other - 1;
   const int leaf = (number * count + link) % place(child).leaves;
-  return leaves_[static_cast<std::size_t>(place(child).first_leaf + leaf)];
+  return leaves_[static_cast<std::size_t>(place(child).first_leaf) +
+                 static_cast<std::size_t>(leaf)];
 }
 
 void Routes::pass(int link, std::vector<int>& links, double& ns) const {

@@ -24,7 +24,8 @@ constexpr int most_skips = 32;
 class Skips {
  public:
   explicit Skips(int ranks)
-      : ranks_(ranks), count_(std::bit_width(static_cast<unsigned>(ranks - 1))) {
+      : ranks_(ranks),
+        count_(std::clamp<int>(std::bit_width(static_cast<unsigned>(ranks - 1)), 0, most_skips)) {
     std::int64_t skip = ranks;
     for (int k = count_; k >= 0; --k) {
       skips_[static_cast<std::size_t>(k)] = skip;

@@ -27,7 +27,7 @@ Sum sum_of(const Schedule& schedule, std::int64_t number, Round& round) {
 }
 
 std::int64_t floor_log2(std::int64_t number) {
-  return std::bit_width(static_cast<std::uint64_t>(number)) - 1;
+  return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(number))) - 1;
 }
 std::int64_t ceil_log2(std::int64_t number) { return floor_log2(number - 1) + 1; }
 

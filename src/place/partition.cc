@@ -3,6 +3,7 @@
 #include "place/partition.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -105,7 +106,7 @@ class Partitioner {
     if (is_dense(graph)) request.tries = 1;
     request.seed = effort_.seed + at(bisections_++);
     const std::vector<signed char> side = bisect(request).side;
-    for (const signed char which : {0, 1}) {
+    for (const signed char which : std::array<signed char, 2>{0, 1}) {
       std::vector<int> members;
       for (int v = 0; v < graph.size(); ++v) {
         if (side[at(v)] == which) members.push_back(v);
@@ -198,7 +199,7 @@ class Partitioner {
         const int slot = problem_.fixed[at(element)];
         const bool is_near = slot != no_slot && slot < border;
         const bool is_far = slot != no_slot && !is_near;
-        request.fixed.push_back(is_near ? 0 : is_far ? 1 : any_side);
+        request.fixed.push_back(static_cast<signed char>(is_near ? 0 : is_far ? 1 : any_side));
         fixed_near += is_near ? 1 : 0;
         fixed_far += is_far ? 1 : 0;
       }

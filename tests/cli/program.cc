@@ -119,7 +119,7 @@ Ran Program::run_into_closed_pipe(const std::vector<std::string>& arguments) con
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe to be had");
   ::close(ends[0]);
   const auto before = std::signal(SIGPIPE, SIG_IGN);
-  const Ran ran = finish(ends[1], arguments);
+  Ran ran = finish(ends[1], arguments);
   std::signal(SIGPIPE, before);
   return ran;
 }

@@ -53,7 +53,8 @@ TEST(Watch, AsPrintedSeesLess) {
   const Ran ran = Program().run(
       {"watch", "--replay", recording, "--machine", two_sockets, "--as-printed", "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  for (const json& decision : json::parse(ran.out)["decisions"]) {
+  const json document = json::parse(ran.out);
+  for (const json& decision : document["decisions"]) {
     EXPECT_NE(decision["reason"], "move");
   }
 }
@@ -106,8 +107,9 @@ TEST(Profile, FilesAreForMapAndWatch) {
   const Program program;
   const std::string matrix = program.home().path("matrix.json");
   const std::string touches = program.home().path("app.touches");
-  const Ran ran = program.run({"profile", "-o", matrix, "--record", touches,
-                               HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern", "pairs", "1"});
+  const std::string pattern = HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern";
+  const Ran ran =
+      program.run({"profile", "-o", matrix, "--record", touches, pattern, "pairs", "1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("at work"));
   const Ran map = program.run({"map", matrix, "--machine", two_sockets});
