@@ -24,8 +24,7 @@ constexpr int most_skips = 32;
 class Skips {
  public:
   explicit Skips(int ranks)
-      : ranks_(ranks),
-        count_(std::clamp<int>(std::bit_width(static_cast<unsigned>(ranks - 1)), 0, most_skips)) {
+      : ranks_(ranks), count_(static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)))) {
     std::int64_t skip = ranks;
     for (int k = count_; k >= 0; --k) {
       skips_[static_cast<std::size_t>(k)] = skip;
@@ -58,6 +57,8 @@ class Received {
   Received(const Skips& skips, std::int64_t place)
       : skips_(skips), target_(skips.ranks() + place), bound_(2 * skips.ranks()) {
     const int own = skips.last_on_the_way_to(place);
+    // The analyzer does not know that there are at most 32 skips.
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     free_ = ((std::uint64_t{2} << skips.count()) - 1) & ~(std::uint64_t{1} << own);
     search(0, skips.count());
     for (int k = 0; k < skips.count(); ++k) {
