@@ -154,7 +154,8 @@ TEST(Paths, ShowsWhatConstantsTake) {
 }
 
 TEST(Paths, TheFastestHasTheHighestScore) {
-  for (const json& point : paths("32")["points"]) {
+  const json document = paths("32");
+  for (const json& point : document["points"]) {
     double best = 0;
     std::string name;
     for (const json& path : point["paths"]) {
