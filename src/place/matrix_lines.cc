@@ -212,6 +212,7 @@ class CsvTable {
     line_ = lines_.next("#");
     if (!line_) lines_.fail("a heading without rows below it");
     split_fields(*line_, fields_);
+    if (fields_.empty()) lines_.fail("a row without numbers");
     names_begin_rows_ = !number(fields_.front()) || names_.front().empty();
     if (names_begin_rows_ && names_.size() == fields_.size()) names_.erase(names_.begin());
   }

@@ -146,6 +146,7 @@ TEST(CommMatrix, DamageIsNamedByFileAndLine) {
   EXPECT_THAT(error_of("0,nan\n1,0\n"), StartsWith("m:1: 'nan' is no amount"));
   EXPECT_THAT(error_of("0,1\ninf,0\n"), StartsWith("m:2: 'inf' is no amount"));
   EXPECT_THAT(error_of("0,1\nx,0\n"), StartsWith("m:2: 'x' is not a number"));
+  EXPECT_THAT(error_of("a,b\n,\n"), StartsWith("m:2: a row without numbers"));
   EXPECT_THAT(error_of(""), StartsWith("m:1: the file is empty"));
   EXPECT_THAT(error_of("\n \n"), StartsWith("m:1: the file is empty"));
   EXPECT_THAT(error_of(std::string_view("0,1\n1,\0\n", 8)), StartsWith("m:2: this is no text"));
