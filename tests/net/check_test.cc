@@ -73,7 +73,7 @@ TEST_P(Checked, IsProvenForSomeMoreRanks) {
   }
   for (int i = 0; i < 60; ++i) counts.push_back(257 + static_cast<int>(random() % 3840));
   // All of them where rounds are few and there is no root.
-  std::int64_t left = 540'000'000;
+  std::int64_t left = 270'000'000;
   for (const int ranks : counts) {
     const std::int64_t roots = has_root(GetParam().operation) ? 5 : 1;
     const std::int64_t work = work_of(GetParam(), ranks) * roots;

@@ -13,7 +13,6 @@
 namespace huddle::threads {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;

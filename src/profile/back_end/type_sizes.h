@@ -38,7 +38,7 @@ class TypeSizes {
   // Handles are pointers or ints.
   static std::uintptr_t number_of(Datatype type) {
     std::uintptr_t number = 0;
-    std::memcpy(&number, &type, sizeof type);
+    std::memcpy(&number, &type, sizeof(Datatype));
     return number;
   }
   std::uint64_t ask(Datatype type, Entry& entry) {
