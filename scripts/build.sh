@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Configures one preset and builds it: scripts/build.sh PRESET [-DNAME=VALUE...] [TARGET...]
+# Configures one preset and builds it: scripts/build.sh [--configure] PRESET [-DNAME=VALUE...] [TARGET...]
+# With --configure it builds nothing.
 # ccache is used where it is installed. JOBS says how many compilers run at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+build=yes
+[ "$1" != --configure ] || { build=no; shift; }
 preset=$1
 shift
 options=()
@@ -25,6 +28,7 @@ fi
 log=build/$preset-configure.log
 mkdir -p build
 cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+[ "$build" = yes ] || exit 0
 # NINJA_FLAGS: one word or several, as in NINJA_FLAGS="-k 0" to go on after errors.
 read -ra ninja_flags <<<"${NINJA_FLAGS:-}"
 cmake --build "build/$preset" --parallel "${JOBS:-$(nproc)}" "${targets[@]}" -- "${ninja_flags[@]}"

@@ -4,8 +4,8 @@
 #
 # clang and clang-tidy over the tree, or with --changed over the sources that this branch changes
 # (on main: that its last commit changed), or with --changed N over the N of them that changed most:
-# a source takes up to half a minute. Ninja remembers what has passed of the tree; for the few sources that
-# changed it would first build what their tests run.
+# a source takes up to half a minute. Ninja remembers what has passed of the tree; asked for the few sources
+# that changed, it would build first whatever their tests run, so clang-tidy is run on these directly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,6 @@ base_commit() {
   echo "$base"
 }
 
-mkdir -p build
 base=$(base_commit)
 if [ -z "$base" ]; then
   echo "no earlier commit to compare with; 'make tidy' looks at the whole tree"
@@ -41,7 +40,7 @@ done
 most=${2:-${#sources[@]}}
 echo "${#sources[@]} sources changed since $(git rev-parse --short "$base"), at most $most are looked at"
 [ "${#sources[@]}" -eq 0 ] || {
-  cmake --preset tidy >build/tidy-configure.log 2>&1 || { cat build/tidy-configure.log >&2; exit 1; }
+  scripts/build.sh --configure tidy
   printf '%s\0' "${sources[@]:0:most}" |
     xargs -0 -n 1 -P "${JOBS:-$(nproc)}" clang-tidy --quiet -p build/tidy
 }

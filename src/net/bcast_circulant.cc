@@ -57,7 +57,7 @@ class Received {
   Received(const Skips& skips, std::int64_t place)
       : skips_(skips), target_(skips.ranks() + place), bound_(2 * skips.ranks()) {
     const int own = skips.last_on_the_way_to(place);
-    // The analyzer does not know that there are at most 32 skips.
+    // The analyzer takes the number of skips for any int; it is from 0 to most_skips.
     // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     free_ = ((std::uint64_t{2} << skips.count()) - 1) & ~(std::uint64_t{1} << own);
     search(0, skips.count());

@@ -92,7 +92,7 @@ class Reader {
   Kind kind_of(const Json& kind) const {
     if (kind == "ranks") return Kind::ranks;
     if (kind == "threads") return Kind::threads;
-    if (kind == Json(std::string())) return Kind::unknown;
+    if (kind == Json("")) return Kind::unknown;
     fail("kind", "\"kind\" is \"ranks\" or \"threads\"");
   }
   int count_of(const Json& n) const {

@@ -3,7 +3,6 @@
 #include "place/partition.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -106,7 +105,7 @@ class Partitioner {
     if (is_dense(graph)) request.tries = 1;
     request.seed = effort_.seed + at(bisections_++);
     const std::vector<signed char> side = bisect(request).side;
-    for (const signed char which : std::array<signed char, 2>{0, 1}) {
+    for (signed char which = 0; which <= 1; ++which) {
       std::vector<int> members;
       for (int v = 0; v < graph.size(); ++v) {
         if (side[at(v)] == which) members.push_back(v);

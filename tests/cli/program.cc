@@ -67,12 +67,12 @@ Ran Program::finish(int out, const std::vector<std::string>& arguments) const {
   std::vector<std::string> environment = environment_;
   environment.push_back("HOME=" + home_.folder().string());
   environment.push_back(std::string("PATH=") + (search_path == nullptr ? "" : search_path));
-  const std::string err_path = home_.path("stderr");
-  const int err = ::open(err_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   // Which leaks of other libraries a sanitizer is to leave alone.
-  if (const char* options = std::getenv("LSAN_OPTIONS")) {
+  if (const char* const options = std::getenv("LSAN_OPTIONS")) {
     environment.push_back(std::string("LSAN_OPTIONS=") + options);
   }
+  const std::string err_path = home_.path("stderr");
+  const int err = ::open(err_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const pid_t child = start(arguments, environment, out, err);
   ::close(out);
   ::close(err);

@@ -16,8 +16,6 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 // On a recorded machine, whatever this one is; without any ucx_info.

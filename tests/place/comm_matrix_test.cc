@@ -55,7 +55,7 @@ TEST(CommMatrix, CsvIsReadInBothOrdersOfRows) {
 
 TEST(CommMatrix, CsvMayHaveOtherSeparatorsNamesAndComments) {
   for (const char* text : {"0;7\n7;0\n", "0 7\n7 0\n", "0\t7\n7\t0\n", "# said\n0,7\n\n7,0\n",
-                           "0,7,\r\n7,0,\r\n", "\xef\xbb\xbf\x30,7\n7,0\n"}) {
+                           "0,7,\r\n7,0,\r\n", "\uFEFF0,7\n7,0\n"}) {
     EXPECT_EQ(pairs_of(parse(text)), "0-1:14") << text;
   }
   const CommMatrix named = parse(",left,right\nleft,0,7\nright,7,0\n");

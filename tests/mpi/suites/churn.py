@@ -21,7 +21,7 @@ import suite
 from suite import job, peer_module
 
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel")
-# HUDDLE_X by X, besides the statistics; nothing: without huddle. These runs are short: they join at once.
+# HUDDLE_X by X, besides the statistics; nothing: without huddle.
 WAYS = {"native": None, "off": {"HEAP": "off"}, "on": {"HEAP": "on"}, "check": {"HEAP": "check"}}
 RANKS = 2
 DEADLINE_SECONDS = 300
@@ -83,7 +83,7 @@ def one_run(peer, program, way, seed, libraries, work):
     """What is wrong with it; empty where nothing is. And how many collectives were taken."""
     own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", **program.environment}
     if WAYS[way] is not None:
-        own |= suite.with_huddle({"JOIN_AFTER": "0", **WAYS[way]}, libraries)
+        own |= suite.with_huddle(WAYS[way], libraries)
     folder = work / "running"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -22,7 +22,7 @@ SKIPPED = 77
 PROGRAM = "lmp"
 EXAMPLE = pathlib.Path("/usr/share/lammps/examples/melt/in.melt")
 RANKS = (2, 4)
-WAYS = {"native": None, "plain": {}, "verify": {"VERIFY": "1"}}
+WAYS = {"native": None, **suite.WAYS}
 DEADLINE_SECONDS = 900
 # The table that it prints: a line of names, and lines of numbers below.
 HEADING = re.compile(r"^\s*Step\s+\w+")

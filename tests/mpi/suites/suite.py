@@ -18,8 +18,8 @@ import outcomes  # noqa: E402
 import peer as peer_module  # noqa: E402
 import report  # noqa: E402
 
-# HUDDLE_X by X. Communicators of these tests are young: they join at their first call.
-WAYS = {"plain": {"JOIN_AFTER": "0"}, "verify": {"JOIN_AFTER": "0", "VERIFY": "1"}}
+# HUDDLE_X by X.
+WAYS = {"plain": {}, "verify": {"VERIFY": "1"}}
 # The slowest test of all takes less than a minute on a machine that others use too.
 STALL_SECONDS = 240
 DEADLINE_SECONDS = 3600
@@ -44,9 +44,10 @@ def present(names):
 
 
 def with_huddle(settings, libraries):
-    """What ranks have in their environment. settings: HUDDLE_X by X, besides the statistics."""
+    """What ranks have in their environment. settings: HUDDLE_X by X, besides the statistics.
+    Communicators of tests make few calls: they join at the first one, not when it pays."""
     files = [bench.PRELOAD, bench.HEAP] if "HEAP" in settings else [bench.PRELOAD]
-    own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", **settings}.items()}
+    own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", "JOIN_AFTER": "0", **settings}.items()}
     return {**own, "LD_PRELOAD": ":".join(str(libraries / file) for file in files)}
 
 
