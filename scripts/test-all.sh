@@ -73,6 +73,9 @@ step heap-stress env LD_PRELOAD="$PWD/build/release/lib/huddle/libhuddle_heap.so
   TEST_HUDDLE_HEAP=at-once build/release/tests/heap/preload/malloc_tests '--gtest_filter=MallocStress.*'
 # Threads whose sharing is known, of every pattern, watched while they run.
 step threads build/release/bin/huddle profile --accuracy --seconds 4
+# Agents, guardians and programs killed at a hundred moments each.
+step threads-kill env THREAD_KILL_TRIES=100 build/release/tests/threads/threads_tests \
+  '--gtest_filter=MoverTest.*'
 # Networks simulated against SimGrid, and 16,384 nodes in little time and memory.
 # The newest UCX as well: its wheel needs no GPU.
 # shellcheck disable=SC2317  # called through step

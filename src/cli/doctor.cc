@@ -17,7 +17,8 @@ class DoctorCommand : public Command {
   std::string description() const override {
     return "Tries everything that huddle needs of this machine, for real where it can be tried, "
            "and says what works, what does not, what that costs you and how to get it. "
-           "Changes nothing. Run it where your programs run: inside the container, inside the job.";
+           "Changes nothing, but gives threads back what they had that a huddle which was killed "
+           "has left bound. Run it where your programs run: inside the container, inside the job.";
   }
   std::string examples() const override {
     return "  huddle doctor                 a report for people\n"

@@ -17,11 +17,13 @@
 #include "cli/heap_choice.h"
 #include "cli/run_compare.h"
 #include "cli/run_json.h"
+#include "cli/thread_agent.h"
 #include "launch/inspect.h"
 #include "launch/plan.h"
 #include "launch/preload.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
+#include "threads/state_folder.h"
 
 namespace huddle::cli {
 namespace {
@@ -41,13 +43,21 @@ bool calls_mpi_itself(const launch::Plan& plan) {
 
 // Becomes the program: its exit status, its signals and its terminal are then its own. A script
 // without a first line that names its shell is given to one, as execvp() does.
-[[noreturn]] void become(const launch::Plan& plan, const launch::Request& request) {
+[[noreturn]] void become(const launch::Plan& plan, const launch::Request& request,
+                         const StartedAgent& agent) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> lines = launch::changed_environment(request.environment, plan.changes);
   if (wants_a_word(request) && calls_mpi_itself(plan)) {
     std::error_code error;
     lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
                                 std::filesystem::canonical(plan.program, error).string()));
+  }
+  if (!agent.variable.empty()) {
+    const std::string name(launch::preload_name);
+    const std::string preload =
+        launch::joined_preload(agent.preload, settings::value_of(lines, name));
+    lines = launch::changed_environment(lines, {{name, preload}});
+    lines.push_back(agent.variable);
   }
   ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
   throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
@@ -58,13 +68,17 @@ constexpr int most_rounds = 10000;
 class RunCommand : public Command {
  public:
   std::string name() const override { return "run"; }
-  std::string summary() const override { return "run an MPI program with huddle, as it is"; }
+  std::string summary() const override { return "run a program of ranks or of threads with huddle, as it is"; }
   std::string description() const override {
     return "Runs COMMAND with huddle's library preloaded: collectives of its MPI that huddle does "
            "better are taken over, everything else goes on as before. Nothing is rebuilt. Put it "
            "before the launcher: huddle finds out whose it is and what passes variables on to "
            "other nodes. Below a launcher, or without one, it works as well. Options of huddle "
-           "stand before COMMAND.";
+           "stand before COMMAND.\n"
+           "With --threads move, a process beside the program finds out which of its threads write "
+           "to the same memory, for 2 % of its processor time at most, and binds them near each "
+           "other while that pays; threads that the program binds itself are left alone. When it "
+           "ends, or is killed, each thread gets back the processors that it had.";
   }
   std::string examples() const override {
     return "  huddle run mpirun -n 16 ./app\n"
@@ -75,6 +89,7 @@ class RunCommand : public Command {
            "  huddle run --dry-run mpirun -n 2 ./app   only show what would be executed\n"
            "  srun -n 64 huddle run ./app              below a launcher\n"
            "  huddle run mpirun -n 4 python3 app.py    with mpi4py\n"
+           "  huddle run --threads move ./app          threads that share memory sit together\n"
            "\n"
            "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute, 3 if "
            "a setting or the machine file is wrong. With --compare 0, or 1 if a run failed.";
@@ -91,6 +106,11 @@ class RunCommand : public Command {
     options.setting("ops");
     options.flag("--off", off_, "everything goes to the MPI, as without huddle");
     options.setting("heap");
+    options.setting("threads");
+    options.text("--bind", bind_, "group|core",
+                 "with --threads move: a thread may run on all processors of the innermost cache "
+                 "that cores share (group, which is taken otherwise), or on one core");
+    options.complete("--bind", Value::word, {"group", "core"});
     options.setting("machine");
     options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
     options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");
@@ -103,6 +123,7 @@ class RunCommand : public Command {
     check_usage();
     check_machine_file(context);
     const launch::Request request = request_from(context);
+    binding_named(bind_);  // like any other word that is wrong
     const launch::Plan plan = launch::make_plan(request);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
@@ -113,7 +134,7 @@ class RunCommand : public Command {
     }
     if (rounds_ > 0) return compare_runs(context, request, plan, rounds_, json_);
     if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
-    become(plan, request);
+    become(plan, request, agent_for(context, request, plan));
   }
 
  private:
@@ -134,6 +155,43 @@ class RunCommand : public Command {
     if (!named.empty() && !off_) machine::read_machine_file(machine::machine_file_named(named));
   }
 
+  bool with_threads(const Context& context) const {
+    return !off_ && rounds_ == 0 && settings::find(context.settings, "huddle").value != "off" &&
+           settings::find(context.settings, "threads").value != "off";
+  }
+
+  // Nothing of it keeps the program from running; where there is no agent, a sentence says why.
+  StartedAgent agent_for(const Context& context, const launch::Request& request,
+                         const launch::Plan& plan) const {
+    if (!request.with_threads) return {};
+    threads::repair_what_was_left();
+    StartedAgent agent;
+    if (plan.launcher) {
+      agent.note = "threads are left alone: " + plan.launcher->path +
+                   " starts other programs; put huddle run --threads behind it, before yours";
+    } else if (!is_refused(launch::obstacle_in(plan.program))) {
+      const bool moves = settings::find(context.settings, "threads").value == "move";
+      try {
+        agent = start_agent(
+            context, {.moves = moves,
+                      .binding = binding_named(bind_),
+                      .tells = !moves || verbose_ || stats_,
+                      .title = command_.front(),
+                      .library = launch::find_library(request.own_program).threads});
+      } catch (const Error& error) {
+        agent.note = fmt::format("threads are left alone: {}", error.what());
+      }
+    }
+    if (!agent.note.empty()) context.console.note("huddle: " + agent.note);
+    return agent;
+  }
+  // A note has said so already.
+  static bool is_refused(launch::Obstacle obstacle) {
+    return obstacle == launch::Obstacle::linked_static ||
+           obstacle == launch::Obstacle::privileged ||
+           obstacle == launch::Obstacle::other_machine;
+  }
+
   launch::Request request_from(const Context& context) const {
     std::vector<settings::Resolved> settings = context.settings;
     if (stats_) settings::override_by_flag(settings, "stats", "on");
@@ -152,7 +210,8 @@ class RunCommand : public Command {
             .settings = std::move(settings),
             .environment = settings::process_sources().environment,
             .own_program = own,
-            .with_heap = !off_ && wants_heap(context)};
+            .with_heap = !off_ && wants_heap(context),
+            .with_threads = with_threads(context)};
   }
 
   std::vector<std::string> command_;
@@ -160,6 +219,7 @@ class RunCommand : public Command {
   bool verbose_ = false;
   bool verify_ = false;
   bool off_ = false;
+  std::string bind_ = std::string(threads::binding_names.front());
   int rounds_ = 0;
   bool dry_run_ = false;
   bool json_ = false;

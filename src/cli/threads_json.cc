@@ -18,7 +18,8 @@ Json decision_json(const threads::Decision& decision) {
                {"interval_ms", decision.interval_ms},
                {"reason", threads::name_of(decision.reason)},
                {"threads", decision.threads},
-               {"counts", decision.counts}};
+               {"counts", decision.counts},
+               {"gives_back", decision.gives_back}};
   if (decision.wanted.empty()) return json;
   json["present"] = decision.present;
   json["wanted"] = decision.wanted;
@@ -48,7 +49,8 @@ std::string threads_json(const ThreadsSubject& subject) {
   Json document = {{"schema", threads_json_schema}, {"command", subject.command},
                    {"program", subject.title},      {"machine", subject.machine},
                    {"threads", subject.threads},    {"touches", subject.touches},
-                   {"replaced", subject.replaced},  {"notes", subject.notes}};
+                   {"replaced", subject.replaced},  {"notes", subject.notes},
+                   {"moves", subject.moves}};
   document["pairs"] = pairs_json(subject);
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));

@@ -28,6 +28,7 @@ struct ThreadsSubject {
   std::uint64_t touches = 0;
   std::uint64_t replaced = 0;      // pages that lost their entry in the table to another
   std::vector<std::string> notes;  // what was not seen, and why
+  bool moves = false;              // decisions were carried out
 };
 
 // Those that did a tenth of what the busiest did, or more: by the last look at each.

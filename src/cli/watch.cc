@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/machine_in_question.h"
+#include "cli/thread_agent.h"
 #include "cli/threads_report.h"
 #include "cli/witness.h"
 #include "machine/discover.h"
@@ -27,7 +28,8 @@ class WatchCommand : public Command {
   }
   std::string description() const override {
     return "Decides where the threads of a program should sit while it runs: those that use the "
-           "same memory, near each other. Changes nothing. From a recording that huddle profile "
+           "same memory, near each other. Changes nothing without --move, which binds threads as "
+           "decided while it watches; each gets back what it had, also when huddle is killed. From a recording that huddle profile "
            "--record has made, it comes to the same decisions again, for this machine or for any "
            "other that is described. Of a process that runs already, only the page faults are seen "
            "that it has anyway: few, unless NUMA balancing is on.";
@@ -36,6 +38,7 @@ class WatchCommand : public Command {
     return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"
            "  huddle watch --replay app.touches --machine epyc-2x64-estimate\n"
            "  huddle watch 4711 --seconds 60           a process that runs\n"
+           "  huddle watch 4711 --move --seconds 60    the same, and its threads are moved\n"
            "\n"
            "Exit status: 0 fine, 1 the process is not there or cannot be watched, 2 wrong usage, 3 "
            "the "
@@ -45,6 +48,12 @@ class WatchCommand : public Command {
     options.positional("PID", process_, "the process to watch");
     options.text("--replay", replay_, "FILE", "what huddle profile --record has written");
     options.number("--seconds", seconds_, 1, 3600, "N", "how long a process is watched; 10");
+    options.flag("--move", move_, "bind threads as decided, for as long as this watches");
+    options.text("--bind", bind_, "group|core",
+                 "with --move: a thread may run on all processors of the innermost cache that "
+                 "cores share (group, which is taken otherwise), or on one core");
+    options.complete("--bind", Value::word, {"group", "core"});
+    options.exclude("--move", "--replay");
     options.setting("machine");
     options.number("--interval", interval_ms_, 50, 1000, "MS",
                    "the first one between decisions; 200");
@@ -58,6 +67,7 @@ class WatchCommand : public Command {
           "watch what? Give the number of a process, or what huddle profile --record has written: "
           "--replay FILE");
     }
+    const threads::Binding binding = binding_named(bind_);
     const machine::Discovery here = machine::discover_this_machine();
     const MachineInQuestion machine = machine_in_question(context, here.topology);
     const machine::CostModel model(machine.loaded.machine);
@@ -72,9 +82,11 @@ class WatchCommand : public Command {
                            .touches = 0,
                            .replaced = 0,
                            .notes = {}};
+    threads::repair_what_was_left();
     if (replay_.empty()) {
+      if (move_) check_move(machine, here);
       watch(model, machine.is_here() ? here.allowed : model.machine().topology.pus, options,
-            subject);
+            binding, subject);
     } else {
       replay(model, options, subject);
     }
@@ -93,23 +105,42 @@ class WatchCommand : public Command {
   }
 
   void watch(const machine::CostModel& model, const machine::CpuSet& allowed,
-             const threads::AgentOptions& options, ThreadsSubject& subject) const {
+             const threads::AgentOptions& options, threads::Binding binding,
+             ThreadsSubject& subject) const {
     const auto process = whole_number(process_);
     if (!process || *process < 1 || *process > most_process) {
       throw UsageError(fmt::format("'{}' is not the number of a process", printable(process_)));
     }
     threads::Agent agent(model, allowed, options);
-    Witness witness(agent);
+    std::optional<threads::Mover> mover;
+    if (move_) {
+      mover.emplace(static_cast<pid_t>(*process), model.machine().topology, allowed, binding,
+                    threads::usual_state_folder());
+    }
+    threads::Mover* const moves = mover ? &*mover : nullptr;
+    Witness witness(agent, moves);
     const threads::Watched watched =
-        threads::watch_process(static_cast<pid_t>(*process), seconds_, witness);
+        threads::watch_process(static_cast<pid_t>(*process), seconds_, witness, moves);
     subject.decisions = witness.decisions();
+    subject.moves = move_;
     subject.notes = {
         "huddle did not start it, and so does not make its writes visible: only page faults are "
         "seen that it has anyway",
         System().number("/proc/sys/kernel/numa_balancing").value_or(0) != 0
             ? "NUMA balancing is on, and makes page faults"
             : "NUMA balancing is off: on, it would make page faults"};
+    if (mover) {
+      for (std::string& note : mover->notes()) subject.notes.push_back(std::move(note));
+    }
     fill_in(agent, {options.page_bytes, watched.names, witness.take_events()}, subject);
+  }
+
+  // Of another machine's description nothing follows for threads here.
+  static void check_move(const MachineInQuestion& machine, const machine::Discovery& here) {
+    if (!machine.is_here()) throw InputError("--move: " + machine.difference());
+    if (here.allowed.count() < 2) {
+      throw FailureError("one processor may be used only: threads have nowhere to go");
+    }
   }
 
   static void fill_in(const threads::Agent& agent, const threads::Recording& seen,
@@ -124,6 +155,8 @@ class WatchCommand : public Command {
   std::string process_, replay_;
   int seconds_ = 10;
   int interval_ms_ = threads::AgentOptions().first_interval_ms;
+  std::string bind_ = std::string(threads::binding_names.front());
+  bool move_ = false;
   bool as_printed_ = false, json_ = false;
 };
 

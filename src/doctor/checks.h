@@ -32,6 +32,7 @@ std::vector<Finding> check_kernel(const System& system);
 // How threads can be watched, as trials on this process have shown.
 struct WaysToWatch {
   threads::Trial page_faults, protection, soft_dirty;
+  int given_back = 0;  // threads that an agent that was killed had left bound
 };
 std::vector<Finding> check_watching(const WaysToWatch& ways);
 // Bare metal, virtual machine, container. `calibrated`: the machine file in force was measured

@@ -4,6 +4,8 @@
 // How the threads of a program can be watched here: each way tried for its effect.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/text.h"
 #include "doctor/checks.h"
 
@@ -56,8 +58,16 @@ Finding check_soft_dirty(const threads::Trial& trial) {
 }  // namespace
 
 std::vector<Finding> check_watching(const WaysToWatch& ways) {
-  return {check_page_faults(ways.page_faults), check_protection(ways.protection),
-          check_soft_dirty(ways.soft_dirty)};
+  std::vector<Finding> all = {check_page_faults(ways.page_faults),
+                              check_protection(ways.protection), check_soft_dirty(ways.soft_dirty)};
+  if (ways.given_back > 0) {
+    Finding finding = make_finding("bound-threads", "Threads left bound");
+    finding.found = fmt::format(
+        "{} by a huddle that was killed with its guardian: given back the processors that they had",
+        counted(ways.given_back, "thread"));
+    all.push_back(std::move(finding));
+  }
+  return all;
 }
 
 }  // namespace huddle::doctor

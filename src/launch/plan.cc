@@ -131,12 +131,13 @@ void note_launcher(const Launcher& launcher, std::vector<std::string>& notes) {
 
 // A sentence for each program that huddle cannot help, each once.
 void note_programs(const std::vector<std::string>& words, const std::string& search_path,
-                   std::vector<std::string>& notes) {
+                   bool with_threads, std::vector<std::string>& notes) {
   std::set<std::string> seen;
   for (const std::string& word : words) {
     const auto path = find_program(word, search_path);
     if (!path || !seen.insert(*path).second) continue;
     const Obstacle obstacle = obstacle_in(*path);
+    if (with_threads && obstacle == Obstacle::no_mpi) continue;
     if (obstacle != Obstacle::none) notes.push_back(sentence(obstacle, *path));
   }
 }
@@ -199,7 +200,7 @@ Plan make_plan(const Request& request) {
   }
   const auto programs = pass_on(plan, request, preload);
   if (plan.launcher) note_launcher(*plan.launcher, plan.notes);
-  if (!preload.empty()) note_programs(programs, search_path, plan.notes);
+  if (!preload.empty()) note_programs(programs, search_path, request.with_threads, plan.notes);
   if (is_later_rank(request.environment)) plan.notes.clear();
   return plan;
 }

@@ -24,6 +24,7 @@ struct Request {
   // Whether ranks get a shared heap: what its setting says or, where that leaves it open, what was
   // measured here.
   bool with_heap = false;
+  bool with_threads = false;  // its threads are watched, MPI or none
   Purpose purpose = Purpose::collectives;
   std::string parts_folder = {};  // of a profile
   std::string collector = {};

@@ -99,6 +99,12 @@ constexpr std::array settings_table = {
             .placeholder = "SIZE",
             .fallback = "1G",
             .help = "the most that a fork copies; one with more in it ends the sharing"},
+    Setting{.key = "threads",
+            .kind = Kind::word,
+            .placeholder = "off|watch|move",
+            .fallback = "off",
+            .help = "threads of a program under 'huddle run' that use the same memory: say at its "
+                    "end who they are (watch), or let them sit near each other (move)"},
     Setting{.key = "color",
             .kind = Kind::word,
             .placeholder = "auto|always|never",

@@ -140,6 +140,16 @@ void Agent::take(const Touch& touch) {
   }
 }
 
+void Agent::take(const Standing& standing) {
+  allowed_ = common(standing.allowed, model_.machine().topology.pus);
+  alone_ = standing.alone;
+  std::fill(bound_.begin(), bound_.end(), -1);
+  for (const auto& [thread, processor] : standing.seats) {
+    if (at(thread) >= bound_.size()) bound_.resize(at(thread) + 1, -1);
+    bound_[at(thread)] = processor;
+  }
+}
+
 void Agent::finish_batch(std::uint64_t time_ns) {
   fresh_.add(batch_);
   recent_.add(batch_);
@@ -221,6 +231,11 @@ Decision Agent::decide(const Look& look) {
     look_for_better(look, decision);
     return decision;
   }
+  if (decision.reason == Reason::all_alike || decision.reason == Reason::too_many_threads) {
+    decision.gives_back =
+        std::any_of(bound_.begin(), bound_.end(), [](int processor) { return processor >= 0; });
+    std::fill(bound_.begin(), bound_.end(), -1);
+  }
   // Nothing that a move could follow on. Threads may start at any time.
   last_wish_.reset();
   if (decision.reason == Reason::one_thread) {
@@ -248,8 +263,12 @@ void Agent::look_for_better(const Look& look, Decision& decision) {
   const place::SlotTree tree(model_,
                              {place::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
   const place::Graph graph = recent_.graph(decision.threads);
-  const place::Problem problem{graph, tree, place::Mapping(decision.threads.size(), place::no_slot),
-                               one_to_one(tree, decision.present), 1};
+  place::Problem problem{graph, tree, place::Mapping(decision.threads.size(), place::no_slot),
+                         one_to_one(tree, decision.present), 1};
+  for (std::size_t i = 0; i < decision.threads.size(); ++i) {
+    const bool stays = std::find(alone_.begin(), alone_.end(), decision.threads[i]) != alone_.end();
+    if (stays) problem.fixed[i] = problem.present[i];
+  }
   const place::Mapping better = map_by(problem, {}).mapping;
   decision.present = processors_of(tree, problem.present);
   decision.wanted = processors_of(tree, better);

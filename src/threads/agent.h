@@ -15,6 +15,7 @@
 #include "machine/cost.h"
 #include "machine/cpu_set.h"
 #include "place/mapping.h"
+#include "threads/seats.h"
 #include "threads/sharing_matrix.h"
 #include "threads/touch.h"
 #include "threads/touch_table.h"
@@ -76,6 +77,8 @@ struct Decision {
   double gain_s = 0;  // in the time within which it has to pay, at the lower end
   double cost_s = 0;  // of moving
   int moved = 0;      // threads that change their processor
+  // Threads had been moved, and this is nothing that they should stay bound for.
+  bool gives_back = false;
 };
 
 // What to do, and why: "do nothing: fewer than two threads at work".
@@ -91,6 +94,10 @@ class Agent {
   void take(const Touch& touch);
   // A decision, if it is time for one.
   std::optional<Decision> take(const Look& look);
+
+  // Where somebody carries decisions out: what came of them. Otherwise it is taken for granted that
+  // threads sit where a move has put them.
+  void take(const Standing& standing);
 
   // From the last decision to the next.
   int interval_ms() const { return interval_ms_; }
@@ -131,6 +138,7 @@ class Agent {
   std::vector<std::uint64_t> cpu_before_ns_;  // by thread, at the last decision
   // By thread: where a move has put it; -1: where the system has.
   std::vector<int> bound_;
+  std::vector<int> alone_;  // threads that stay where they are
   struct Wish {
     std::vector<int> threads, processors;
     double saved = 0;

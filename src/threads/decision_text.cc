@@ -14,6 +14,10 @@ std::string at_work(const Decision& decision) {
   return counted(static_cast<long long>(decision.threads.size()), "thread") + " at work";
 }
 
+std::string_view nothing_or_back(const Decision& decision) {
+  return decision.gives_back ? "give back what was moved" : "do nothing";
+}
+
 std::string gain_text(const Decision& decision) {
   return fmt::format("{} would move, which makes the way of what they share {:.0f} % shorter",
                      counted(decision.moved, "thread"), 100 * decision.saved);
@@ -54,10 +58,11 @@ std::string text_of(const Decision& decision) {
           "do nothing: {}, pages passed from one to another {:.0f} times: too few to tell",
           at_work(decision), decision.counts);
     case Reason::all_alike:
-      return fmt::format("do nothing: each two of {} share about as much as any other two",
-                         at_work(decision));
+      return fmt::format("{}: each two of {} share about as much as any other two",
+                         nothing_or_back(decision), at_work(decision));
     case Reason::too_many_threads:
-      return fmt::format("do nothing: {}, more than there are processors", at_work(decision));
+      return fmt::format("{}: {}, more than there are processors", nothing_or_back(decision),
+                         at_work(decision));
     case Reason::best_already:
       return "do nothing: no better placement was found";
     case Reason::too_little_gain:

@@ -35,6 +35,7 @@ perf_event_attr attributes() {
   attr.config = PERF_COUNT_SW_PAGE_FAULTS;
   attr.sample_period = 1;
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+  attr.task = 1;
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   attr.use_clockid = 1;
@@ -54,6 +55,12 @@ struct Sample {
   std::uint64_t time_ns;
   std::uint64_t address;
 };
+struct Fork {
+  perf_event_header header;
+  std::uint32_t process, parent_process;
+  std::uint32_t thread, parent_thread;
+  std::uint64_t time_ns;
+};
 struct Lost {
   perf_event_header header;
   std::uint64_t id, count;
@@ -68,7 +75,10 @@ PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages, pid_t 
 }
 
 PageFaults::Ring::Ring(Ring&& other) noexcept
-    : event(std::move(other.event)), head(std::exchange(other.head, nullptr)), bytes(other.bytes) {}
+    : event(std::move(other.event)), 
+      head(std::exchange(other.head, nullptr)),
+      thread(other.thread),
+      bytes(other.bytes) {}
 
 PageFaults::Ring& PageFaults::Ring::operator=(Ring&& other) noexcept {
   std::swap(event, other.event);
@@ -157,6 +167,11 @@ void PageFaults::drain(Ring& ring, std::vector<PageFault>& faults) {
       copy_out(&sample, sizeof sample);
       faults.push_back({sample.time_ns, sample.address, static_cast<pid_t>(sample.process),
                         static_cast<pid_t>(sample.thread)});
+    } else if (header.type == PERF_RECORD_FORK && header.size >= sizeof(Fork)) {
+      Fork fork;
+      copy_out(&fork, sizeof fork);
+      births_.push_back({static_cast<pid_t>(fork.process), static_cast<pid_t>(fork.thread),
+                         static_cast<pid_t>(fork.parent_thread)});
     } else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(Lost)) {
       Lost lost;
       copy_out(&lost, sizeof lost);

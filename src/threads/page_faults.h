@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "memory/descriptor.h"
@@ -22,6 +23,13 @@ struct PageFault {
   std::uint64_t address = 0;
   pid_t process = 0;
   pid_t thread = 0;
+};
+
+// A thread or, where the processes differ, a process was started.
+struct Birth {
+  pid_t process = 0;
+  pid_t thread = 0;
+  pid_t parent = 0;  // the thread that has started it
 };
 
 class PageFaults {
@@ -41,6 +49,8 @@ class PageFaults {
 
   // Adds what has come since the last call, in the order of time.
   void drain(std::vector<PageFault>& faults);
+  // What was born according to all that was drained since the last call.
+  std::vector<Birth> take_births() { return std::exchange(births_, {}); }
   std::uint64_t lost() const { return lost_; }  // for which a ring had no room
 
  private:
@@ -58,6 +68,7 @@ class PageFaults {
   void drain(Ring& ring, std::vector<PageFault>& faults);
 
   std::vector<Ring> rings_;
+  std::vector<Birth> births_;
   std::uint64_t lost_ = 0;
 };
 

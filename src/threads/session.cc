@@ -69,27 +69,48 @@ class Signals {
   memory::Descriptor arrivals_;
 };
 
+void carry_out(const Listener::Wish& wish, const ThreadList& threads, Mover* mover) {
+  if (mover == nullptr) return;
+  mover->look(threads);
+  if (wish.gives_back) mover->give_back();
+  if (!wish.seats.empty()) mover->move(wish.seats);
+}
+
 class Session {
  public:
   Session(const WatchedProgram& program, Listener& listener)
+      : stream_(listener), trial_(program.helper.empty() ? Trial{} : try_protection()) {
+    start_.emplace(program.file, program.words, environment_of(program), signals_.before());
+    process_ = start_->process();
+    faults_ = PageFaults::from_exec_of(process_);
+    budget_.fault_s = trial_.fault_s;
+  }
+  Session(AwaitedProgram program, Listener& listener, Mover* mover)
       : stream_(listener),
-        trial_(program.helper.empty() ? Trial{} : try_protection()),
-        start_(program.file, program.words, environment_of(program), signals_.before()),
-        faults_(PageFaults::from_exec_of(start_.process())) {
+        port_(std::move(program.port)),
+        trial_{.works = true, .why_not = {}, .fault_s = program.fault_s},
+        go_(std::move(program.go)),
+        process_(program.process),
+        mover_(mover),
+        faults_(PageFaults::from_exec_of(process_)) {
     budget_.fault_s = trial_.fault_s;
   }
 
   Watched run() {
     const double agent_before_s = own_cpu_s();
-    start_.go();
-    const memory::Descriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, start_.process(), 0)));
+    const memory::Descriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, process_, 0)));
+    if (start_) {
+      start_->go();
+    } else {
+      go_();
+    }
     while (wait_for_round(hold.number())) {
       watched_.spent.agent_s = own_cpu_s() - agent_before_s;
       round();
     }
     while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
     stream_.pass(faults_, processes());
-    ::waitpid(start_.process(), &watched_.wait_status, 0);
+    if (start_) ::waitpid(process_, &watched_.wait_status, 0);
     watched_.seconds = stream_.seconds();
     watched_.touches = stream_.touches();
     watched_.fault_s = budget_.fault_s;
@@ -125,7 +146,11 @@ class Session {
           {{hold, POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {port_.descriptor(), POLLIN, 0}}};
       const timespec patience{.tv_sec = 0, .tv_nsec = static_cast<long>(next_round_ns_ - now)};
       ::ppoll(waits.data(), waits.size(), &patience, nullptr);
-      signals_.pass_on(start_.process());
+      if (start_) {
+        signals_.pass_on(process_);
+      } else if (waits[1].revents != 0) {
+        return false;
+      }
       while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
       if (waits[0].revents != 0) return false;
     }
@@ -151,12 +176,17 @@ class Session {
   std::vector<pid_t> processes() const {
     std::vector<pid_t> all;
     for (const auto& [process, protection] : protections_) all.push_back(process);
-    if (all.empty()) all.push_back(start_.process());
+    if (all.empty()) all.push_back(process_);
     return all;
   }
 
   void round() {
     stream_.pass(faults_, processes());
+    const std::vector<Birth> births = faults_.take_births();
+    if (mover_ != nullptr) {
+      mover_->take(births);
+      mover_->check_guardian();
+    }
     if (now_ns() >= next_look_ns_) look();
     if (!wish_.touches || protections_.empty()) return;
     int left = budget_.faults_left(watched_.spent);
@@ -176,6 +206,7 @@ class Session {
     Spent& spent = watched_.spent;
     spent.program_s = std::max(spent.program_s, program_s);
     wish_ = stream_.look(watched);
+    carry_out(wish_, stream_.threads(), mover_);
     next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
     if (wish_.touches && time_ns >= next_search_ns_) search(time_ns);
     const bool is_dear = spent.agent_s > most_of_budget_for_agent * budget_.share * spent.program_s;
@@ -216,7 +247,10 @@ class Session {
   Signals signals_;
   HelperPort port_;
   Trial trial_;
-  GatedStart start_;
+  std::optional<GatedStart> start_;  // none: somebody else has started it, and waits for it
+  std::function<void()> go_;
+  pid_t process_ = 0;
+  Mover* mover_ = nullptr;
   PageFaults faults_;
   Budget budget_;
   std::map<pid_t, Protection> protections_;
@@ -233,9 +267,10 @@ class Session {
 // A process that was there before us.
 class Attachment {
  public:
-  Attachment(pid_t process, int seconds, Listener& listener)
+  Attachment(pid_t process, int seconds, Listener& listener, Mover* mover)
       : process_(process),
         seconds_(seconds),
+        mover_(mover),
         stream_(listener),
         hold_(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))) {
     if (!hold_.is_open()) throw FailureError(fmt::format("there is no process {}", process));
@@ -247,6 +282,11 @@ class Attachment {
     Watched watched;
     while (stream_.seconds() < seconds_ && wait_for_round()) {
       stream_.pass(faults_, {process_});
+      const std::vector<Birth> births = faults_.take_births();
+      if (mover_ != nullptr) {
+        mover_->take(births);
+        mover_->check_guardian();
+      }
       if (now_ns() >= next_look_ns_) look();
       watched.spent.program_s =
           std::max(watched.spent.program_s, process_cpu_s(process_) - program_before_s);
@@ -269,6 +309,7 @@ class Attachment {
   }
   void look() {
     const Listener::Wish wish = stream_.look({process_});
+    carry_out(wish, stream_.threads(), mover_);
     next_look_ns_ = now_ns() + static_cast<std::uint64_t>(wish.next_look_ms) * 1'000'000U;
     for (const auto& [thread, number] : stream_.threads().alive()) {
       if (faults_.is_watching(thread) || faults_.add_thread(thread)) continue;
@@ -281,6 +322,7 @@ class Attachment {
 
   pid_t process_;
   int seconds_;
+  Mover* mover_;
   Signals signals_;
   TouchStream stream_;
   memory::Descriptor hold_;
@@ -290,8 +332,12 @@ class Attachment {
 
 }  // namespace
 
-Watched watch_process(pid_t process, int seconds, Listener& listener) {
-  return Attachment(process, seconds, listener).run();
+Watched watch_process(pid_t process, int seconds, Listener& listener, Mover* mover) {
+  return Attachment(process, seconds, listener, mover).run();
+}
+
+Watched watch_awaited(AwaitedProgram program, Listener& listener, Mover* mover) {
+  return Session(std::move(program), listener, mover).run();
 }
 
 Watched watch_program(const WatchedProgram& program, Listener& listener) {

@@ -7,10 +7,13 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "threads/budget.h"
+#include "threads/helper_port.h"
+#include "threads/mover.h"
 #include "threads/touch_stream.h"
 
 namespace huddle::threads {
@@ -33,13 +36,25 @@ struct Watched {
   std::vector<std::string> notes = {};  // why something was not seen
 };
 
+// A process that is about to become the program, and is not ours to wait for.
+struct AwaitedProgram {
+  pid_t process = 0;
+  HelperPort port;            // whose name is in the program's environment
+  double fault_s = 0;         // what a fault costs here
+  std::function<void()> go;   // called when it is watched; returns once it is the program
+};
+
 // Starts it, and returns once it has ended. Signals that would end us meanwhile go to the program.
 // Throws FailureError where it cannot be started or watched.
 Watched watch_program(const WatchedProgram& program, Listener& listener);
 
+// Until it ends, or a signal asks us to stop. `mover`: who binds its
+// threads; null: nobody.
+Watched watch_awaited(AwaitedProgram program, Listener& listener, Mover* mover);
+
 // A process that runs already, for so many seconds, until it ends, or until a signal asks us to
 // stop. Only the page faults are seen that it has anyway. Throws FailureError where it is not
 // there, or may not be watched.
-Watched watch_process(pid_t process, int seconds, Listener& listener);
+Watched watch_process(pid_t process, int seconds, Listener& listener, Mover* mover = nullptr);
 
 }  // namespace huddle::threads

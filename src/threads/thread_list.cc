@@ -53,6 +53,7 @@ std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
   constexpr std::size_t processor = 36, fields_needed = 37;
   std::vector<ThreadUse> uses;
   std::map<pid_t, int> alive;
+  processes_.clear();
   for (const pid_t process : processes) {
     for (const pid_t thread : threads_of(system_, process)) {
       const std::string folder = fmt::format("/proc/{}/task/{}", process, thread);
@@ -67,6 +68,7 @@ std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
         names_.push_back(system_.read(folder + "/comm").value_or("?"));
       }
       alive.emplace(thread, number);
+      processes_.emplace(thread, process);
       uses.push_back({number, cpu_ns(system_, folder, fields),
                       static_cast<int>(whole_number(fields[processor]).value_or(0))});
     }

@@ -24,12 +24,15 @@ class ThreadList {
   int number_of(pid_t thread) const;
   // Their numbers by those of the operating system, as of the last look.
   const std::map<pid_t, int>& alive() const { return numbers_; }
+  // Their processes, likewise.
+  const std::map<pid_t, pid_t>& processes() const { return processes_; }
   // By number: as the program calls it, else as the program is called.
   const std::vector<std::string>& names() const { return names_; }
 
  private:
   System system_;
   std::map<pid_t, int> numbers_;
+  std::map<pid_t, pid_t> processes_;
   std::vector<std::string> names_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "threads/page_faults.h"
+#include "threads/seats.h"
 #include "threads/thread_list.h"
 #include "threads/touch.h"
 
@@ -23,6 +24,8 @@ class Listener {
   struct Wish {
     bool touches = true;  // it is worth while to make threads' writes visible
     int next_look_ms = 0;
+    std::vector<Seat> seats = {};  // where threads are to be moved to, if they can be moved
+    bool gives_back = false;       // those that were moved are no longer to be bound
   };
   virtual Wish take(const Look& look) = 0;
 };

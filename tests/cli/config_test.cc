@@ -38,6 +38,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "heap-block  64K                default\n"
             "heap-cap    64G                default\n"
             "heap-fork   1G                 default\n"
+            "threads     off                default\n"
             "color       never              --color\n"
             "unicode     auto               default\n"
             "progress    auto               default\n"

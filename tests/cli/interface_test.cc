@@ -18,6 +18,8 @@ std::string long_name(const Argument& option) {
 // Runs are compared in a number, methods of placement are not.
 bool may_differ(const Interface& command, const std::string& option) {
   if (command.name == "map") return option == "--compare";
+  // Threads are not bound in the words of launchers.
+  if (command.name == "run" || command.name == "watch") return option == "--bind";
   return command.name.starts_with("bench") && (option == "--json" || option == "--ops");
 }
 

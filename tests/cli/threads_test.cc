@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "machine/discover.h"
 #include "program.h"
 #include "threads/own_faults.h"
 
@@ -82,6 +84,96 @@ TEST(Watch, ChangesNothingOfAProcess) {
   const Ran ran = Program().run({"watch", fmt::format("{}", ::getpid()), "--seconds", "1"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("does not make its writes visible"));
+}
+
+// With a folder of its own for what has to be given back.
+class RunThreads : public ::testing::Test {
+ protected:
+  RunThreads() {
+    std::filesystem::permissions(program_.home().folder(), std::filesystem::perms::owner_all);
+    program_.environment("XDG_RUNTIME_DIR=" + program_.home().folder().string());
+  }
+  Ran run(const std::string& mode, std::vector<std::string> command,
+          std::vector<std::string> options = {}) {
+    std::vector<std::string> words = {"run", "--threads", mode};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), command.begin(), command.end());
+    return program_.run(words);
+  }
+  bool is_left() const { return std::filesystem::exists(program_.home().path("huddle")); }
+
+  Program program_;
+};
+
+const std::string pattern_program = HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern";
+
+TEST_F(RunThreads, TheProgramIsAsItWouldBe) {
+  for (const char* mode : {"off", "watch", "move"}) {
+    const Ran ran = run(mode, {"sh", "-c", "echo out; exit 7"});
+    EXPECT_EQ(ran.status, 7) << mode << ran.err;
+    EXPECT_EQ(ran.out, "out\n") << mode;
+    EXPECT_EQ(run(mode, {"sh", "-c", "kill -9 $$"}).status, 137) << mode;
+    // It is nobody's parent but its own children's.
+    EXPECT_EQ(run(mode, {"sh", "-c", "cat /proc/$$/task/$$/children"}).out.find(' '),
+              run("off", {"sh", "-c", "cat /proc/$$/task/$$/children"}).out.find(' '));
+  }
+  EXPECT_FALSE(is_left());
+}
+
+TEST_F(RunThreads, SaysAtTheEndWhatWasSeen) {
+  if (!threads::try_page_faults().works || !threads::try_protection().works) {
+    GTEST_SKIP() << "writes cannot be made visible here";
+  }
+  const Ran ran = run("watch", {pattern_program, "pairs", "1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("threads at work"), HasSubstr("would have been done")));
+  EXPECT_FALSE(is_left());
+}
+
+// There are more threads than processors, or nothing better is found: nobody is moved without need.
+TEST_F(RunThreads, LeavesNothingBehind) {
+  if (!threads::try_page_faults().works || !threads::try_protection().works) {
+    GTEST_SKIP() << "writes cannot be made visible here";
+  }
+  const Ran ran = run("move", {pattern_program, "pairs", "1"}, {"-v"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_FALSE(is_left());
+}
+
+TEST_F(RunThreads, OneSentenceWhereItCannotBe) {
+  const std::string script = program_.home().write("alone.sh",
+                                                   "exec taskset -c \"$1\" \"$2\" run --threads move "
+                                                   "sh -c 'exit 5'\n");
+  const Ran one = program_.run({"run", "--threads", "off", "sh", script,
+                                fmt::format("{}", machine::discover_this_machine().allowed.first()),
+                                HUDDLE_PROGRAM});
+  EXPECT_EQ(one.status, 5) << one.err;
+  EXPECT_THAT(one.err, HasSubstr("threads are left alone: this program may use one processor only"));
+  const Ran other = run("move", {"sh", "-c", "exit 6"}, {"--machine", two_sockets});
+  EXPECT_EQ(other.status, 6);
+  EXPECT_THAT(other.err, HasSubstr("threads are left alone: " + two_sockets + " describes"));
+  EXPECT_EQ(run("near", {"true"}).status, 2);
+  EXPECT_EQ(run("move", {"true"}, {"--bind", "socket"}).status, 2);
+  EXPECT_FALSE(is_left());
+}
+
+TEST(Watch, MovesOnlyHere) {
+  const Program program;
+  const std::string self = fmt::format("{}", ::getpid());
+  EXPECT_EQ(program.run({"watch", "--replay", recording, "--move"}).status, 2);
+  const Ran ran = program.run({"watch", self, "--move", "--machine", two_sockets});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("describes"));
+}
+
+TEST_F(RunThreads, WatchingMovesAndLeavesNothing) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  if (machine::discover_this_machine().allowed.count() < 2) GTEST_SKIP() << "one processor";
+  const Ran ran =
+      program_.run({"watch", fmt::format("{}", ::getpid()), "--move", "--seconds", "1", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["moves"], true);
+  EXPECT_FALSE(is_left());
 }
 
 TEST(Profile, HasTheStatusOfItsProgram) {

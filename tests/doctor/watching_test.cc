@@ -28,5 +28,14 @@ TEST(Watching, SaysWhatItWouldTake) {
   EXPECT_EQ(all[2].state, State::works);  // nobody needs it
 }
 
+TEST(Watching, TellsOfThreadsThatWereLeftBound) {
+  const threads::Trial works{.works = true};
+  const std::vector<Finding> all =
+      check_watching({.page_faults = works, .protection = works, .soft_dirty = works, .given_back = 3});
+  EXPECT_EQ(all.back().id, "bound-threads");
+  EXPECT_THAT(all.back().found, HasSubstr("3 threads"));
+  EXPECT_EQ(check_watching({works, works, works}).size(), 3U);
+}
+
 }  // namespace
 }  // namespace huddle::doctor

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/thread_agent.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/machine_in_question.h"
+#include "cli/threads_report.h"
+#include "cli/witness.h"
+#include "launch/preload.h"
+#include "machine/discover.h"
+#include "picture/facts.h"
+#include "threads/detach.h"
+#include "threads/own_faults.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr std::string_view ready_word = "ready";
+
+struct Pipe {
+  memory::Descriptor out, in;
+};
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw FailureError(fmt::format("no pipe: {}", std::strerror(errno)));
+  }
+  return {memory::Descriptor(ends[0]), memory::Descriptor(ends[1])};
+}
+
+// Until whoever writes has closed it.
+std::string read_all(const memory::Descriptor& from) {
+  std::string text;
+  std::array<char, 512> chunk{};
+  for (;;) {
+    const ssize_t got = ::read(from.number(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+}
+
+// All that the agent needs, as it is when it is forked.
+struct Setting {
+  const Context& context;
+  const AgentRequest& request;
+  MachineInQuestion machine;
+  machine::CpuSet allowed;
+  pid_t program = 0;
+  double fault_s = 0;
+};
+
+std::string report(const Setting& setting, const threads::Agent& agent, const Witness& witness,
+                   const threads::Watched& watched, std::vector<std::string> notes) {
+  const threads::AgentOptions options;
+  ThreadsSubject subject{.command = "run",
+                         .title = setting.request.title,
+                         .machine = picture::machine_title(setting.machine.loaded.machine),
+                         .matrix = {},
+                         .threads = threads_at_work(witness.events()),
+                         .decisions = witness.decisions(),
+                         .touches = watched.touches,
+                         .replaced = agent.replaced(),
+                         .notes = std::move(notes),
+                         .moves = setting.request.moves};
+  subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
+  if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
+  Console beside = setting.context.console;
+  beside.out = beside.err;
+  return "\n" + threads_text(subject, beside);
+}
+
+void watch(const Setting& setting, threads::HelperPort port, memory::Descriptor& ready,
+           const memory::Descriptor& until_exec) {
+  const machine::CostModel model(setting.machine.loaded.machine);
+  threads::Agent agent(model, setting.allowed, {});
+  std::optional<threads::Mover> mover;
+  if (setting.request.moves) {
+    mover.emplace(setting.program, model.machine().topology, setting.allowed,
+                  setting.request.binding, threads::usual_state_folder());
+  }
+  threads::Mover* const moves = mover ? &*mover : nullptr;
+  Witness witness(agent, moves, Witness::Keeps::latest);
+  const auto go = [&] {
+    (void)!::write(ready.number(), ready_word.data(), ready_word.size());
+    ready = memory::Descriptor();
+    read_all(until_exec);
+  };
+  const threads::Watched watched =
+      watch_awaited({setting.program, std::move(port), setting.fault_s, go}, witness, moves);
+  std::vector<std::string> notes = watched.notes;
+  if (mover) {
+    for (std::string& note : mover->notes()) notes.push_back(std::move(note));
+    mover.reset();
+  }
+  if (!setting.request.tells) return;
+  const std::string text = report(setting, agent, witness, watched, std::move(notes));
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+}
+
+[[noreturn]] void become_agent(const Setting& setting, threads::HelperPort port, Pipe ready,
+                               Pipe exec) {
+  // What is written to while somebody else reads it no more.
+  std::signal(SIGPIPE, SIG_IGN);
+  exec.in.release();  // detach() closes it
+  threads::detach("huddle-agent",
+                  {port.descriptor(), ready.in.number(), exec.out.number()},
+                  setting.request.tells);
+  try {
+    watch(setting, std::move(port), ready.in, exec.out);
+  } catch (const std::exception& error) {
+    const std::string why = error.what();
+    if (ready.in.is_open()) (void)!::write(ready.in.number(), why.data(), why.size());
+  }
+  ::_exit(0);
+}
+
+// Not a child of the program that we become, which must not wait for one that it does not know.
+void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, Pipe& exec) {
+  const pid_t between = ::fork();
+  if (between < 0) {
+    throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
+  }
+  if (between == 0) {
+    if (::fork() == 0) become_agent(setting, std::move(port), std::move(ready), std::move(exec));
+    ::_exit(0);
+  }
+  while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::string why_not(const AgentRequest& request, const MachineInQuestion& machine,
+                    const machine::CpuSet& allowed) {
+  if (request.library.empty()) return "libhuddle_threads.so is not there; is the installation whole?";
+  if (!launch::can_be_preloaded(request.library)) {
+    return request.library + " has a space or a colon in its path";
+  }
+  if (request.moves && !machine.is_here()) return machine.difference();
+  if (request.moves && allowed.count() < 2) {
+    return "this program may use one processor only, so that nobody has anywhere to go";
+  }
+  if (const threads::Trial trial = threads::try_page_faults(); !trial.works) {
+    return "page faults are not seen here: " + trial.why_not;
+  }
+  return {};
+}
+
+}  // namespace
+
+StartedAgent start_agent(const Context& context, const AgentRequest& request) {
+  const auto none = [](const std::string& why) {
+    return StartedAgent{.note = "threads are left alone: " + why};
+  };
+  const machine::Discovery here = machine::discover_this_machine();
+  MachineInQuestion machine = machine_in_question(context, here.topology);
+  if (const std::string why = why_not(request, machine, here.allowed); !why.empty()) {
+    return none(why);
+  }
+  const threads::Trial protection = threads::try_protection();
+  if (!protection.works) return none("writes cannot be made visible: " + protection.why_not);
+  const machine::CpuSet allowed = machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus;
+  const Setting setting{context, request, std::move(machine), allowed, ::getpid(),
+                        protection.fault_s};
+  threads::HelperPort port;
+  StartedAgent started{.preload = request.library, .variable = port.variable()};
+  Pipe ready = make_pipe();
+  Pipe exec = make_pipe();
+  fork_agent(setting, port, ready, exec);
+  ready.in = memory::Descriptor();
+  const std::string said = read_all(ready.out);
+  if (said != ready_word) return none(said.empty() ? "the agent has died" : said);
+  started.until_exec = std::move(exec.in);
+  return started;
+}
+
+threads::Binding binding_named(const std::string& word) {
+  for (std::size_t i = 0; i < threads::binding_names.size(); ++i) {
+    if (word == threads::binding_names[i]) return static_cast<threads::Binding>(i);
+  }
+  throw UsageError(fmt::format("--bind takes group or core, not '{}'", printable(word)));
+}
+
+}  // namespace huddle::cli

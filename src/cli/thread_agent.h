@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle run --threads`: the agent that watches a program, and may move its threads, is a process
+// beside it that was there before it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "memory/descriptor.h"
+#include "threads/seats.h"
+
+namespace huddle::cli {
+
+struct AgentRequest {
+  bool moves = false;
+  threads::Binding binding = threads::Binding::group;
+  bool tells = false;   // at the program's end, on standard error, what was seen and done
+  std::string title;    // what the program is called there
+  std::string library;  // what is preloaded; empty: it is not there
+};
+
+struct StartedAgent {
+  std::string note = {};      // why there is none: a sentence
+  std::string preload = {};   // what the program has to have preloaded
+  std::string variable = {};  // "NAME=VALUE" for its environment
+  // It has to be open until this process becomes the program, and closes by that.
+  memory::Descriptor until_exec = {};
+};
+
+// For this process, which is about to become the program.
+StartedAgent start_agent(const Context& context, const AgentRequest& request);
+
+// Throws UsageError for another word.
+threads::Binding binding_named(const std::string& word);
+
+}  // namespace huddle::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "threads/detach.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace huddle::threads {
+namespace {
+
+// Both included. By number, for C libraries that have no function for it.
+void close_from_to(unsigned first, unsigned last) {
+  constexpr unsigned no_flags = 0;
+  if (first <= last) ::syscall(SYS_close_range, first, last, no_flags);
+}
+
+}  // namespace
+
+void detach(const std::string& name, std::vector<int> kept, bool keeps_error) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, name.c_str());
+  (void)!::chdir("/");  // keeps no file system from being unmounted
+  const int nothing = ::open("/dev/null", O_RDWR);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(nothing, STDOUT_FILENO);
+  if (!keeps_error) ::dup2(nothing, STDERR_FILENO);
+  std::sort(kept.begin(), kept.end());
+  unsigned next = STDERR_FILENO + 1;
+  for (const int one : kept) {
+    if (one <= STDERR_FILENO) continue;
+    close_from_to(next, static_cast<unsigned>(one) - 1);
+    next = static_cast<unsigned>(one) + 1;
+  }
+  close_from_to(next, ~0U);
+}
+
+}  // namespace huddle::threads

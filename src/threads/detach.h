@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A process that stays when the one that has forked it becomes another program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace huddle::threads {
+
+// For a child just forked: a session of its own, nothing open but these descriptors and, where that
+// is wanted, standard error; and a name of its own in lists of processes.
+void detach(const std::string& name, std::vector<int> kept, bool keeps_error);
+
+}  // namespace huddle::threads

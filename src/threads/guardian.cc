@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "threads/guardian.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/pidfd.h"
+#include "threads/detach.h"
+
+namespace huddle::threads {
+namespace {
+
+memory::Descriptor hold_on(pid_t process) {
+  return memory::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
+
+// What was removed by then was given back by the agent.
+void give_back_all(const StateFolder& folder, const StateFile& file) {
+  SystemMasks masks;
+  give_back(read_kept_masks(text_in(file.descriptor())), masks);
+  const StateFolder::Lock lock = folder.lock();
+  file.remove();
+}
+
+[[noreturn]] void guard(const StateFolder& folder, const StateFile& file, int agent) {
+  detach("huddle-guardian", {file.descriptor(), agent}, false);
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+  pollfd wait{agent, POLLIN, 0};
+  while (::poll(&wait, 1, -1) < 0 && errno == EINTR) {
+  }
+  try {
+    give_back_all(folder, file);
+  } catch (const std::exception&) {
+    ::_exit(1);  // whoever comes next repairs it
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
+  const memory::Descriptor agent = hold_on(::getpid());
+  if (!agent.is_open()) {
+    throw FailureError(fmt::format("nobody can wait for this process's end ({}): nothing is bound",
+                                   std::strerror(errno)));
+  }
+  const pid_t child = ::fork();
+  if (child < 0) {
+    throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
+  }
+  if (child == 0) guard(folder, file, agent.number());
+  identity_ = {child, SystemMasks().born(child)};
+  hold_ = hold_on(child);
+}
+
+Guardian::~Guardian() {
+  ::kill(identity_.number, SIGKILL);
+  ::waitpid(identity_.number, nullptr, 0);
+}
+
+bool Guardian::is_alive() const { return !is_dead(hold_.number()); }
+
+}  // namespace huddle::threads

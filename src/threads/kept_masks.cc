@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "threads/kept_masks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "base/system.h"
+
+namespace huddle::threads {
+namespace {
+
+std::string line_of(std::string_view word, const Identity& one) {
+  return fmt::format("{} {} {}\n", word, one.number, one.born);
+}
+
+std::optional<Identity> identity_in(const std::vector<std::string>& fields) {
+  const auto number = whole_number(fields[1]);
+  const auto born = whole_number(fields[2]);
+  if (!number || *number < 1 || !born || *born < 0) return std::nullopt;
+  return Identity{static_cast<pid_t>(*number), static_cast<std::uint64_t>(*born)};
+}
+
+std::optional<Kept> kept_in(const std::vector<std::string>& fields, const Identity& thread) {
+  const auto process = whole_number(fields[3]);
+  const auto claim = whole_number(fields[6]);
+  if (!process || !claim) return std::nullopt;
+  try {
+    return Kept{thread, static_cast<pid_t>(*process), machine::CpuSet::parse(fields[4]),
+                machine::CpuSet::parse(fields[5]), static_cast<int>(*claim)};
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// One that was not there when the others were bound, and has what one of them was given: it
+// inherited that.
+class Heirs {
+ public:
+  Heirs(const KeptMasks& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
+
+  int give_back_in(pid_t process, int generations) {
+    int changed = 0;
+    for (const pid_t thread : masks_.threads_of(process)) changed += give_back_to(thread);
+    if (generations == 0) return changed;
+    for (const pid_t child : masks_.children_of(process)) {
+      changed += give_back_in(child, generations - 1);
+    }
+    return changed;
+  }
+
+ private:
+  int give_back_to(pid_t thread) {
+    const Identity one{thread, masks_.born(thread)};
+    const auto known = kept_.bound.find(thread);
+    if (known != kept_.bound.end() && known->second.thread == one) return 0;
+    if (one.born == 0 || kept_.alone.contains(one)) return 0;
+    const auto mask = masks_.mask(thread);
+    if (!mask) return 0;
+    const auto parent =
+        std::find_if(kept_.bound.begin(), kept_.bound.end(), [&mask](const auto& bound) {
+          return bound.second.set == *mask && bound.second.original != *mask;
+        });
+    if (parent == kept_.bound.end()) return 0;
+    return masks_.set_mask(thread, parent->second.original) == 0 ? 1 : 0;
+  }
+
+  const KeptMasks& kept_;
+  ThreadMasks& masks_;
+};
+
+int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
+  int changed = 0;
+  for (const auto& [thread, one] : kept.bound) {
+    if (one.set == one.original || !masks.is_there(one.thread)) continue;
+    const auto mask = masks.mask(thread);
+    if (!mask || *mask != one.set) continue;
+    if (masks.set_mask(thread, one.original) == 0) ++changed;
+  }
+  constexpr int generations = 8;
+  Heirs heirs(kept, masks);
+  for (const auto& [process, one] : kept.programs) {
+    if (masks.is_there(one)) changed += heirs.give_back_in(process, generations);
+  }
+  return changed;
+}
+
+}  // namespace
+
+bool KeptMasks::apply(std::string_view line) {
+  const std::vector<std::string> fields = words(line);
+  if (fields.size() < 3) return false;
+  const std::optional<Identity> one = identity_in(fields);
+  if (!one) return false;
+  if (fields[0] == "bind" && fields.size() == 7) {
+    std::optional<Kept> kept = kept_in(fields, *one);
+    if (!kept) return false;
+    bound.insert_or_assign(one->number, std::move(*kept));
+    return true;
+  }
+  if (fields.size() != 3) return false;
+  if (fields[0] == "agent") {
+    agent = *one;
+  } else if (fields[0] == "guardian") {
+    guardian = *one;
+  } else if (fields[0] == "program") {
+    programs.insert_or_assign(one->number, *one);
+  } else if (fields[0] == "alone") {
+    alone.insert(*one);
+    bound.erase(one->number);
+  } else if (fields[0] == "back") {
+    bound.erase(one->number);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+machine::CpuSet KeptMasks::claims() const {
+  std::vector<int> processors;
+  for (const auto& [thread, one] : bound) {
+    if (one.claim >= 0) processors.push_back(one.claim);
+  }
+  return machine::CpuSet(std::move(processors));
+}
+
+std::string agent_line(const Identity& one) { return line_of("agent", one); }
+std::string guardian_line(const Identity& one) { return line_of("guardian", one); }
+std::string program_line(const Identity& one) { return line_of("program", one); }
+std::string alone_line(const Identity& one) { return line_of("alone", one); }
+std::string back_line(const Identity& one) { return line_of("back", one); }
+std::string bind_line(const Kept& kept) {
+  return fmt::format("bind {} {} {} {} {} {}\n", kept.thread.number, kept.thread.born, kept.process,
+                     kept.original.text(), kept.set.text(), kept.claim);
+}
+
+KeptMasks read_kept_masks(std::string_view text) {
+  KeptMasks kept;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos || !kept.apply(text.substr(0, end))) break;
+    text.remove_prefix(end + 1);
+  }
+  return kept;
+}
+
+// Threads go on being born of those that are bound until none is bound any more.
+int give_back(const KeptMasks& kept, ThreadMasks& masks) {
+  constexpr int most_rounds = 16;
+  int changed = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    const int now = give_back_once(kept, masks);
+    changed += now;
+    if (now == 0) break;
+  }
+  return changed;
+}
+
+}  // namespace huddle::threads

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What has to be given back: which threads an agent has bound, and what they had. Kept as lines of
+// text that are only ever added to, each before the change that it tells of, so that whoever comes
+// after an agent that was killed at any moment knows what to undo:
+//
+//   agent PID BORN            who binds
+//   guardian PID BORN         who gives back when the agent is gone
+//   program PID BORN          a process whose threads are bound
+//   bind TID BORN PID OLD NEW CLAIM   OLD and NEW as in 0-3,8; CLAIM: the processor it is for
+//   alone TID BORN            bound by somebody else: not ours to change
+//   back TID BORN             given back
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "threads/thread_masks.h"
+
+namespace huddle::threads {
+
+struct Kept {
+  Identity thread = {};
+  pid_t process = 0;
+  machine::CpuSet original = {};
+  machine::CpuSet set = {};
+  int claim = -1;
+};
+
+struct KeptMasks {
+  Identity agent = {}, guardian = {};
+  std::map<pid_t, Identity> programs = {};
+  std::map<pid_t, Kept> bound = {};  // by thread
+  std::set<Identity> alone = {};
+
+  // False for a line that is none of these: nothing is changed.
+  bool apply(std::string_view line);
+  machine::CpuSet claims() const;
+};
+
+std::string agent_line(const Identity& one);
+std::string guardian_line(const Identity& one);
+std::string program_line(const Identity& one);
+std::string alone_line(const Identity& one);
+std::string back_line(const Identity& one);
+std::string bind_line(const Kept& kept);
+
+// Up to the first line that is damaged or has no end: what it tells of has not been done.
+KeptMasks read_kept_masks(std::string_view text);
+
+// Gives all threads what they had, and their heirs as well: threads and processes that they have
+// started meanwhile. Leaves those that somebody else has changed since. How many it changed.
+int give_back(const KeptMasks& kept, ThreadMasks& masks);
+
+}  // namespace huddle::threads

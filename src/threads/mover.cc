@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "threads/mover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace huddle::threads {
+
+using machine::CpuSet;
+
+Mover::Mover(pid_t process, const machine::Topology& topology, CpuSet allowed, Binding binding,
+             const std::string& folder)
+    : topology_(topology),
+      allowed_(std::move(allowed)),
+      binding_(binding),
+      folder_(folder),
+      binder_(masks_, [this](std::string_view line) { return file_ && file_->add(line); }),
+      self_(own_identity()) {
+  folder_.repair(masks_);
+  const StateFolder::Lock lock = folder_.lock();
+  const Identity program{process, masks_.born(process)};
+  for (const KeptMasks& other : folder_.living()) {
+    const auto found = other.programs.find(process);
+    if (found == other.programs.end() || found->second != program) continue;
+    throw FailureError(fmt::format("the threads of process {} are moved by another huddle already "
+                                   "(process {})",
+                                   process, other.agent.number));
+  }
+  file_ = std::make_unique<StateFile>(folder_, self_);
+  try {
+    guardian_ = std::make_unique<Guardian>(folder_, *file_);
+  } catch (const Error&) {
+    file_->remove();
+    throw;
+  }
+  file_->add(guardian_line(guardian_->identity()));
+  file_->add(program_line(program));
+}
+
+Mover::~Mover() { end(); }
+
+// The file goes first and the guardian afterwards, which finds nothing to do should we be killed.
+void Mover::end() {
+  if (!file_) return;
+  binder_.give_back();
+  try {
+    const StateFolder::Lock lock = folder_.lock();
+    file_->remove();
+  } catch (const Error&) {
+    file_->remove();
+  }
+  file_.reset();
+  guardian_.reset();
+}
+
+void Mover::check_guardian() {
+  if (!guardian_ || guardian_->is_alive()) return;
+  lost_guardian_ = true;
+  end();
+}
+
+void Mover::take(const std::vector<Birth>& births) {
+  if (!file_) return;
+  for (const Birth& birth : births) binder_.take(birth);
+}
+
+void Mover::look(const ThreadList& threads) {
+  if (!file_) return;
+  numbers_ = threads.alive();
+  std::map<pid_t, std::vector<pid_t>> by_process;
+  for (const auto& [thread, process] : threads.processes()) by_process[process].push_back(thread);
+  for (const auto& [process, all] : by_process) binder_.look(process, all);
+  claimed_ = claimed_by_others();
+}
+
+CpuSet Mover::claimed_by_others() const {
+  CpuSet claimed;
+  for (const KeptMasks& other : folder_.living()) {
+    if (other.agent == self_) continue;
+    for (const auto& [thread, kept] : other.bound) {
+      if (kept.claim >= 0 && masks_.is_there(kept.thread)) {
+        claimed = united(claimed, CpuSet({kept.claim}));
+      }
+    }
+  }
+  return cores_of(topology_, claimed);
+}
+
+void Mover::move(const std::vector<Seat>& seats) {
+  if (!file_) return;
+  const StateFolder::Lock lock = folder_.lock();
+  claimed_ = claimed_by_others();
+  const CpuSet usable = without(allowed_, claimed_);
+  const bool is_free = std::all_of(seats.begin(), seats.end(), [&usable](const Seat& seat) {
+    return usable.contains(seat.processor);
+  });
+  if (!is_free) {
+    ++refused_moves_;
+    return;
+  }
+  bool has_moved = false;
+  for (const auto& [thread, number] : numbers_) {
+    const auto seat = std::find_if(seats.begin(), seats.end(),
+                                   [n = number](const Seat& one) { return one.thread == n; });
+    if (seat == seats.end()) continue;
+    const CpuSet mask = seat_mask(topology_, usable, seat->processor, binding_);
+    const Binder::Outcome outcome = binder_.bind(thread, mask, seat->processor);
+    ++outcomes_[outcome];
+    has_moved |= outcome == Binder::Outcome::bound;
+  }
+  if (has_moved) ++moves_;
+}
+
+void Mover::give_back() {
+  if (file_) binder_.give_back();
+}
+
+Standing Mover::standing() const {
+  Standing standing{.allowed = without(allowed_, claimed_)};
+  for (const auto& [thread, number] : numbers_) {
+    const auto bound = binder_.kept().bound.find(thread);
+    if (bound != binder_.kept().bound.end()) standing.seats[number] = bound->second.claim;
+    if (binder_.is_alone(thread)) standing.alone.push_back(number);
+  }
+  return standing;
+}
+
+std::vector<std::string> Mover::notes() const {
+  std::vector<std::string> all;
+  if (binder_.left_alone() > 0) {
+    all.push_back(fmt::format("{} had been bound by the program itself or by somebody else, and "
+                              "{} left alone",
+                              counted(binder_.left_alone(), "thread"),
+                              binder_.left_alone() == 1 ? "was" : "were"));
+  }
+  if (refused_moves_ > 0) {
+    all.push_back(fmt::format("{} not made, because another huddle had claimed a processor of it",
+                              counted(refused_moves_, "move")));
+  }
+  const auto not_allowed = outcomes_.find(Binder::Outcome::not_allowed);
+  if (not_allowed != outcomes_.end()) {
+    all.emplace_back("some threads are not allowed to run where they should, and stayed");
+  }
+  const auto not_noted = outcomes_.find(Binder::Outcome::not_noted);
+  if (not_noted != outcomes_.end()) {
+    all.push_back(fmt::format("{} is full: what threads had could not be kept there, and they "
+                              "stayed",
+                              folder_.path()));
+  }
+  if (lost_guardian_) {
+    all.emplace_back("the guardian has been killed: everything was given back, and nobody was moved "
+                     "any more");
+  }
+  return all;
+}
+
+}  // namespace huddle::threads

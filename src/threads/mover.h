@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Carries out what the agent decides: binds threads of watched processes, writes down before what
+// has to be given back, claims processors among all agents of this user, and has a guardian.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "threads/binder.h"
+#include "threads/guardian.h"
+#include "threads/seats.h"
+#include "threads/state_folder.h"
+#include "threads/thread_list.h"
+
+namespace huddle::threads {
+
+class Mover {
+ public:
+  // Of threads of this process, and of its children. `allowed`: where threads may be put. Gives back
+  // what others have left. Throws FailureError where it cannot be kept what threads had, and where
+  // another agent moves them already.
+  Mover(pid_t process, const machine::Topology& topology, machine::CpuSet allowed, Binding binding,
+        const std::string& folder);
+  // Gives back everything.
+  ~Mover();
+  Mover(const Mover&) = delete;
+  Mover& operator=(const Mover&) = delete;
+
+  void take(const std::vector<Birth>& births);
+  void look(const ThreadList& threads);
+  // Nobody is bound where one of these processors is another agent's by now.
+  void move(const std::vector<Seat>& seats);
+  void give_back();
+  // Without a guardian nobody is bound.
+  void check_guardian();
+
+  Standing standing() const;
+  int moves() const { return moves_; }
+  std::vector<std::string> notes() const;
+
+ private:
+  machine::CpuSet claimed_by_others() const;
+  void end();
+
+  machine::Topology topology_;
+  machine::CpuSet allowed_;
+  Binding binding_;
+  SystemMasks masks_;
+  StateFolder folder_;
+  std::unique_ptr<StateFile> file_;  // none: at an end
+  std::unique_ptr<Guardian> guardian_;
+  Binder binder_;
+  Identity self_;
+  std::map<pid_t, int> numbers_;
+  std::map<Binder::Outcome, int> outcomes_;
+  machine::CpuSet claimed_;  // by others, when somebody last looked
+  int moves_ = 0, refused_moves_ = 0;
+  bool lost_guardian_ = false;
+};
+
+}  // namespace huddle::threads

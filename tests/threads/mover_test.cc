@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Real threads that are bound, while whoever has bound them is killed.
+#include "threads/mover.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "../base/scratch.h"
+#include "base/error.h"
+#include "base/system.h"
+#include "place/random.h"
+#include "threads/own_faults.h"
+#include "threads/session.h"
+
+namespace huddle::threads {
+namespace {
+
+using machine::CpuSet;
+
+constexpr int program_threads = 4;
+
+// The bar is a second; a machine that has other work to do is given more, and says so.
+bool comes_true(const std::function<bool()>& what) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!what()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+std::array<int, 2> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) std::abort();
+  return ends;
+}
+char read_byte(int from) {
+  char byte = 0;
+  return ::read(from, &byte, 1) == 1 ? byte : '\0';
+}
+void write_byte(int to) { (void)!::write(to, "x", 1); }
+
+// A process with threads that do nothing. Each byte that it is sent makes its first thread start
+// one more.
+class Sleepers {
+ public:
+  Sleepers() {
+    const auto orders = make_pipe();
+    const auto answers = make_pipe();
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::close(orders[1]);
+      for (int thread = 1; thread < program_threads; ++thread) start_one();
+      write_byte(answers[1]);
+      while (read_byte(orders[0]) != '\0') {
+        start_one();
+        write_byte(answers[1]);
+      }
+      ::_exit(0);
+    }
+    ::close(orders[0]);
+    ::close(answers[1]);
+    orders_ = orders[1];
+    answers_ = answers[0];
+    read_byte(answers_);
+  }
+  ~Sleepers() {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+    ::close(orders_);
+    ::close(answers_);
+  }
+  Sleepers(const Sleepers&) = delete;
+  Sleepers& operator=(const Sleepers&) = delete;
+
+  pid_t process() const { return process_; }
+  void start_another() const {
+    write_byte(orders_);
+    read_byte(answers_);
+  }
+  bool all_have(const CpuSet& mask) const {
+    const SystemMasks masks;
+    for (const pid_t thread : masks.threads_of(process_)) {
+      const auto one = masks.mask(thread);
+      if (one && *one != mask) return false;
+    }
+    return true;
+  }
+  bool is_bound() const {
+    const SystemMasks masks;
+    return masks.mask(process_).value_or(CpuSet()).count() == 1;
+  }
+
+ private:
+  static void start_one() {
+    std::thread([] {
+      for (;;) ::pause();
+    }).detach();
+  }
+  pid_t process_ = -1;
+  int orders_ = -1, answers_ = -1;
+};
+
+class MoverTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    before_ = SystemMasks().mask(::gettid()).value_or(CpuSet());
+    if (before_.count() < 2) GTEST_SKIP() << "one processor: nobody can be bound";
+    topology_.pus = before_;
+    folder_ = scratch_.path("state");
+  }
+
+  std::vector<Seat> seats(int shift) const {
+    std::vector<Seat> all;
+    for (int thread = 0; thread < program_threads; ++thread) {
+      const auto place = static_cast<std::size_t>((thread + shift) % before_.count());
+      all.push_back({thread, before_.cpus()[place]});
+    }
+    return all;
+  }
+  std::unique_ptr<Mover> mover_of(const Sleepers& program) const {
+    return std::make_unique<Mover>(program.process(), topology_, before_, Binding::core, folder_);
+  }
+  bool is_folder_gone() const { return !System().exists(folder_); }
+
+  // A process that moves threads to and fro until it is killed, and tells of each move.
+  struct Agent {
+    pid_t process = 0;
+    int moves = -1;
+
+    void end() const {
+      ::kill(process, SIGKILL);
+      ::waitpid(process, nullptr, 0);
+      ::close(moves);
+    }
+  };
+  Agent start_agent(const Sleepers& program) const {
+    const auto moves = make_pipe();
+    const pid_t process = ::fork();
+    if (process == 0) {
+      ::close(moves[0]);
+      const std::unique_ptr<Mover> mover = mover_of(program);
+      ThreadList threads;
+      for (int move = 0;; ++move) {
+        threads.look({program.process()});
+        mover->look(threads);
+        mover->move(seats(move));
+        mover->check_guardian();
+        // Its reader may be slower.
+        if (move < 1000) write_byte(moves[1]);
+      }
+    }
+    ::close(moves[1]);
+    return {process, moves[0]};
+  }
+  // Of the agents there; there is one.
+  Identity guardian() const {
+    const auto all = StateFolder(folder_).living();
+    return all.empty() ? Identity{} : all.front().guardian;
+  }
+
+  const test::Scratch scratch_;
+  std::string folder_;
+  CpuSet before_;
+  machine::Topology topology_;
+};
+
+TEST_F(MoverTest, BindsAndGivesBackAtItsEnd) {
+  const Sleepers program;
+  std::unique_ptr<Mover> mover = mover_of(program);
+  ThreadList threads;
+  threads.look({program.process()});
+  mover->look(threads);
+  mover->move(seats(0));
+  EXPECT_TRUE(program.is_bound());
+  EXPECT_EQ(mover->standing().seats.size(), std::size_t{program_threads});
+  EXPECT_EQ(mover->standing().seats.at(1), before_.cpus()[1]);
+  mover->give_back();
+  EXPECT_TRUE(program.all_have(before_));
+  mover->move(seats(1));
+  EXPECT_FALSE(program.all_have(before_));
+  mover.reset();
+  EXPECT_TRUE(program.all_have(before_));
+  EXPECT_TRUE(is_folder_gone());
+}
+
+TEST_F(MoverTest, AProgramHasOneAgent) {
+  const Sleepers program;
+  const auto first = mover_of(program);
+  EXPECT_THROW(mover_of(program), FailureError);
+}
+
+// Of two programs, in both orders of their ends.
+TEST_F(MoverTest, TwoAgentsNeverClaimOneProcessorTwice) {
+  for (const bool first_ends_first : {true, false}) {
+    const Sleepers here, there;
+    std::unique_ptr<Mover> first = mover_of(here);
+    // In a process of its own: an agent's claims are told apart by that.
+    const Agent second = start_agent(there);
+    EXPECT_TRUE(comes_true([&] { return there.is_bound(); }));
+    ThreadList threads;
+    threads.look({here.process()});
+    first->look(threads);
+    EXPECT_TRUE(first->standing().allowed.empty() || before_.count() > program_threads);
+    if (first->standing().allowed.empty()) {
+      first->move(seats(0));
+      EXPECT_TRUE(here.all_have(before_));
+      EXPECT_THAT(first->notes(), ::testing::ElementsAre(::testing::HasSubstr("1 move not made")));
+    }
+    if (first_ends_first) first.reset();
+    second.end();
+    EXPECT_TRUE(comes_true([&] { return there.all_have(before_); }));
+    if (first) {
+      EXPECT_TRUE(comes_true([&] { return StateFolder(folder_).living().size() == 1; }));
+      first->look(threads);
+      first->move(seats(0));
+      EXPECT_TRUE(here.is_bound());
+      first.reset();
+    }
+    EXPECT_TRUE(here.all_have(before_));
+    EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));
+  }
+}
+
+TEST_F(MoverTest, NewThreadsOfOneThatIsBoundAreFree) {
+  const Sleepers program;
+  const auto mover = mover_of(program);
+  ThreadList threads;
+  threads.look({program.process()});
+  mover->look(threads);
+  mover->move({{0, before_.first()}});
+  program.start_another();
+  threads.look({program.process()});
+  mover->look(threads);
+  const SystemMasks masks;
+  for (const pid_t thread : masks.threads_of(program.process())) {
+    EXPECT_EQ(masks.mask(thread)->count(), thread == program.process() ? 1 : before_.count());
+  }
+}
+
+// What a listener wishes is done while a process is watched, and newborns are told of by the kernel.
+TEST_F(MoverTest, OfAWatchedProcess) {
+  if (!try_page_faults().works) GTEST_SKIP() << "page faults cannot be watched here";
+  const Sleepers program;
+  class Wishful : public Listener {
+   public:
+    explicit Wishful(int processor, const Sleepers& sleepers)
+        : processor_(processor), sleepers_(sleepers) {}
+    void take(const Touch&) override {}
+    Wish take(const Look&) override {
+      ++looks_;
+      if (looks_ == 3) sleepers_.start_another();
+      return {.touches = false, .next_look_ms = 50, .seats = {{0, processor_}}};
+    }
+
+   private:
+    int processor_, looks_ = 0;
+    const Sleepers& sleepers_;
+  };
+  {
+    const auto mover = mover_of(program);
+    Wishful wishful(before_.first(), program);
+    watch_process(program.process(), 1, wishful, mover.get());
+    const SystemMasks masks;
+    EXPECT_TRUE(program.is_bound());
+    for (const pid_t thread : masks.threads_of(program.process())) {
+      if (thread != program.process()) EXPECT_EQ(masks.mask(thread), before_);
+    }
+    EXPECT_EQ(masks.threads_of(program.process()).size(), std::size_t{program_threads} + 1);
+  }
+  EXPECT_TRUE(program.all_have(before_));
+}
+
+enum class Victim { agent, guardian, program, both };
+
+// So many moments, drawn from the seed: a number of moves, and some time after it.
+TEST_F(MoverTest, WhoeverIsKilledNothingIsLeftBehind) {
+  const char* const asked = std::getenv("THREAD_KILL_TRIES");
+  const int tries = asked == nullptr ? 5 : std::atoi(asked);
+  double slowest_s = 0;
+  for (int i = 0; i < 4 * tries; ++i) {
+    const auto victim = static_cast<Victim>(i % 4);
+    SCOPED_TRACE(fmt::format("try {}, victim {}", i, i % 4));
+    place::Random random(static_cast<std::uint64_t>(i) + 20261125);
+    const Sleepers program;
+    const Agent agent = start_agent(program);
+    const auto moves = 1 + random.below(20);
+    for (std::uint64_t move = 0; move < moves; ++move) read_byte(agent.moves);
+    const Identity guard = guardian();
+    ASSERT_TRUE(is_running(guard));
+    for (volatile std::uint64_t spin = random.below(100'000); spin > 0; spin = spin - 1) {
+    }
+    const auto start = std::chrono::steady_clock::now();
+    if (victim == Victim::guardian || victim == Victim::both) ::kill(guard.number, SIGKILL);
+    if (victim == Victim::agent || victim == Victim::both) ::kill(agent.process, SIGKILL);
+    if (victim == Victim::program) ::kill(program.process(), SIGKILL);
+    if (victim == Victim::both) {
+      ::waitpid(agent.process, nullptr, 0);
+      EXPECT_TRUE(comes_true([&] { return !is_running(guard); }));
+      SystemMasks masks;
+      StateFolder(folder_).repair(masks);  // what the next command does
+    }
+    // An agent whose program has ended is ended by that elsewhere; here it goes on for nobody.
+    if (victim == Victim::program) ::kill(agent.process, SIGKILL);
+    EXPECT_TRUE(comes_true([&] { return program.all_have(before_); }));
+    EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    slowest_s = std::max(slowest_s, took.count());
+    agent.end();
+    if (HasFailure()) return;
+  }
+  RecordProperty("slowest_ms", static_cast<int>(slowest_s * 1000));
+}
+
+}  // namespace
+}  // namespace huddle::threads
