@@ -56,7 +56,8 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
                          .decisions = witness.decisions(),
                          .touches = watched.touches,
                          .replaced = agent.replaced(),
-                         .notes = watched.notes};
+                         .notes = watched.notes,
+                         .playback = {}};
   subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);

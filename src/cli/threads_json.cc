@@ -43,6 +43,21 @@ Json pairs_json(const ThreadsSubject& subject) {
   return pairs;
 }
 
+Json playback_json(const threads::Playback& playback) {
+  Json standing = Json::array();
+  for (const threads::Standing& one : playback.standing) {
+    standing.push_back({{"placement", one.name}, {"processors", one.processors}, {"ns", one.ns}});
+  }
+  return {{"placements", std::move(standing)},
+          {"huddle",
+           {{"start", threads::start_names[static_cast<std::size_t>(playback.start)]},
+            {"verdict", threads::name_of(playback.verdict())},
+            {"moves", playback.moves},
+            {"settled_ns", playback.settled_ns},
+            {"communication_ns", playback.agent_ns},
+            {"moving_ns", playback.moving_ns}}}};
+}
+
 }  // namespace
 
 std::string threads_json(const ThreadsSubject& subject) {
@@ -55,6 +70,7 @@ std::string threads_json(const ThreadsSubject& subject) {
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));
   document["decisions"] = std::move(decisions);
+  if (subject.playback) document["compared"] = playback_json(*subject.playback);
   return json_text(document);
 }
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <variant>
 
 #include "base/text.h"
 #include "cli/shade.h"
@@ -46,27 +44,6 @@ class Square {
 };
 
 }  // namespace
-
-std::vector<int> threads_at_work(const threads::Events& events) {
-  constexpr double least_share = 0.1;
-  std::map<int, std::uint64_t> used_ns;
-  std::uint64_t most_ns = 0;
-  for (const auto& event : events) {
-    const auto* const look = std::get_if<threads::Look>(&event);
-    if (look == nullptr) continue;
-    for (const threads::ThreadUse& use : look->threads) {
-      used_ns[use.thread] = use.cpu_ns;
-      most_ns = std::max(most_ns, use.cpu_ns);
-    }
-  }
-  std::vector<int> threads;
-  for (const auto& [thread, ns] : used_ns) {
-    if (static_cast<double>(ns) >= least_share * static_cast<double>(most_ns)) {
-      threads.push_back(thread);
-    }
-  }
-  return threads;
-}
 
 place::CommMatrix threads_matrix(const threads::Agent& agent, std::span<const int> threads,
                                  const std::vector<std::string>& names, std::uint32_t page_bytes) {
@@ -129,6 +106,28 @@ std::string decisions_text(const std::vector<threads::Decision>& decisions,
   return text;
 }
 
+std::string playback_text(const threads::Playback& playback, const Console& console) {
+  if (playback.standing.empty()) {
+    return wrap("", "nothing to compare: fewer than two threads at work, or more than processors",
+                0, console.columns);
+  }
+  const double by_number = playback.standing_ns("order");
+  const auto row = [by_number](std::string_view name, double ns) {
+    const std::string ratio = by_number > 0 ? fmt::format("{:.2f}", ns / by_number) : "-";
+    return fmt::format("  {:<8}  {:>8}  {:>5}\n", name, time_text(ns), ratio);
+  };
+  std::string text;
+  for (const threads::Standing& one : playback.standing) text += row(one.name, one.ns);
+  text += row("huddle", playback.settled_ns);
+  return text +
+         wrap("  ",
+              fmt::format("huddle: begins with {}, {}, which {} {}; as threads sit in the end",
+                          threads::start_names[at(static_cast<int>(playback.start))],
+                          counted(playback.moves, "move"), playback.moves == 1 ? "costs" : "cost",
+                          time_text(playback.moving_ns)),
+              2, console.columns);
+}
+
 std::string threads_text(const ThreadsSubject& subject, const Console& console) {
   std::string text = fmt::format("{}: {} at work, {} pages seen to be touched\n{}\n", subject.title,
                                  counted(static_cast<long long>(subject.threads.size()), "thread"),
@@ -142,6 +141,10 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
   }
   if (!subject.decisions.empty()) {
     text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") + decisions_text(subject.decisions, console);
+  }
+  if (subject.playback) {
+    text += "\npredicted communication time, and in parts of that by number\n" +
+            playback_text(*subject.playback, console);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 // goes.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "cli/console.h"
 #include "place/comm_matrix.h"
 #include "threads/agent.h"
+#include "threads/playback.h"
 #include "threads/recording.h"
 #include "threads/session.h"
 
@@ -29,10 +31,9 @@ struct ThreadsSubject {
   std::uint64_t replaced = 0;      // pages that lost their entry in the table to another
   std::vector<std::string> notes;  // what was not seen, and why
   bool moves = false;              // decisions were carried out
+  std::optional<threads::Playback> playback;
 };
 
-// Those that did a tenth of what the busiest did, or more: by the last look at each.
-std::vector<int> threads_at_work(const threads::Events& events);
 // Of everything that the agent has counted between these.
 place::CommMatrix threads_matrix(const threads::Agent& agent, std::span<const int> threads,
                                  const std::vector<std::string>& names, std::uint32_t page_bytes);
@@ -42,6 +43,8 @@ std::string sharing_text(const place::CommMatrix& matrix, std::span<const int> t
                          const Console& console);
 // "0.40 s  do nothing: ...", with equal ones in a row put together.
 std::string decisions_text(const std::vector<threads::Decision>& decisions, const Console& console);
+// A row of each placement: predicted communication time, and in parts of that by number.
+std::string playback_text(const threads::Playback& playback, const Console& console);
 std::string threads_text(const ThreadsSubject& subject, const Console& console);
 std::string threads_json(const ThreadsSubject& subject);
 

@@ -16,6 +16,7 @@
 #include "cli/witness.h"
 #include "machine/discover.h"
 #include "picture/facts.h"
+#include "threads/perf_script.h"
 
 namespace huddle::cli {
 namespace {
@@ -37,6 +38,11 @@ class WatchCommand : public Command {
   std::string examples() const override {
     return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"
            "  huddle watch --replay app.touches --machine epyc-2x64-estimate\n"
+           "  huddle watch --replay app.touches --machine xeon-e7-8850-8s --compare\n"
+           "                                       what each placement would have cost\n"
+           "  perf mem record ./app\n"
+           "  perf script -F comm,pid,tid,cpu,time,event,addr,data_src > app.txt\n"
+           "  huddle watch --from app.txt              where the processor samples accesses\n"
            "  huddle watch 4711 --seconds 60           a process that runs\n"
            "  huddle watch 4711 --move --seconds 60    the same, and its threads are moved\n"
            "\n"
@@ -47,6 +53,14 @@ class WatchCommand : public Command {
   void declare(Options& options) override {
     options.positional("PID", process_, "the process to watch");
     options.text("--replay", replay_, "FILE", "what huddle profile --record has written");
+    options.text("--from", from_, "FILE", "samples of memory accesses, as perf script prints them");
+    options.flag("--compare", compare_,
+                 "of --replay or --from: predicted communication time by placement, and by what "
+                 "would be done");
+    options.text("--start", start_, "order|compact|spread",
+                 "of --replay or --from: threads sit so at first, not as they were seen; with "
+                 "--compare spread, as Linux seats threads that were just started");
+    options.complete("--start", Value::word, {"order", "compact", "spread"});
     options.number("--seconds", seconds_, 1, 3600, "N", "how long a process is watched; 10");
     options.flag("--move", move_, "bind threads as decided, for as long as this watches");
     options.text("--bind", bind_, "group|core",
@@ -54,6 +68,7 @@ class WatchCommand : public Command {
                  "cores share (group, which is taken otherwise), or on one core");
     options.complete("--bind", Value::word, {"group", "core"});
     options.exclude("--move", "--replay");
+    options.exclude("--move", "--from");
     options.setting("machine");
     options.number("--interval", interval_ms_, 50, 1000, "MS",
                    "the first one between decisions; 200");
@@ -62,10 +77,16 @@ class WatchCommand : public Command {
     options.flag("--json", json_, "print everything as JSON");
   }
   ExitCode run(const Context& context) override {
-    if (replay_.empty() == process_.empty()) {
+    if (!replay_.empty() + !from_.empty() + !process_.empty() != 1) {
       throw UsageError(
           "watch what? Give the number of a process, or what huddle profile --record has written: "
-          "--replay FILE");
+          "--replay FILE, or what perf script has printed: --from FILE");
+    }
+    if (!process_.empty() && (compare_ || !start_.empty())) {
+      throw UsageError("--compare and --start are of what was recorded: --replay FILE");
+    }
+    if (!start_.empty() && !threads::start_named(start_)) {
+      throw UsageError("--start: '" + printable(start_) + "' is none of order, compact and spread");
     }
     const threads::Binding binding = binding_named(bind_);
     const machine::Discovery here = machine::discover_this_machine();
@@ -74,16 +95,17 @@ class WatchCommand : public Command {
     threads::AgentOptions options{.first_interval_ms = interval_ms_};
     if (as_printed_) options.counting = threads::Counting::newcomers;
     ThreadsSubject subject{.command = "watch",
-                           .title = replay_.empty() ? "process " + process_ : replay_,
+                           .title = !process_.empty() ? "process " + process_ : replay_ + from_,
                            .machine = picture::machine_title(machine.loaded.machine),
                            .matrix = {},
                            .threads = {},
                            .decisions = {},
                            .touches = 0,
                            .replaced = 0,
-                           .notes = {}};
+                           .notes = {},
+                           .playback = {}};
     threads::repair_what_was_left();
-    if (replay_.empty()) {
+    if (!process_.empty()) {
       if (move_) check_move(machine, here);
       watch(model, machine.is_here() ? here.allowed : model.machine().topology.pus, options,
             binding, subject);
@@ -97,7 +119,22 @@ class WatchCommand : public Command {
  private:
   void replay(const machine::CostModel& model, threads::AgentOptions options,
               ThreadsSubject& subject) const {
-    const threads::Recording recording = threads::read_recording(replay_);
+    threads::Recording recording;
+    if (from_.empty()) {
+      recording = threads::read_recording(replay_);
+    } else {
+      threads::PerfSamples samples = threads::read_perf_script(from_);
+      subject.notes = notes_of(samples);
+      recording = std::move(samples.recording);
+    }
+    const auto start = threads::start_named(start_);
+    if (compare_) {
+      subject.playback = play(recording, model, start.value_or(threads::Start::spread), options);
+    }
+    if (compare_ || start) {
+      recording.events =
+          seated(std::move(recording.events), model, start.value_or(threads::Start::spread));
+    }
     options.page_bytes = recording.page_bytes;
     threads::Agent agent(model, model.machine().topology.pus, options);
     subject.decisions = threads::replay(recording.events, agent);
@@ -152,12 +189,11 @@ class WatchCommand : public Command {
   }
 
   static constexpr long long most_process = 1LL << 22U;  // the kernel's own limit
-  std::string process_, replay_;
+  std::string process_, replay_, from_, start_;
   int seconds_ = 10;
   int interval_ms_ = threads::AgentOptions().first_interval_ms;
   std::string bind_ = std::string(threads::binding_names.front());
-  bool move_ = false;
-  bool as_printed_ = false, json_ = false;
+  bool as_printed_ = false, compare_ = false, json_ = false, move_ = false;
 };
 
 }  // namespace

@@ -61,6 +61,38 @@ TEST(Watch, AsPrintedSeesLess) {
   }
 }
 
+TEST(Watch, ComparesPlacements) {
+  const std::vector<std::string> words = {
+      "watch",     "--replay",  HUDDLE_SOURCE_DIR "/tests/threads/recordings/sp.touches",
+      "--machine", two_sockets, "--compare"};
+  const Ran ran = Program().run(words);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("predicted communication time"), HasSubstr("spread"),
+                             HasSubstr("huddle: begins with spread, 1 move")));
+  std::vector<std::string> with_json = words;
+  with_json.emplace_back("--json");
+  const json compared = json::parse(Program().run(with_json).out)["compared"];
+  EXPECT_EQ(compared["placements"].size(), 5U);
+  EXPECT_EQ(compared["huddle"]["moves"], 1);
+}
+
+TEST(Watch, ReadsWhatPerfScriptPrints) {
+  const Program program;
+  const std::string file =
+      program.home().write("samples.txt",
+                           "app 7/7 [000] 1.000000: cpu/mem-stores/P: 1000\n"
+                           "app 7/8 [001] 1.100000: cpu/mem-stores/P: 1008\ncut o");
+  const Ran ran = program.run({"watch", "--from", file, "--machine", two_sockets});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("2 threads at work, 2 pages"),
+                             HasSubstr("cut off: 1 line, by number 3")));
+  const std::string empty = program.home().write("empty.txt", "nothing\n");
+  EXPECT_EQ(program.run({"watch", "--from", empty}).status, 3);
+  EXPECT_EQ(program.run({"watch", "--from", file, "--replay", file}).status, 2);
+  EXPECT_EQ(program.run({"watch", "--from", file, "--start", "parks"}).status, 2);
+  EXPECT_EQ(program.run({"watch", "1", "--compare"}).status, 2);
+}
+
 TEST(Watch, SaysWhatIsWrong) {
   const Program program;
   EXPECT_EQ(program.run({"watch"}).status, 2);

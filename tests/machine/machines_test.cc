@@ -41,6 +41,7 @@ const std::vector<Known>& known_machines() {
       {"dawning-4000a", 4, 4, {"machine"}, false},
       {"deepcomp-6800", 4, 4, {"machine"}, false},
       {"i7-6700", 4, 8, {"core", "l3"}, true},
+      {"lu-pc-2x4", 8, 8, {"l2", "l3", "machine"}, true},
       {"epyc-2x64-estimate", 128, 128, {"l3", "numa", "package", "machine"}, true},
   };
   return all;
