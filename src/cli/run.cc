@@ -89,6 +89,7 @@ class RunCommand : public Command {
                    "wall times; its output is not shown");
     options.flag("--verify", verify_, "run each collective in the MPI as well, and compare");
     options.setting("ops");
+    options.setting("algo");
     options.flag("--off", off_, "everything goes to the MPI, as without huddle");
     options.setting("heap");
     options.setting("machine");
