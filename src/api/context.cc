@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "api/guard.h"
@@ -49,18 +50,17 @@ huddle_settings completed(const huddle_settings* given) {
   return settings;
 }
 
-machine::Machine machine_for(const char* named) {
-  const std::string path =
-      named != nullptr
-          ? named
-          : settings::find(settings::resolve(settings::process_sources()), "machine").value;
+machine::Machine machine_for(const char* named, std::span<const settings::Resolved> resolved) {
+  const std::string path = named != nullptr ? named : settings::find(resolved, "machine").value;
   const machine::Discovery discovery = machine::discover_this_machine();
   return machine::load_machine(path, discovery.topology).machine;
 }
 
 team::ContextOptions options_from(const huddle_settings& settings) {
   team::ContextOptions options;
-  options.machine = machine_for(settings.machine_file);
+  const auto resolved = settings::resolve(settings::process_sources());
+  options.machine = machine_for(settings.machine_file, resolved);
+  options.forcing = select::Forcing(settings::find(resolved, "algo").value);
   options.arena.cap_bytes = settings.cap_bytes;
   options.queue_bytes = settings.queue_bytes;
   if (settings.progress != nullptr) {

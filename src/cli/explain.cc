@@ -141,6 +141,7 @@ class ExplainCommand : public Command {
            "  huddle explain bcast 4M -n 32 --machine songshan\n"
            "  huddle explain allgather 1M --heap on --bind package\n"
            "  huddle explain reduce 8 --all       everything that could run\n"
+           "  huddle explain bcast 64K -n 8 --algo bcast:segmented   if that were forced\n"
            "  huddle explain bcast 1K --json | jq .chosen\n"
            "\n"
            "A time counts from the first rank's call until the last one returns, while all have a "
@@ -159,6 +160,7 @@ class ExplainCommand : public Command {
     options.exclude("--machine", "--xml");
     options.exclude("--machine", "--synthetic");
     options.setting("heap");
+    options.setting("algo");
     options.text("--bind", bind_, "WORD",
                  fmt::format("to what the launcher binds ranks: {}; core",
                              fmt::join(binding_words(), ", ")));
@@ -204,6 +206,7 @@ class ExplainCommand : public Command {
     const machine::CostModel model(machine);
     select::Provision provision = select::provision(seats, model, select::usual_queue_bytes);
     const bool has_heap = wants_heap(context, machine);
+    provision.forcing = select::Forcing(settings::find(context.settings, "algo").value);
     if (has_heap) provision.heap_refusal.clear();
     if (is_here) provision.direct_refusal = reading_refusal();
     const auto least_heap_block =

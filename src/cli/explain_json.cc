@@ -26,7 +26,13 @@ std::string explain_json(const Explained& explained) {
   const std::size_t ties = near_ties(by_cost(explained.explanation.candidates), explained.error);
   Json& candidates = document["candidates"];
   for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i]["near_tie"] = i < ties;
-  if (!candidates.empty()) document["chosen"] = candidates.front();
+  for (const Json& candidate : candidates) {
+    Json plain = candidate;
+    plain.erase("near_tie");
+    if (plain != document["chosen"]) continue;
+    document["chosen"] = candidate;
+    break;
+  }
   return json_text(document);
 }
 

@@ -137,13 +137,15 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
     return question(explained.explanation) + ": " + because_there_is_none(explained.explanation) +
            "\n";
   }
-  const select::Candidate& chosen = candidates.front();
+  const select::Candidate& chosen = select::chosen(explained.explanation);
   const std::size_t ties = near_ties(candidates, explained.error);
   const std::string answer =
       fmt::format("{}: predicted {}", question(explained.explanation), time_text(chosen.ns));
   std::string text =
       bold(wrap("", answer, 0, columns) + wrap("  by ", in_words(chosen), 5, columns), console);
   text += ground(explained, columns);
+  const std::string forcing = select::forcing_text(explained.explanation);
+  if (!forcing.empty()) text += wrap("", forcing + ".", 0, columns);
   const std::string buffers = where_buffers_are(explained);
   if (!buffers.empty()) text += wrap("", buffers, 0, columns);
   text += "\n";

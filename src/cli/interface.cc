@@ -78,6 +78,7 @@ Argument argument_of(const settings::Setting& setting) {
       return argument;
     case settings::Kind::count:
     case settings::Kind::size:
+    case settings::Kind::forcing:
       return argument;
   }
   return argument;

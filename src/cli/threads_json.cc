@@ -45,7 +45,7 @@ Json pairs_json(const ThreadsSubject& subject) {
 
 Json playback_json(const threads::Playback& playback) {
   Json standing = Json::array();
-  for (const threads::Standing& one : playback.standing) {
+  for (const threads::PlacementTime& one : playback.standing) {
     standing.push_back({{"placement", one.name}, {"processors", one.processors}, {"ns", one.ns}});
   }
   return {{"placements", std::move(standing)},
@@ -61,11 +61,10 @@ Json playback_json(const threads::Playback& playback) {
 }  // namespace
 
 std::string threads_json(const ThreadsSubject& subject) {
-  Json document = {{"schema", threads_json_schema}, {"command", subject.command},
-                   {"program", subject.title},      {"machine", subject.machine},
-                   {"threads", subject.threads},    {"touches", subject.touches},
-                   {"replaced", subject.replaced},  {"notes", subject.notes},
-                   {"moves", subject.moves}};
+  Json document = {
+      {"schema", threads_json_schema}, {"command", subject.command}, {"program", subject.title},
+      {"machine", subject.machine},    {"threads", subject.threads}, {"touches", subject.touches},
+      {"replaced", subject.replaced},  {"notes", subject.notes},     {"moves", subject.moves}};
   document["pairs"] = pairs_json(subject);
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));

@@ -117,7 +117,7 @@ std::string playback_text(const threads::Playback& playback, const Console& cons
     return fmt::format("  {:<8}  {:>8}  {:>5}\n", name, time_text(ns), ratio);
   };
   std::string text;
-  for (const threads::Standing& one : playback.standing) text += row(one.name, one.ns);
+  for (const threads::PlacementTime& one : playback.standing) text += row(one.name, one.ns);
   text += row("huddle", playback.settled_ns);
   return text +
          wrap("  ",
@@ -140,7 +140,8 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
     text += "\nno page was touched by two threads\n";
   }
   if (!subject.decisions.empty()) {
-    text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") + decisions_text(subject.decisions, console);
+    text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") +
+            decisions_text(subject.decisions, console);
   }
   if (subject.playback) {
     text += "\npredicted communication time, and in parts of that by number\n" +

@@ -16,7 +16,7 @@ constexpr std::uint64_t added_each_time = 0x9E3779B97F4A7C15;
 std::string chosen(const Here& here, const select::Request& request) {
   const select::Explanation explanation = here.team->explain(request);
   if (explanation.candidates.empty()) return "alone";
-  const select::Candidate& best = select::cheapest(explanation.candidates);
+  const select::Candidate& best = select::chosen(explanation);
   return fmt::format("{}: {}", select::algorithm_name(best.plan), best.parameters);
 }
 

@@ -147,6 +147,12 @@ std::string kind_text(settings::Kind kind) {
       return "Bytes, as in 64K or 1.5G.";
     case settings::Kind::list:
       return "In small letters, or as MPI spells them.";
+    case settings::Kind::forcing:
+      return "Collectives in small letters, or as MPI spells them; sizes as 'huddle explain' takes "
+             "them, both ends counted in (4K-1M, 4K-, -1M). Where the algorithm cannot serve a "
+             "call, "
+             "the cheapest does; --stats names and counts such calls. Ranks that were told "
+             "different things do what the lowest of them was told.";
   }
   return "";
 }

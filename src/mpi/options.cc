@@ -80,6 +80,7 @@ Options options_from(const Sources& sources, const Complain& complain) {
   options.summary = options.times || value("summary") == "on";
   options.verify = value("verify") == "on";
   options.taken = operations_of(value("ops"));
+  options.algorithms = value("algo");
   options.heap = value("heap");
   options.heap_wish = heap::wish_from(value);
   if (const auto calls = whole_number(value("join-after"))) {

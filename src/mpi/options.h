@@ -26,7 +26,8 @@ struct Options {
   bool verify = false;
   std::optional<std::size_t> join_after;  // calls; nothing: when it pays
   std::array<bool, select::operations.size()> taken{};
-  std::string heap;  // auto, on or off
+  std::string algorithms;  // that are forced, as the setting is written
+  std::string heap;        // auto, on or off
   heap::Wish heap_wish;
 
   bool takes(select::Operation operation) const {

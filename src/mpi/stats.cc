@@ -6,17 +6,20 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
 
 namespace huddle::mpi {
 
-void Stats::add(select::Operation operation, Passed why, std::string_view words, std::size_t bytes,
+void Stats::add(select::Operation operation, Passed why, const Taken& words, std::size_t bytes,
                 double seconds) {
   const std::lock_guard lock(mutex_);
   try {
-    Sum& sum = rows_[{operation, why, std::string(words)}];
+    std::string how(words.algorithm);
+    if (!words.unserved.empty()) how += fmt::format(", as {} cannot", words.unserved);
+    Sum& sum = rows_[{operation, why, std::move(how)}];
     ++sum.calls;
     sum.bytes += bytes;
     sum.seconds += seconds;
@@ -25,14 +28,14 @@ void Stats::add(select::Operation operation, Passed why, std::string_view words,
   }
 }
 
-void Stats::taken(select::Operation operation, std::string_view algorithm, std::size_t bytes,
+void Stats::taken(select::Operation operation, const Taken& how, std::size_t bytes,
                   double seconds) {
-  add(operation, Passed::not_passed, algorithm, bytes, seconds);
+  add(operation, Passed::not_passed, how, bytes, seconds);
 }
 
 void Stats::passed(select::Operation operation, Passed why, std::string_view more,
                    std::size_t bytes, double seconds) {
-  add(operation, why, more, bytes, seconds);
+  add(operation, why, {more}, bytes, seconds);
 }
 
 void Stats::remark(std::string_view sentence) {

@@ -23,8 +23,11 @@ namespace huddle::mpi {
 // no failure for that.
 class Stats {
  public:
-  void taken(select::Operation operation, std::string_view algorithm, std::size_t bytes,
-             double seconds);
+  struct Taken {
+    std::string_view algorithm;
+    std::string_view unserved = {};  // what was to make it by force, and could not
+  };
+  void taken(select::Operation operation, const Taken& how, std::size_t bytes, double seconds);
   // more: what of the call is behind the reason; may be empty.
   void passed(select::Operation operation, Passed why, std::string_view more, std::size_t bytes,
               double seconds);
@@ -48,7 +51,7 @@ class Stats {
     std::string words;  // the algorithm, or more about why
     auto operator<=>(const Row&) const = default;
   };
-  void add(select::Operation operation, Passed why, std::string_view words, std::size_t bytes,
+  void add(select::Operation operation, Passed why, const Taken& words, std::size_t bytes,
            double seconds);
   std::string remarks_text() const;  // pre: the mutex is held
 

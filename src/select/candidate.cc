@@ -107,4 +107,13 @@ const Candidate& cheapest(const std::vector<Candidate>& candidates) {
       [](const Candidate& a, const Candidate& b) { return comparable_ns(a) < comparable_ns(b); });
 }
 
+const Candidate& chosen(const std::vector<Candidate>& candidates, std::string_view forced) {
+  const Candidate* best = nullptr;
+  for (const Candidate& one : candidates) {
+    if (algorithm_name(one.plan) != forced) continue;
+    if (best == nullptr || comparable_ns(one) < comparable_ns(*best)) best = &one;
+  }
+  return best != nullptr ? *best : cheapest(candidates);
+}
+
 }  // namespace huddle::select

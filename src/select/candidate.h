@@ -77,5 +77,8 @@ std::vector<Candidate> candidates(const Request& request, const node::Seats& sea
                                   const machine::CostModel& model, const Provision& provision);
 // The cheapest; the first of several.
 const Candidate& cheapest(const std::vector<Candidate>& candidates);
+// The cheapest by the forced algorithm where that can serve, and else the cheapest of all; `forced`
+// is empty where none is. pre: there is a candidate.
+const Candidate& chosen(const std::vector<Candidate>& candidates, std::string_view forced);
 
 }  // namespace huddle::select

@@ -2,6 +2,8 @@
 // Copyright the huddle contributors
 #include "select/choice.h"
 
+#include <string_view>
+
 #include "select/prices.h"
 
 namespace huddle::select {
@@ -11,13 +13,17 @@ std::optional<Candidate> preferred(const Request& request, const node::Seats& se
                                    const machine::CostModel& model, const Provision& provision) {
   const auto all = candidates(request, seats, model, provision);
   if (all.empty()) return std::nullopt;
-  return cheapest(all);
+  return chosen(all, provision.forcing.algorithm_for(request));
+}
+
+bool is_by(std::string_view algorithm, const Candidate& candidate) {
+  return algorithm_name(candidate.plan) == algorithm;
 }
 
 }  // namespace
 
 // What runs where buffers are mapped is worth asking for where it is cheaper by more than that
-// takes.
+// takes; or where nothing else does what is forced.
 std::optional<Choice> choose(const Request& request, const node::Seats& seats,
                              const machine::CostModel& model, const Provision& provision) {
   const auto usual = preferred(request, seats, model, provision);
@@ -29,7 +35,9 @@ std::optional<Choice> choose(const Request& request, const node::Seats& seats,
   const auto mapped = preferred(where_mapped, seats, model, provision);
   if (!mapped || !is_direct(mapped->plan)) return choice;
   choice.asking_ns = Prices(model, seats).meeting_ns();
-  if (mapped->ns + choice.asking_ns < usual->ns) choice.where_mapped = mapped;
+  const std::string_view forced = provision.forcing.algorithm_for(request);
+  const bool only_mapped = is_by(forced, *mapped) && !is_by(forced, *usual);
+  if (only_mapped || mapped->ns + choice.asking_ns < usual->ns) choice.where_mapped = mapped;
   return choice;
 }
 

@@ -22,7 +22,8 @@ struct Choice {
   double asking_ns = 0;  // what that takes
 };
 
-// Nothing where nothing can serve the request. pre: two ranks or more; `request.mapped` is false.
+// Of what is forced where that can serve, else the cheapest. Nothing where nothing can serve the
+// request. pre: two ranks or more; `request.mapped` is false.
 std::optional<Choice> choose(const Request& request, const node::Seats& seats,
                              const machine::CostModel& model, const Provision& provision);
 

@@ -18,6 +18,7 @@ Explanation explain(const Request& request, const node::Seats& seats,
   // One choice serves all sizes of a class: it is made for the largest of them.
   Request rounded = request;
   rounded.bytes = largest_in(size_class_of(request.bytes));
+  explanation.forced = provision.forcing.algorithm_for(rounded);
   const bool moves = request.operation == Operation::barrier || request.bytes > 0 ||
                      is_known_to_pairs_only(request.operation);
   if (seats.ranks() > 1 && moves) {
@@ -32,11 +33,33 @@ std::string because_there_is_none(const Explanation& explanation) {
   return "nothing can run, the elements are too large for the team's memory";
 }
 
+const Candidate& chosen(const Explanation& explanation) {
+  return chosen(explanation.candidates, explanation.forced);
+}
+
+std::string forcing_text(const Explanation& explanation) {
+  if (explanation.forced.empty() || explanation.candidates.empty()) return {};
+  if (algorithm_name(chosen(explanation).plan) == explanation.forced) {
+    return fmt::format("{} is forced", explanation.forced);
+  }
+  return fmt::format("{} is forced, and cannot serve this: the cheapest does", explanation.forced);
+}
+
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.ns < b.ns; });
   return candidates;
 }
+
+namespace {
+
+// Of one operation, no two have the same name, parameters and price.
+bool is_same(const Candidate& a, const Candidate& b) {
+  return algorithm_name(a.plan) == algorithm_name(b.plan) && a.parameters == b.parameters &&
+         a.ns == b.ns;
+}
+
+}  // namespace
 
 std::string explanation_text(const Explanation& explanation) {
   const Request& request = explanation.request;
@@ -48,11 +71,17 @@ std::string explanation_text(const Explanation& explanation) {
                       explanation.calibrated ? "" : ", uncalibrated machine");
   if (explanation.candidates.empty())
     return text + "  " + because_there_is_none(explanation) + "\n";
-  const char* mark = "->";
+  const Candidate& taken = chosen(explanation);
   for (const Candidate& candidate : by_cost(explanation.candidates)) {
-    text += fmt::format("{:>2} {:>9}  {:<13}  {}\n", mark, time_text(candidate.ns),
-                        algorithm_name(candidate.plan), candidate.parameters);
-    mark = "";
+    text +=
+        fmt::format("{:>2} {:>9}  {:<13}  {}\n", is_same(candidate, taken) ? "->" : "",
+                    time_text(candidate.ns), algorithm_name(candidate.plan), candidate.parameters);
+  }
+  if (const std::string forcing = forcing_text(explanation); !forcing.empty()) {
+    text += fmt::format("   {}\n", forcing);
+  }
+  if (explanation.is_forcing_unlike) {
+    text += "   ranks were told to force different things: what rank 0 was told holds\n";
   }
   if (!explanation.direct_refusal.empty()) {
     text += fmt::format("   without single copy: {}\n", explanation.direct_refusal);

@@ -22,6 +22,10 @@ struct Explanation {
   std::vector<Candidate> candidates;  // none: because_there_is_none() says why
   // Why no rank reads another one's memory; empty where they may.
   std::string direct_refusal = {};
+  // The algorithm that was to serve this, whether or not it can; empty: none was named.
+  std::string forced = {};
+  // Whether ranks were told different things to force; then the lowest one's holds.
+  bool is_forcing_unlike = false;
 };
 
 // What a team on these seats would do.
@@ -30,6 +34,11 @@ Explanation explain(const Request& request, const node::Seats& seats,
 
 // Of an explanation without candidates.
 std::string because_there_is_none(const Explanation& explanation);
+
+// The one that would run. pre: there are candidates.
+const Candidate& chosen(const Explanation& explanation);
+// What is forced, or could not be, in a sentence; empty where nothing is.
+std::string forcing_text(const Explanation& explanation);
 
 // The candidates, cheapest first.
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates);

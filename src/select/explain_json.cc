@@ -8,11 +8,14 @@ namespace huddle::select {
 
 std::string explanation_json(const Explanation& explanation) {
   using Json = nlohmann::ordered_json;
+  const auto described = [](const Candidate& candidate) {
+    return Json{{"algorithm", algorithm_name(candidate.plan)},
+                {"parameters", candidate.parameters},
+                {"predicted_ns", candidate.ns}};
+  };
   Json candidates = Json::array();
   for (const Candidate& candidate : by_cost(explanation.candidates)) {
-    candidates.push_back({{"algorithm", algorithm_name(candidate.plan)},
-                          {"parameters", candidate.parameters},
-                          {"predicted_ns", candidate.ns}});
+    candidates.push_back(described(candidate));
   }
   const Json object = {
       {"schema", 1},
@@ -20,7 +23,8 @@ std::string explanation_json(const Explanation& explanation) {
       {"bytes", explanation.request.bytes},
       {"ranks", explanation.ranks},
       {"calibrated", explanation.calibrated},
-      {"chosen", candidates.empty() ? Json() : candidates.front()},
+      {"chosen", candidates.empty() ? Json() : described(chosen(explanation))},
+      {"forced", explanation.forced.empty() ? Json() : Json(explanation.forced)},
       {"candidates", candidates},
       {"direct_refusal",
        explanation.direct_refusal.empty() ? Json() : Json(explanation.direct_refusal)}};

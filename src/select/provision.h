@@ -21,6 +21,7 @@
 #include "node/reduce_tree.h"
 #include "node/seats.h"
 #include "node/slot_exchange.h"
+#include "select/forcing.h"
 
 namespace huddle::select {
 
@@ -45,6 +46,8 @@ struct Provision {
   std::string direct_refusal;
   // The same of their mapping each other's heaps.
   std::string heap_refusal = "there is no shared heap";
+  // What somebody wants run in place of the cheapest.
+  Forcing forcing;
 
   // The queues of what goes through queues. A power of two.
   void set_queue(std::size_t bytes);

@@ -10,8 +10,10 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/forced_choice.h"
 #include "base/system.h"
 #include "base/text.h"
+#include "settings/algorithm_words.h"
 #include "settings/settings.h"
 
 namespace huddle::settings {
@@ -53,6 +55,14 @@ constexpr std::array settings_table = {
             .fallback = "",
             .help = "the collectives that huddle takes (^: all but these); all it can",
             .names = collectives},
+    Setting{.key = "algo",
+            .kind = Kind::forcing,
+            .placeholder = "OP[:SIZE-SIZE]:NAME,...",
+            .fallback = "",
+            .help =
+                "algorithms to run in place of the cheapest, by the names that 'huddle explain' "
+                "prints: bcast:pipelined,allreduce:4K-1M:slices; of several that fit a call the "
+                "first counts"},
     Setting{.key = "stats",
             .kind = Kind::toggle,
             .placeholder = "off|on",
@@ -195,6 +205,36 @@ void check_count(const Setting& setting, std::string_view value, const std::stri
                                knows_auto ? " or auto" : "", value));
 }
 
+void check_forced(const ForcedChoice& choice) {
+  std::vector<std::string> operations;
+  for (const AlgorithmWords& words : algorithm_words()) {
+    operations.emplace_back(words.operation);
+    if (words.operation != choice.operation) continue;
+    const std::vector<std::string> algorithms(words.algorithms.begin(), words.algorithms.end());
+    if (std::find(algorithms.begin(), algorithms.end(), choice.algorithm) == algorithms.end()) {
+      const std::string guess = did_you_mean(choice.algorithm, algorithms);
+      throw InputError(fmt::format("{} has no algorithm '{}'{}", choice.operation, choice.algorithm,
+                                   guess.empty() ? "; it has " + listed(algorithms) : guess));
+    }
+    if (choice.has_range() && !words.has_size) {
+      throw InputError(
+          fmt::format("{} is told apart by no size: leave the range out", choice.operation));
+    }
+    return;
+  }
+  const std::string guess = did_you_mean(choice.operation, operations);
+  throw InputError(fmt::format("unknown collective '{}'{}", choice.operation,
+                               guess.empty() ? "; there are " + listed(operations) : guess));
+}
+
+void check_forcing(std::string_view value, const std::string& where) {
+  try {
+    for (const ForcedChoice& choice : forced_choices(value)) check_forced(choice);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
 void check_size(std::string_view value, const std::string& where) {
   if (size_from(value)) return;
   throw InputError(fmt::format("{} takes a size such as 64K, not '{}'", where, value));
@@ -248,6 +288,8 @@ void check_value(const Setting& setting, std::string_view value, const std::stri
       return check_word(setting, plain_value(setting, value), where);
     case Kind::list:
       return check_list(setting, value, where);
+    case Kind::forcing:
+      return check_forcing(value, where);
   }
 }
 

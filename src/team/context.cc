@@ -12,6 +12,7 @@ namespace huddle::team {
 Context::Context(ContextOptions options)
     : options_(std::move(options)),
       machine_text_(machine::format_machine(options_.machine)),
+      forcing_text_(options_.forcing.text()),
       processors_(read_cgroup_limits(System()).processors.value_or(0)),
       peers_(std::make_shared<memory::Arena>(options_.arena)) {}
 

@@ -34,6 +34,7 @@ struct ContextOptions {
   // So many processes of the same job run on this machine, this one included; 0: unknown.
   int processes_here = 0;
   path::Open open_memory = path::open;  // how a rank reads another one's memory
+  select::Forcing forcing;              // where a team's ranks differ, the lowest one's counts
 };
 
 // Outlives its teams. May be used by several threads at once.
@@ -48,6 +49,9 @@ class Context {
   // The machine as text: equal texts, equal decisions.
   const std::string& machine_text() const { return machine_text_; }
   std::size_t queue_bytes() const { return options_.queue_bytes; }
+  const select::Forcing& forcing() const { return options_.forcing; }
+  // The same as text.
+  const std::string& forcing_text() const { return forcing_text_; }
   const world::hardware::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
   const path::Open& open_memory() const { return options_.open_memory; }
@@ -59,6 +63,7 @@ class Context {
  private:
   ContextOptions options_;
   std::string machine_text_;
+  std::string forcing_text_;
   double processors_;
   Peers peers_;
 };

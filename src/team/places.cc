@@ -65,7 +65,10 @@ Places::Places(const Settlement& settlement, const Context& context)
                          seats_of(whereabouts_, machine(context).topology))),
       provision_(select::provision(seats_, queue_bytes_)),
       association_(seats_),
-      has_one_sided_fence_(all_have_one_sided_fence(settlement.statements)) {
+      has_one_sided_fence_(all_have_one_sided_fence(settlement.statements)),
+      is_forcing_unlike_(settlement.forcing_text.has_value()) {
+  provision_.forcing =
+      settlement.forcing_text ? select::Forcing(*settlement.forcing_text) : context.forcing();
   provision_.heap_refusal = heap_refusal_of(settlement.statements);
 }
 

@@ -71,6 +71,8 @@ class Places {
   const select::Provision& provision() const { return provision_; }
   const node::Association& association() const { return association_; }
   bool has_one_sided_fence() const { return has_one_sided_fence_; }
+  // Whether ranks were told to force different things; what holds is the provision's.
+  bool is_forcing_unlike() const { return is_forcing_unlike_; }
 
   // Of all that a rank reckons with whatever is chosen: equal numbers, equal protocols.
   std::uint64_t digest() const;
@@ -98,6 +100,7 @@ class Places {
   select::Provision provision_;
   node::Association association_;
   bool has_one_sided_fence_;
+  bool is_forcing_unlike_;
   std::vector<std::shared_ptr<Peer>> peers_;
   DecisionBook decisions_;
 };

@@ -45,15 +45,18 @@ SettlingRoom::SettlingRoom(int ranks)
 
 Settlement settle(const Bootstrap& bootstrap, const Context& context, SettlingRoom& room) {
   const std::string& text = context.machine_text();
+  const std::string& forcing = context.forcing_text();
   const Statement mine{
       whereabouts_of_this_thread(context.processors()),
       context.queue_bytes(),
       text.size(),
       std::hash<std::string>()(text),
+      forcing.size(),
+      std::hash<std::string>()(forcing),
       context.heap().has_value(),
       memory::OneSidedFence::is_to_be_had(memory::OneSidedFence::Among::processes)};
   gather_to(std::span(room.statements), bootstrap, mine);
-  Settlement settlement{std::move(room.statements), {}};
+  Settlement settlement{std::move(room.statements), {}, {}};
   const std::vector<Statement>& all = settlement.statements;
   const Statement& first = all.front();
   const bool all_alike = std::all_of(all.begin(), all.end(), [&](const Statement& one) {
@@ -61,6 +64,12 @@ Settlement settle(const Bootstrap& bootstrap, const Context& context, SettlingRo
   });
   if (!all_alike) {
     settlement.machine_text = text_of_first(bootstrap, text, first.machine_bytes, room.troubles);
+  }
+  const bool all_force_alike = std::all_of(all.begin(), all.end(), [&](const Statement& one) {
+    return one.forcing_digest == first.forcing_digest && one.forcing_bytes == first.forcing_bytes;
+  });
+  if (!all_force_alike) {
+    settlement.forcing_text = text_of_first(bootstrap, forcing, first.forcing_bytes, room.troubles);
   }
   return settlement;
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Statement {
   std::size_t queue_bytes = 0;
   std::size_t machine_bytes = 0;
   std::size_t machine_digest = 0;
+  std::size_t forcing_bytes = 0;
+  std::size_t forcing_digest = 0;
   bool has_heap = false;
   bool has_one_sided_fence = false;
 };
@@ -30,6 +33,8 @@ struct Settlement {
   std::vector<Statement> statements;  // by rank
   // The lowest rank's machine, where they differ; empty: this rank's is everybody's.
   std::string machine_text;
+  // What the lowest rank was told to force, where they differ; nothing: this rank's is everybody's.
+  std::optional<std::string> forcing_text;
 };
 
 // What a rank has come to by that, before it chooses anything.

@@ -168,9 +168,10 @@ void Team::barrier() {
   if (ranks_ == 1) return;
   static constexpr Call call;
   if (!barrier_)
-    barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}, [] {}).usual; });
-  last_run_ = &*barrier_;
-  run_ready(*barrier_, call);
+    barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}, [] {}); });
+  last_run_ = &barrier_->usual;
+  last_forced_ = barrier_->forced;
+  run_ready(barrier_->usual, call);
 }
 
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
@@ -373,6 +374,7 @@ void Team::run_alone(const Call& call) {
 
 const Ready& Team::ready_for(const Call& call) {
   const Choice& choice = choice_for(call);
+  last_forced_ = choice.forced;
   return choice.where_mapped && all_have_mapped(call) ? *choice.where_mapped : choice.usual;
 }
 
@@ -426,7 +428,7 @@ Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
     if (!may_run(decision.usual, false)) continue;
     if (decision.asks && !may_run(decision.where_mapped, true)) continue;
     const Ready usual = engine_.ready(decision.usual);
-    Choice choice{usual, std::nullopt};
+    Choice choice{usual, std::nullopt, outlook_->provision().forcing.algorithm_for(request)};
     if (decision.asks) choice.where_mapped = engine_.ready(decision.where_mapped);
     outlook_->places()->decisions().add(class_of(request), decision);
     return choice;
@@ -482,6 +484,7 @@ void Team::go_on_without_direct(std::string_view why) {
   latest_.fill({});
   unusual_.reset();
   last_run_ = nullptr;
+  last_forced_ = {};
   known_.reset();
   reach_.refuse_copying(Trouble(why));
   outlook_->refuse_direct(why);
@@ -491,8 +494,15 @@ std::string_view Team::latest_algorithm() const {
   return last_run_ == nullptr ? std::string_view() : select::algorithm_name(last_run_->plan());
 }
 
+std::string_view Team::latest_unserved() const {
+  return last_forced_ == latest_algorithm() ? std::string_view() : last_forced_;
+}
+
 select::Explanation Team::explain(const select::Request& request) const {
-  return select::explain(request, outlook_->seats(), outlook_->model(), outlook_->provision());
+  select::Explanation explanation =
+      select::explain(request, outlook_->seats(), outlook_->model(), outlook_->provision());
+  explanation.is_forcing_unlike = is_forcing_unlike();
+  return explanation;
 }
 
 }  // namespace huddle::team

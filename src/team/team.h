@@ -120,6 +120,10 @@ class Team {
 
   // What the last call that moved anything ran by its own choice; empty before the first.
   std::string_view latest_algorithm() const;
+  // The algorithm that was to run that call by force, where it could not; else empty.
+  std::string_view latest_unserved() const;
+  // Whether members were told to force different things; then the lowest one's is everybody's.
+  bool is_forcing_unlike() const { return outlook_->places()->is_forcing_unlike(); }
 
   // What would run, what else could, and what each would cost.
   select::Explanation explain(const select::Request& request) const;
@@ -145,6 +149,7 @@ class Team {
   struct Choice {
     Ready usual;
     std::optional<Ready> where_mapped;
+    std::string_view forced = {};  // the outlook's word
   };
   struct Class {
     std::size_t size = 0;
@@ -182,11 +187,12 @@ class Team {
     bool root_moved = false;
   };
   std::array<Latest, select::operations.size()> latest_;  // by operation; points into chosen_
-  std::optional<Ready> barrier_;                          // once chosen
+  std::optional<Choice> barrier_;                         // once chosen
   std::optional<Choice> unusual_;                         // for elements larger than any of C
   select::Request unusual_request_;
   int bcast_root_ = 0;               // the latest one
   const Ready* last_run_ = nullptr;  // one of the above
+  std::string_view last_forced_;     // what was to run there, if anything
   Trouble lost_;                     // why the team cannot be used any more
 };
 

@@ -166,7 +166,7 @@ double communication_ns(const place::Graph& counts, const machine::CostModel& mo
 }
 
 double Playback::standing_ns(std::string_view name) const {
-  for (const Standing& one : standing) {
+  for (const PlacementTime& one : standing) {
     if (one.name == name) return one.ns;
   }
   return 0;
@@ -223,7 +223,7 @@ Playback play(const Recording& recording, const machine::CostModel& model, Start
         {"spread", place::Method::scatter},
         {"lh", place::Method::lh},
         {"tree", place::Method::tree}}) {
-    Standing one{name, placed(model, playback.counts, method, start), 0};
+    PlacementTime one{name, placed(model, playback.counts, method, start), 0};
     one.ns = communication_ns(playback.counts, model, one.processors, recording.page_bytes);
     playback.standing.push_back(std::move(one));
   }

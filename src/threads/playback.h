@@ -35,7 +35,7 @@ std::optional<Start> start_named(std::string_view name);
 Events seated(Events events, const machine::CostModel& model, Start start);
 
 // A placement that stays.
-struct Standing {
+struct PlacementTime {
   std::string_view name;
   std::vector<int> processors;  // by thread at work
   double ns = 0;
@@ -46,7 +46,7 @@ struct Playback {
   place::Graph counts;       // between these: of the whole recording
   // order, compact, spread, lh (published, corrected), tree: the last two know all that is to come.
   // Empty where there are fewer than two threads at work, or more than processors.
-  std::vector<Standing> standing;
+  std::vector<PlacementTime> standing;
   Start start = Start::spread;
   std::vector<Decision> decisions;  // of the agent
   double agent_ns = 0;              // from that start, with its moves; without what they cost

@@ -30,6 +30,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "huddle      on                 default\n"
             "machine     /shared/node.toml  HUDDLE_MACHINE\n"
             "ops         -                  default\n"
+            "algo        -                  default\n"
             "stats       off                default\n"
             "summary     auto               default\n"
             "verify      off                default\n"

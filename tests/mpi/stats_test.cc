@@ -24,12 +24,22 @@ huddle_door door_with(const huddle_passed* passed, std::size_t count) {
 
 TEST(Stats, AddUpByOperationAndAlgorithm) {
   Stats stats;
-  stats.taken(Operation::bcast, "inline", 8, 0.25);
-  stats.taken(Operation::bcast, "inline", 16, 0.5);
-  stats.taken(Operation::bcast, "pipelined", 4096, 1);
+  stats.taken(Operation::bcast, {"inline"}, 8, 0.25);
+  stats.taken(Operation::bcast, {"inline"}, 16, 0.5);
+  stats.taken(Operation::bcast, {"pipelined"}, 4096, 1);
   const std::string report = stats.report(door_with(nullptr, 0));
   EXPECT_THAT(report, AllOf(ContainsRegex("bcast +2 +24 +0\\.750000  inline\n"),
                             ContainsRegex("bcast +1 +4096 +1\\.000000  pipelined\n")));
+}
+
+TEST(Stats, NameAndCountWhatWasForcedInVain) {
+  Stats stats;
+  stats.taken(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
+  stats.taken(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
+  stats.taken(Operation::bcast, {"inline"}, 8, 1);
+  EXPECT_THAT(stats.report(door_with(nullptr, 0)),
+              AllOf(ContainsRegex("bcast +2 +8192 .*  pipelined, as inline cannot\n"),
+                    ContainsRegex("bcast +1 +8 .*  inline\n")));
 }
 
 TEST(Stats, SayWhyACallPassed) {

@@ -206,6 +206,21 @@ TEST(List, HoldsKnownNames) {
   EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; it takes barrier, bcast,"));
 }
 
+TEST(Algo, HoldsAlgorithmsThatThereAre) {
+  Sources sources;
+  const auto error_with = [&](const std::string& value) {
+    sources.environment = {"HUDDLE_ALGO=" + value};
+    return error_of(sources);
+  };
+  EXPECT_EQ(error_with("bcast:pipelined,MPI_Allreduce:4K-1M:slices"), "no error");
+  EXPECT_EQ(error_with("bcst:pipelined"),
+            "HUDDLE_ALGO: unknown collective 'bcst'; did you mean 'bcast'?");
+  EXPECT_EQ(error_with("bcast:pipelned"),
+            "HUDDLE_ALGO: bcast has no algorithm 'pipelned'; did you mean 'pipelined'?");
+  EXPECT_THAT(error_with("bcast:doubling"), HasSubstr("; it has inline, pipelined, segmented or"));
+  EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("leave the range out"));
+}
+
 TEST(OverrideByFlag, RejectsAWrongValueAsWrongUsage) {
   auto settings = resolve({});
   try {

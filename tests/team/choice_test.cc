@@ -139,5 +139,41 @@ TEST(Choice, IsOneRanksWhereThePricesOfAnotherAreFarFromThem) {
   for (const int odd : {0, 1, ranks - 1}) expect_agreement(odd, wild);
 }
 
+// What a rank was told to force, and what then runs on all of them.
+void expect_forced(const std::array<const char*, ranks>& told, std::string_view runs,
+                   std::string_view unserved, std::size_t bytes) {
+  const bool is_unlike = std::string_view(told.front()) != told.back();
+  const auto ends = run_ranks(ranks, [&](const Bootstrap& place) {
+    ContextOptions with = options();
+    with.forcing = select::Forcing(told[static_cast<std::size_t>(place.rank)]);
+    Context context(std::move(with));
+    Team team(context, place);
+    ASSERT_NO_FATAL_FAILURE(expect_right_and_alike(team, place, Operation::bcast, bytes));
+    if (!runs.empty()) {
+      EXPECT_EQ(team.latest_algorithm(), runs);
+    }
+    EXPECT_EQ(team.latest_unserved(), unserved);
+    EXPECT_EQ(team.is_forcing_unlike(), is_unlike);
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(Choice, IsTheForcedOneOnAllRanks) {
+  for (const char* const one : {"bcast:pipelined", "bcast:segmented"}) {
+    expect_forced({one, one, one, one}, std::string_view(one).substr(6), "", 20'000);
+  }
+}
+
+TEST(Choice, IsWhatTheLowestRankWasToldWhereRanksWereToldDifferently) {
+  constexpr const char* first = "bcast:segmented";
+  expect_forced({first, first, first, "bcast:pipelined"}, "segmented", "", 20'000);
+  expect_forced({first, first, first, ""}, "segmented", "", 20'000);
+}
+
+TEST(Choice, NamesWhatWasForcedAndCannotServe) {
+  constexpr const char* vain = "bcast:inline";
+  expect_forced({vain, vain, vain, vain}, "", "inline", 20'000);
+}
+
 }  // namespace
 }  // namespace huddle::team

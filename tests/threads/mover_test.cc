@@ -250,7 +250,8 @@ TEST_F(MoverTest, NewThreadsOfOneThatIsBoundAreFree) {
   }
 }
 
-// What a listener wishes is done while a process is watched, and newborns are told of by the kernel.
+// What a listener wishes is done while a process is watched, and newborns are told of by the
+// kernel.
 TEST_F(MoverTest, OfAWatchedProcess) {
   if (!try_page_faults().works) GTEST_SKIP() << "page faults cannot be watched here";
   const Sleepers program;

@@ -50,6 +50,13 @@ std::string_view algorithm_of(const Communicator& communicator, const Call& call
   return moves_nothing ? "nothing to move" : communicator.team->latest_algorithm();
 }
 
+// Which algorithm was to make it by force, and could not.
+template <class Call>
+std::string_view unserved_of(const Communicator& communicator, const Call& call) {
+  const bool moves_nothing = call.common_bytes(communicator) == 0;
+  return moves_nothing ? std::string_view() : communicator.team->latest_unserved();
+}
+
 // What huddle could not do to the end on this rank alone is an error of this communicator.
 template <class Call>
 int failed(Process& process, const Call& call, const std::exception& error, int code) {
@@ -184,7 +191,9 @@ int carry_out(Process& process, Call&& call) {
     ++communicator->shares.taken;
     communicator->shares.seconds += seconds;
     if (counts) {
-      process.stats().taken(Call::operation, algorithm_of(*communicator, call), bytes, seconds);
+      process.stats().taken(Call::operation,
+                            {algorithm_of(*communicator, call), unserved_of(*communicator, call)},
+                            bytes, seconds);
     }
     return error_of(process, *communicator, call);
   }

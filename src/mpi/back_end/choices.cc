@@ -15,9 +15,14 @@ namespace {
 
 using select::Candidate;
 
+// What would run comes first, and of the rest the cheaper.
 std::vector<Candidate> best_of_each(const select::Explanation& explanation) {
+  std::vector<Candidate> in_order = by_cost(explanation.candidates);
+  std::stable_partition(in_order.begin(), in_order.end(), [&](const Candidate& one) {
+    return algorithm_name(one.plan) == explanation.forced;
+  });
   std::vector<Candidate> best;
-  for (const Candidate& candidate : by_cost(explanation.candidates)) {
+  for (const Candidate& candidate : in_order) {
     const auto same = [&candidate](const Candidate& one) {
       return algorithm_name(one.plan) == algorithm_name(candidate.plan);
     };

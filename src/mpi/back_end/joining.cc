@@ -302,6 +302,9 @@ void Joining::make_team(Communicator& communicator, Holding& holding) {
     pool_.keep_places(communicator.entry.members, communicator.rank,
                       {holding.entry.number, team->places()});
   }
+  if (team->is_forcing_unlike() && communicator.rank == 0) {
+    warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");
+  }
   // As much again for what its first calls set up.
   team_ns_ = std::min(team_ns_.load(), 2 * ns_since(start));
 }

@@ -65,6 +65,7 @@ void NodeContext::make(const std::string& machine_text) {
   options.progress = progress_;
   options.heap = heap_;
   options.processes_here = ranks_here_;
+  options.forcing = select::Forcing(options_.algorithms);
   context_ = std::make_unique<team::Context>(std::move(options));
 }
 

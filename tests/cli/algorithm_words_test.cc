@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The words that settings take are the algorithms that there are.
+#include "settings/algorithm_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "node/seats.h"
+#include "select/algorithm.h"
+
+namespace huddle::cli {
+namespace {
+
+TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
+  const auto provision = select::provision(node::flat_seats(4), select::usual_queue_bytes);
+  ASSERT_EQ(settings::algorithm_words().size(), select::operations.size());
+  for (const settings::AlgorithmWords& words : settings::algorithm_words()) {
+    const auto operation = select::operation_named(words.operation);
+    ASSERT_TRUE(operation) << words.operation;
+    std::vector<std::string_view> names;
+    for (const auto& one : select::algorithms(*operation, provision)) names.push_back(one.name);
+    const std::vector<std::string_view> known(words.algorithms.begin(), words.algorithms.end());
+    EXPECT_THAT(known, ::testing::UnorderedElementsAreArray(names)) << words.operation;
+    const bool has_size =
+        *operation != select::Operation::barrier && !select::is_known_to_pairs_only(*operation);
+    EXPECT_EQ(words.has_size, has_size) << words.operation;
+  }
+}
+
+}  // namespace
+}  // namespace huddle::cli
