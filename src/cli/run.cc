@@ -68,7 +68,9 @@ constexpr int most_rounds = 10000;
 class RunCommand : public Command {
  public:
   std::string name() const override { return "run"; }
-  std::string summary() const override { return "run a program of ranks or of threads with huddle, as it is"; }
+  std::string summary() const override {
+    return "run a program of ranks or of threads with huddle, as it is";
+  }
   std::string description() const override {
     return "Runs COMMAND with huddle's library preloaded: collectives of its MPI that huddle does "
            "better are taken over, everything else goes on as before. Nothing is rebuilt. Put it "
@@ -172,12 +174,12 @@ class RunCommand : public Command {
     } else if (!is_refused(launch::obstacle_in(plan.program))) {
       const bool moves = settings::find(context.settings, "threads").value == "move";
       try {
-        agent = start_agent(
-            context, {.moves = moves,
-                      .binding = binding_named(bind_),
-                      .tells = !moves || verbose_ || stats_,
-                      .title = command_.front(),
-                      .library = launch::find_library(request.own_program).threads});
+        agent =
+            start_agent(context, {.moves = moves,
+                                  .binding = binding_named(bind_),
+                                  .tells = !moves || verbose_ || stats_,
+                                  .title = command_.front(),
+                                  .library = launch::find_library(request.own_program).threads});
       } catch (const Error& error) {
         agent.note = fmt::format("threads are left alone: {}", error.what());
       }
@@ -188,8 +190,7 @@ class RunCommand : public Command {
   // A note has said so already.
   static bool is_refused(launch::Obstacle obstacle) {
     return obstacle == launch::Obstacle::linked_static ||
-           obstacle == launch::Obstacle::privileged ||
-           obstacle == launch::Obstacle::other_machine;
+           obstacle == launch::Obstacle::privileged || obstacle == launch::Obstacle::other_machine;
   }
 
   launch::Request request_from(const Context& context) const {

@@ -116,8 +116,7 @@ void watch(const Setting& setting, threads::HelperPort port, memory::Descriptor&
   // What is written to while somebody else reads it no more.
   std::signal(SIGPIPE, SIG_IGN);
   exec.in.release();  // detach() closes it
-  threads::detach("huddle-agent",
-                  {port.descriptor(), ready.in.number(), exec.out.number()},
+  threads::detach("huddle-agent", {port.descriptor(), ready.in.number(), exec.out.number()},
                   setting.request.tells);
   try {
     watch(setting, std::move(port), ready.in, exec.out);
@@ -144,7 +143,8 @@ void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, 
 
 std::string why_not(const AgentRequest& request, const MachineInQuestion& machine,
                     const machine::CpuSet& allowed) {
-  if (request.library.empty()) return "libhuddle_threads.so is not there; is the installation whole?";
+  if (request.library.empty())
+    return "libhuddle_threads.so is not there; is the installation whole?";
   if (!launch::can_be_preloaded(request.library)) {
     return request.library + " has a space or a colon in its path";
   }
@@ -171,9 +171,10 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   }
   const threads::Trial protection = threads::try_protection();
   if (!protection.works) return none("writes cannot be made visible: " + protection.why_not);
-  const machine::CpuSet allowed = machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus;
-  const Setting setting{context, request, std::move(machine), allowed, ::getpid(),
-                        protection.fault_s};
+  const machine::CpuSet allowed =
+      machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus;
+  const Setting setting{context, request,    std::move(machine),
+                        allowed, ::getpid(), protection.fault_s};
   threads::HelperPort port;
   StartedAgent started{.preload = request.library, .variable = port.variable()};
   Pipe ready = make_pipe();

@@ -46,11 +46,10 @@ Json pairs_json(const ThreadsSubject& subject) {
 }  // namespace
 
 std::string threads_json(const ThreadsSubject& subject) {
-  Json document = {{"schema", threads_json_schema}, {"command", subject.command},
-                   {"program", subject.title},      {"machine", subject.machine},
-                   {"threads", subject.threads},    {"touches", subject.touches},
-                   {"replaced", subject.replaced},  {"notes", subject.notes},
-                   {"moves", subject.moves}};
+  Json document = {
+      {"schema", threads_json_schema}, {"command", subject.command}, {"program", subject.title},
+      {"machine", subject.machine},    {"threads", subject.threads}, {"touches", subject.touches},
+      {"replaced", subject.replaced},  {"notes", subject.notes},     {"moves", subject.moves}};
   document["pairs"] = pairs_json(subject);
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));

@@ -141,7 +141,8 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
     text += "\nno page was touched by two threads\n";
   }
   if (!subject.decisions.empty()) {
-    text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") + decisions_text(subject.decisions, console);
+    text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") +
+            decisions_text(subject.decisions, console);
   }
   return text;
 }

@@ -29,7 +29,8 @@ class WatchCommand : public Command {
   std::string description() const override {
     return "Decides where the threads of a program should sit while it runs: those that use the "
            "same memory, near each other. Changes nothing without --move, which binds threads as "
-           "decided while it watches; each gets back what it had, also when huddle is killed. From a recording that huddle profile "
+           "decided while it watches; each gets back what it had, also when huddle is killed. From "
+           "a recording that huddle profile "
            "--record has made, it comes to the same decisions again, for this machine or for any "
            "other that is described. Of a process that runs already, only the page faults are seen "
            "that it has anyway: few, unless NUMA balancing is on.";

@@ -28,9 +28,10 @@ Mover::Mover(pid_t process, const machine::Topology& topology, CpuSet allowed, B
   for (const KeptMasks& other : folder_.living()) {
     const auto found = other.programs.find(process);
     if (found == other.programs.end() || found->second != program) continue;
-    throw FailureError(fmt::format("the threads of process {} are moved by another huddle already "
-                                   "(process {})",
-                                   process, other.agent.number));
+    throw FailureError(
+        fmt::format("the threads of process {} are moved by another huddle already "
+                    "(process {})",
+                    process, other.agent.number));
   }
   file_ = std::make_unique<StateFile>(folder_, self_);
   try {
@@ -134,10 +135,10 @@ Standing Mover::standing() const {
 std::vector<std::string> Mover::notes() const {
   std::vector<std::string> all;
   if (binder_.left_alone() > 0) {
-    all.push_back(fmt::format("{} had been bound by the program itself or by somebody else, and "
-                              "{} left alone",
-                              counted(binder_.left_alone(), "thread"),
-                              binder_.left_alone() == 1 ? "was" : "were"));
+    all.push_back(fmt::format(
+        "{} had been bound by the program itself or by somebody else, and "
+        "{} left alone",
+        counted(binder_.left_alone(), "thread"), binder_.left_alone() == 1 ? "was" : "were"));
   }
   if (refused_moves_ > 0) {
     all.push_back(fmt::format("{} not made, because another huddle had claimed a processor of it",
@@ -149,13 +150,15 @@ std::vector<std::string> Mover::notes() const {
   }
   const auto not_noted = outcomes_.find(Binder::Outcome::not_noted);
   if (not_noted != outcomes_.end()) {
-    all.push_back(fmt::format("{} is full: what threads had could not be kept there, and they "
-                              "stayed",
-                              folder_.path()));
+    all.push_back(
+        fmt::format("{} is full: what threads had could not be kept there, and they "
+                    "stayed",
+                    folder_.path()));
   }
   if (lost_guardian_) {
-    all.emplace_back("the guardian has been killed: everything was given back, and nobody was moved "
-                     "any more");
+    all.emplace_back(
+        "the guardian has been killed: everything was given back, and nobody was moved "
+        "any more");
   }
   return all;
 }

@@ -21,9 +21,9 @@ namespace huddle::threads {
 
 class Mover {
  public:
-  // Of threads of this process, and of its children. `allowed`: where threads may be put. Gives back
-  // what others have left. Throws FailureError where it cannot be kept what threads had, and where
-  // another agent moves them already.
+  // Of threads of this process, and of its children. `allowed`: where threads may be put. Gives
+  // back what others have left. Throws FailureError where it cannot be kept what threads had, and
+  // where another agent moves them already.
   Mover(pid_t process, const machine::Topology& topology, machine::CpuSet allowed, Binding binding,
         const std::string& folder);
   // Gives back everything.

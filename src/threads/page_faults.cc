@@ -75,7 +75,7 @@ PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages, pid_t 
 }
 
 PageFaults::Ring::Ring(Ring&& other) noexcept
-    : event(std::move(other.event)), 
+    : event(std::move(other.event)),
       head(std::exchange(other.head, nullptr)),
       thread(other.thread),
       bytes(other.bytes) {}

@@ -14,7 +14,8 @@
 namespace huddle::threads {
 
 enum class Binding {
-  group,  // on all processors of the innermost cache that cores share: the system still has a choice
+  group,  // on all processors of the innermost cache that cores share: the system still has a
+          // choice
   core,   // on that core alone
 };
 inline constexpr std::array<std::string_view, 2> binding_names = {"group", "core"};

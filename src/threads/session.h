@@ -39,9 +39,9 @@ struct Watched {
 // A process that is about to become the program, and is not ours to wait for.
 struct AwaitedProgram {
   pid_t process = 0;
-  HelperPort port;            // whose name is in the program's environment
-  double fault_s = 0;         // what a fault costs here
-  std::function<void()> go;   // called when it is watched; returns once it is the program
+  HelperPort port;           // whose name is in the program's environment
+  double fault_s = 0;        // what a fault costs here
+  std::function<void()> go;  // called when it is watched; returns once it is the program
 };
 
 // Starts it, and returns once it has ended. Signals that would end us meanwhile go to the program.

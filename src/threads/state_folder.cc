@@ -34,7 +34,8 @@ bool is_own_folder(const std::string& path) {
 
 // The one that has this name, and not one that somebody has removed since it was opened.
 bool has_name(int folder, const std::string& path) {
-  struct stat by_name {}, by_descriptor {};
+  struct stat by_name {
+  }, by_descriptor{};
   return ::stat(path.c_str(), &by_name) == 0 && ::fstat(folder, &by_descriptor) == 0 &&
          by_name.st_ino == by_descriptor.st_ino && by_name.st_dev == by_descriptor.st_dev;
 }

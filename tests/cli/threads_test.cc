@@ -141,14 +141,16 @@ TEST_F(RunThreads, LeavesNothingBehind) {
 }
 
 TEST_F(RunThreads, OneSentenceWhereItCannotBe) {
-  const std::string script = program_.home().write("alone.sh",
-                                                   "exec taskset -c \"$1\" \"$2\" run --threads move "
-                                                   "sh -c 'exit 5'\n");
+  const std::string script =
+      program_.home().write("alone.sh",
+                            "exec taskset -c \"$1\" \"$2\" run --threads move "
+                            "sh -c 'exit 5'\n");
   const Ran one = program_.run({"run", "--threads", "off", "sh", script,
                                 fmt::format("{}", machine::discover_this_machine().allowed.first()),
                                 HUDDLE_PROGRAM});
   EXPECT_EQ(one.status, 5) << one.err;
-  EXPECT_THAT(one.err, HasSubstr("threads are left alone: this program may use one processor only"));
+  EXPECT_THAT(one.err,
+              HasSubstr("threads are left alone: this program may use one processor only"));
   const Ran other = run("move", {"sh", "-c", "exit 6"}, {"--machine", two_sockets});
   EXPECT_EQ(other.status, 6);
   EXPECT_THAT(other.err, HasSubstr("threads are left alone: " + two_sockets + " describes"));

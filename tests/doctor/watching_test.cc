@@ -30,8 +30,8 @@ TEST(Watching, SaysWhatItWouldTake) {
 
 TEST(Watching, TellsOfThreadsThatWereLeftBound) {
   const threads::Trial works{.works = true};
-  const std::vector<Finding> all =
-      check_watching({.page_faults = works, .protection = works, .soft_dirty = works, .given_back = 3});
+  const std::vector<Finding> all = check_watching(
+      {.page_faults = works, .protection = works, .soft_dirty = works, .given_back = 3});
   EXPECT_EQ(all.back().id, "bound-threads");
   EXPECT_THAT(all.back().found, HasSubstr("3 threads"));
   EXPECT_EQ(check_watching({works, works, works}).size(), 3U);
