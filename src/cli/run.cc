@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -91,7 +92,7 @@ class RunCommand : public Command {
            "  huddle run --dry-run mpirun -n 2 ./app   only show what would be executed\n"
            "  srun -n 64 huddle run ./app              below a launcher\n"
            "  huddle run mpirun -n 4 python3 app.py    with mpi4py\n"
-           "  huddle run --threads move ./app          threads that share memory sit together\n"
+           "  huddle run --threads move ./app          threads that share sit together\n"
            "\n"
            "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute, 3 if "
            "a setting or the machine file is wrong. With --compare 0, or 1 if a run failed.";
@@ -172,7 +173,9 @@ class RunCommand : public Command {
     if (plan.launcher) {
       agent.note = "threads are left alone: " + plan.launcher->path +
                    " starts other programs; put huddle run --threads behind it, before yours";
-    } else if (!is_refused(launch::obstacle_in(plan.program))) {
+    } else if (const auto obstacle = launch::obstacle_in(plan.program); is_refused(obstacle)) {
+      agent.note = launch::sentence(obstacle, plan.program);
+    } else {
       const bool moves = settings::find(context.settings, "threads").value == "move";
       try {
         agent =
@@ -185,10 +188,13 @@ class RunCommand : public Command {
         agent.note = fmt::format("threads are left alone: {}", error.what());
       }
     }
-    if (!agent.note.empty()) context.console.note("huddle: " + agent.note);
+    const bool is_said =
+        std::find(plan.notes.begin(), plan.notes.end(), agent.note) != plan.notes.end();
+    if (!agent.note.empty() && !is_said && !launch::is_later_rank(request.environment))
+      context.console.note("huddle: " + agent.note);
     return agent;
   }
-  // A note has said so already.
+  // Nothing can be preloaded.
   static bool is_refused(launch::Obstacle obstacle) {
     return obstacle == launch::Obstacle::linked_static ||
            obstacle == launch::Obstacle::privileged || obstacle == launch::Obstacle::other_machine;

@@ -143,17 +143,6 @@ void note_programs(const std::vector<std::string>& words, const std::string& sea
   }
 }
 
-// Below a launcher every rank comes here: the first one speaks for all.
-bool is_later_rank(const std::vector<std::string>& environment) {
-  constexpr std::array<std::string_view, 4> rank_names = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                                          "PMI_RANK", "SLURM_PROCID"};
-  for (const std::string_view name : rank_names) {
-    const std::string rank = settings::value_of(environment, name);
-    if (!rank.empty()) return rank != "0";
-  }
-  return false;
-}
-
 // Puts the variables into the launcher's words; returns the words that name programs.
 std::vector<std::string> pass_on(Plan& plan, const Request& request, const std::string& preload) {
   if (!plan.launcher) return {request.command.front()};
@@ -174,6 +163,16 @@ std::vector<std::string> pass_on(Plan& plan, const Request& request, const std::
 }
 
 }  // namespace
+
+bool is_later_rank(const std::vector<std::string>& environment) {
+  constexpr std::array<std::string_view, 4> rank_names = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                                          "PMI_RANK", "SLURM_PROCID"};
+  for (const std::string_view name : rank_names) {
+    const std::string rank = settings::value_of(environment, name);
+    if (!rank.empty()) return rank != "0";
+  }
+  return false;
+}
 
 Plan make_plan(const Request& request) {
   Plan plan{.command = request.command};

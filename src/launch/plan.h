@@ -41,6 +41,9 @@ struct Plan {
 // Throws UsageError where there is nothing to execute.
 Plan make_plan(const Request& request);
 
+// Below a launcher every rank comes here: the first one speaks for all.
+bool is_later_rank(const std::vector<std::string>& environment);
+
 // The environment with the plan's changes made.
 std::vector<std::string> changed_environment(const std::vector<std::string>& environment,
                                              const std::vector<Variable>& changes);

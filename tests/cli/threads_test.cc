@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "machine/discover.h"
@@ -132,7 +134,15 @@ class RunThreads : public ::testing::Test {
     words.insert(words.end(), command.begin(), command.end());
     return program_.run(words);
   }
-  bool is_left() const { return std::filesystem::exists(program_.home().path("huddle")); }
+  // The agent ends soon after its program.
+  bool is_left() const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::filesystem::exists(program_.home().path("huddle"))) {
+      if (std::chrono::steady_clock::now() > end) return true;
+      std::this_thread::yield();
+    }
+    return false;
+  }
 
   Program program_;
 };

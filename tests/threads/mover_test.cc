@@ -277,7 +277,8 @@ TEST_F(MoverTest, OfAWatchedProcess) {
     const SystemMasks masks;
     EXPECT_TRUE(program.is_bound());
     for (const pid_t thread : masks.threads_of(program.process())) {
-      if (thread != program.process()) EXPECT_EQ(masks.mask(thread), before_);
+      if (thread == program.process()) continue;
+      EXPECT_EQ(masks.mask(thread), before_);
     }
     EXPECT_EQ(masks.threads_of(program.process()).size(), std::size_t{program_threads} + 1);
   }
@@ -297,11 +298,14 @@ TEST_F(MoverTest, WhoeverIsKilledNothingIsLeftBehind) {
     place::Random random(static_cast<std::uint64_t>(i) + 20261125);
     const Sleepers program;
     const Agent agent = start_agent(program);
-    const auto moves = 1 + random.below(20);
-    for (std::uint64_t move = 0; move < moves; ++move) read_byte(agent.moves);
+    const int moves = 1 + random.below(20);
+    for (int move = 0; move < moves; ++move) read_byte(agent.moves);
     const Identity guard = guardian();
     ASSERT_TRUE(is_running(guard));
-    for (volatile std::uint64_t spin = random.below(100'000); spin > 0; spin = spin - 1) {
+    // Anywhere in the next move.
+    const auto moment =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(random.below(300));
+    while (std::chrono::steady_clock::now() < moment) {
     }
     const auto start = std::chrono::steady_clock::now();
     if (victim == Victim::guardian || victim == Victim::both) ::kill(guard.number, SIGKILL);
