@@ -142,13 +142,10 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
   if (!subject.decisions.empty()) {
     text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") +
             decisions_text(subject.decisions, console);
-<<<<<<< HEAD
   }
   if (subject.playback) {
     text += "\npredicted communication time, and in parts of that by number\n" +
             playback_text(*subject.playback, console);
-=======
->>>>>>> threads-move
   }
   return text;
 }

@@ -31,16 +31,9 @@ class WatchCommand : public Command {
     return "Decides where the threads of a program should sit while it runs: those that use the "
            "same memory, near each other. Changes nothing without --move, which binds threads as "
            "decided while it watches; each gets back what it had, also when huddle is killed. From "
-<<<<<<< HEAD
-           "a "
-           "recording that huddle profile --record has made, it comes to the same decisions again, "
-           "for this machine or for any other that is described. Of a process that runs already, "
-           "only the page faults are seen "
-=======
            "a recording that huddle profile "
            "--record has made, it comes to the same decisions again, for this machine or for any "
            "other that is described. Of a process that runs already, only the page faults are seen "
->>>>>>> threads-move
            "that it has anyway: few, unless NUMA balancing is on.";
   }
   std::string examples() const override {
