@@ -75,7 +75,8 @@ std::string report(const Setting& setting, const threads::Agent& agent, const Wi
                          .touches = watched.touches,
                          .replaced = agent.replaced(),
                          .notes = std::move(notes),
-                         .moves = setting.request.moves};
+                         .moves = setting.request.moves,
+                         .playback = {}};
   subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   Console beside = setting.context.console;
