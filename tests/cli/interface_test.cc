@@ -18,7 +18,8 @@ std::string long_name(const Argument& option) {
 // Runs are compared in a number, methods of placement are not.
 bool may_differ(const Interface& command, const std::string& option) {
   if (command.name == "map") return option == "--compare";
-  // Threads are not bound in the words of launchers; those of a recording are compared by placement.
+  // Threads are not bound in the words of launchers; those of a recording are compared by
+  // placement.
   if (command.name == "run") return option == "--bind";
   if (command.name == "watch") return option == "--bind" || option == "--compare";
   return command.name.starts_with("bench") && (option == "--json" || option == "--ops");
