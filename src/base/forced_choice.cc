@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-std::vector<std::string_view> parts_of(std::string_view text, char between) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(between, start), text.size());
-    parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
-
 // A size, or `otherwise` where none is given.
 std::size_t limit_from(std::string_view word, std::size_t otherwise, std::string_view range) {
   if (word.empty()) return otherwise;
@@ -34,7 +24,7 @@ std::size_t limit_from(std::string_view word, std::size_t otherwise, std::string
 }
 
 void read_range(ForcedChoice& choice, std::string_view range) {
-  const auto ends = parts_of(range, '-');
+  const auto ends = split(range, '-');
   if (ends.size() != 2 || range == "-") {
     throw InputError(fmt::format("'{}' is no range of sizes; write 4K-1M, 4K- or -1M", range));
   }
@@ -46,7 +36,7 @@ void read_range(ForcedChoice& choice, std::string_view range) {
 }
 
 ForcedChoice choice_from(std::string_view item) {
-  const auto parts = parts_of(item, ':');
+  const auto parts = split(item, ':');
   const bool is_whole =
       std::none_of(parts.begin(), parts.end(), [](std::string_view part) { return part.empty(); });
   if (!is_whole || parts.size() < 2 || parts.size() > 3) {
@@ -65,7 +55,7 @@ ForcedChoice choice_from(std::string_view item) {
 std::vector<ForcedChoice> forced_choices(std::string_view text) {
   std::vector<ForcedChoice> choices;
   if (text.empty()) return choices;
-  for (const std::string_view item : parts_of(text, ',')) choices.push_back(choice_from(item));
+  for (const std::string_view item : split(text, ',')) choices.push_back(choice_from(item));
   return choices;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace huddle {
 
@@ -30,6 +31,9 @@ std::string size_text(double bytes);
 // The bytes that such a text means, whole ones: 64, 48K, 1.5M, 64KiB, 2gb. Nothing where it is
 // none.
 std::optional<std::size_t> size_from(std::string_view text);
+
+// What stands between separators; of an empty text one empty part.
+std::vector<std::string_view> split(std::string_view text, char separator);
 
 // How many of something: 1 segment, 4 segments.
 std::string counted(long long number, std::string_view thing);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/explain_report.h"
@@ -25,14 +26,9 @@ std::string explain_json(const Explained& explained) {
   document["model_error"] = explained.error;
   const std::size_t ties = near_ties(by_cost(explained.explanation.candidates), explained.error);
   Json& candidates = document["candidates"];
+  const auto chosen = std::find(candidates.begin(), candidates.end(), document["chosen"]);
   for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i]["near_tie"] = i < ties;
-  for (const Json& candidate : candidates) {
-    Json plain = candidate;
-    plain.erase("near_tie");
-    if (plain != document["chosen"]) continue;
-    document["chosen"] = candidate;
-    break;
-  }
+  if (chosen != candidates.end()) document["chosen"] = *chosen;
   return json_text(document);
 }
 

@@ -39,14 +39,9 @@ std::string help_of_number(const std::string& help, int least, int most) {
 namespace {
 
 // "-n,--ranks" -> "-n" and "--ranks".
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, start), text.size());
-    parts.emplace_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
+std::vector<std::string> words_between(std::string_view text, char separator) {
+  const std::vector<std::string_view> parts = split(text, separator);
+  return {parts.begin(), parts.end()};
 }
 
 // Placeholders are for people; these three say the same to a shell.
@@ -70,7 +65,7 @@ Argument argument_of(const settings::Setting& setting) {
     case settings::Kind::word:
     case settings::Kind::toggle:
       argument.value = Value::word;
-      argument.words = split(setting.placeholder, '|');
+      argument.words = words_between(setting.placeholder, '|');
       return argument;
     case settings::Kind::list:
       argument.value = Value::list;
@@ -136,7 +131,7 @@ class Recorder : public Options {
  private:
   Argument& option(const std::string& names, const std::string& placeholder,
                    const std::string& help) {
-    interface_.options.push_back({.names = split(names, ','),
+    interface_.options.push_back({.names = words_between(names, ','),
                                   .placeholder = placeholder,
                                   .help = help,
                                   .value = value_by(placeholder)});
@@ -147,7 +142,7 @@ class Recorder : public Options {
 };
 
 Argument flag_named(const char* names, const char* help) {
-  return {.names = split(names, ','), .help = help};
+  return {.names = words_between(names, ','), .help = help};
 }
 
 std::vector<Argument> everywhere() {

@@ -111,10 +111,7 @@ class RunCommand : public Command {
     options.flag("--off", off_, "everything goes to the MPI, as without huddle");
     options.setting("heap");
     options.setting("threads");
-    options.text("--bind", bind_, "group|core",
-                 "with --threads move: a thread may run on all processors of the innermost cache "
-                 "that cores share (group, which is taken otherwise), or on one core");
-    options.complete("--bind", Value::word, {"group", "core"});
+    declare_binding(options, bind_, "--threads move");
     options.setting("machine");
     options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
     options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");

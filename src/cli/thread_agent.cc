@@ -188,6 +188,15 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   return started;
 }
 
+void declare_binding(Options& options, std::string& word, const std::string& option) {
+  options.text("--bind", word, "group|core",
+               "with " + option +
+                   ": a thread may run on all processors of the innermost cache that cores share "
+                   "(group, which is taken otherwise), or on one core");
+  options.complete("--bind", Value::word,
+                   {threads::binding_names.begin(), threads::binding_names.end()});
+}
+
 threads::Binding binding_named(const std::string& word) {
   for (std::size_t i = 0; i < threads::binding_names.size(); ++i) {
     if (word == threads::binding_names[i]) return static_cast<threads::Binding>(i);

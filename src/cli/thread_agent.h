@@ -33,6 +33,8 @@ struct StartedAgent {
 // For this process, which is about to become the program.
 StartedAgent start_agent(const Context& context, const AgentRequest& request);
 
+// --bind, of a command that moves threads when `option` is given.
+void declare_binding(Options& options, std::string& word, const std::string& option);
 // Throws UsageError for another word.
 threads::Binding binding_named(const std::string& word);
 

@@ -31,8 +31,8 @@ class WatchCommand : public Command {
     return "Decides where the threads of a program should sit while it runs: those that use the "
            "same memory, near each other. Changes nothing without --move, which binds threads as "
            "decided while it watches; each gets back what it had, also when huddle is killed. From "
-           "a recording that huddle profile "
-           "--record has made, it comes to the same decisions again, for this machine or for any "
+           "a recording that huddle profile --record has made, it comes to the same decisions "
+           "again, for this machine or for any "
            "other that is described. Of a process that runs already, only the page faults are seen "
            "that it has anyway: few, unless NUMA balancing is on.";
   }
@@ -64,10 +64,7 @@ class WatchCommand : public Command {
     options.complete("--start", Value::word, {"order", "compact", "spread"});
     options.number("--seconds", seconds_, 1, 3600, "N", "how long a process is watched; 10");
     options.flag("--move", move_, "bind threads as decided, for as long as this watches");
-    options.text("--bind", bind_, "group|core",
-                 "with --move: a thread may run on all processors of the innermost cache that "
-                 "cores share (group, which is taken otherwise), or on one core");
-    options.complete("--bind", Value::word, {"group", "core"});
+    declare_binding(options, bind_, "--move");
     options.exclude("--move", "--replay");
     options.exclude("--move", "--from");
     options.setting("machine");

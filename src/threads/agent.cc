@@ -9,6 +9,7 @@
 
 #include "place/method.h"
 #include "place/slots.h"
+#include "threads/processors.h"
 
 namespace huddle::threads {
 namespace {
@@ -57,12 +58,6 @@ place::Mapping one_to_one(const place::SlotTree& tree, const std::vector<int>& p
   return mapping;
 }
 
-std::vector<int> processors_of(const place::SlotTree& tree, const place::Mapping& mapping) {
-  std::vector<int> processors;
-  for (const int slot : mapping) processors.push_back(tree.slots()[at(slot)].pu);
-  return processors;
-}
-
 // The share of pairs whose nearest common cache is another one's kind than before.
 double pairs_changed(const place::SlotTree& tree, const std::vector<int>& before,
                      const std::vector<int>& after) {
@@ -80,22 +75,6 @@ double pairs_changed(const place::SlotTree& tree, const std::vector<int>& before
     }
   }
   return pairs == 0 ? 0 : static_cast<double>(changed) / pairs;
-}
-
-// Hop-bytes where threads may sit on any processors of the tree.
-double way_ns(const place::Graph& graph, const place::SlotTree& tree,
-              const std::vector<int>& processors) {
-  double sum = 0;
-  for (int v = 0; v < graph.size(); ++v) {
-    const place::Graph::Row row = graph.row(v);
-    const int here = tree.slot_of({0, processors[at(v)]});
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const int there = tree.slot_of({0, processors[at(row.neighbours[i])]});
-      // A slot that was there at the last decision and is none now.
-      if (here >= 0 && there >= 0) sum += row.bytes[i] * tree.ns(here, there);
-    }
-  }
-  return sum;
 }
 
 struct Gain {

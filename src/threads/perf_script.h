@@ -31,7 +31,8 @@ struct PerfSamples {
 PerfSamples parse_perf_script(std::string_view text, const std::string& name);
 PerfSamples read_perf_script(const std::string& path);
 
-// "3 lines were not read: 4, 9 and 12"; empty where all were.
+// "no samples, or cut off: 2 lines, by number 4, 9", and what was left out; empty where all was
+// read.
 std::vector<std::string> notes_of(const PerfSamples& samples);
 
 }  // namespace huddle::threads

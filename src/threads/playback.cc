@@ -9,6 +9,7 @@
 
 #include "place/method.h"
 #include "place/slots.h"
+#include "threads/processors.h"
 
 namespace huddle::threads {
 namespace {
@@ -38,12 +39,6 @@ place::Method method_of(Start start) {
   return place::Method::order;
 }
 
-std::vector<int> processors_of(const place::SlotTree& tree, const place::Mapping& mapping) {
-  std::vector<int> processors;
-  for (const int slot : mapping) processors.push_back(tree.slots()[at(slot)].pu);
-  return processors;
-}
-
 // With so many threads at work, and what is between them where that matters.
 std::vector<int> placed(const machine::CostModel& model, const place::Graph& counts,
                         place::Method method, Start start) {
@@ -54,21 +49,6 @@ std::vector<int> placed(const machine::CostModel& model, const place::Graph& cou
 }
 
 place::Graph nothing_between(int threads) { return place::GraphBuilder(threads).finish(); }
-
-// By processor, so that seats can be told from any tree.
-double way_ns(const place::Graph& counts, const place::SlotTree& tree,
-              const std::vector<int>& processors) {
-  double sum = 0;
-  for (int v = 0; v < counts.size(); ++v) {
-    const place::Graph::Row row = counts.row(v);
-    const int here = tree.slot_of({0, processors[at(v)]});
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (row.neighbours[i] < v) continue;
-      sum += row.bytes[i] * tree.ns(here, tree.slot_of({0, processors[at(row.neighbours[i])]}));
-    }
-  }
-  return sum;
-}
 
 double lines_a_page(const machine::CostModel& model, std::uint32_t page_bytes) {
   return static_cast<double>(page_bytes) / model.machine().line_bytes;

@@ -7,13 +7,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "../base/comes_true.h"
 #include "machine/discover.h"
 #include "program.h"
 #include "threads/own_faults.h"
@@ -136,12 +135,8 @@ class RunThreads : public ::testing::Test {
   }
   // The agent ends soon after its program.
   bool is_left() const {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (std::filesystem::exists(program_.home().path("huddle"))) {
-      if (std::chrono::steady_clock::now() > end) return true;
-      std::this_thread::yield();
-    }
-    return false;
+    return !test::comes_true(
+        [this] { return !std::filesystem::exists(program_.home().path("huddle")); });
   }
 
   Program program_;

@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "../base/comes_true.h"
 #include "../base/scratch.h"
 #include "base/system.h"
 #include "threads/own_faults.h"
@@ -24,6 +25,8 @@
 
 namespace huddle::threads {
 namespace {
+
+using test::comes_true;
 
 const std::string library = HUDDLE_BINARY_DIR "/lib/huddle/";
 
@@ -123,16 +126,6 @@ bool is_registered(pid_t process) {
     if (line.starts_with("VmFlags:") && line.find(" uw") != std::string::npos) return true;
   }
   return false;
-}
-
-// Asks again and again, for ten seconds.
-bool comes_true(const std::function<bool()>& what) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!what()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-  return true;
 }
 
 TEST_F(Watching, WhenTheAgentIsKilledTheProgramRunsOnUnprotected) {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "scene.h"
-#include "threads/streams.h"
+#include "streams.h"
 
 namespace huddle::threads {
 namespace {

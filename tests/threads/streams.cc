@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "threads/streams.h"
+#include "streams.h"
 
 #include <numeric>
 #include <utility>
