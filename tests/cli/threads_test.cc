@@ -63,9 +63,9 @@ TEST(Watch, AsPrintedSeesLess) {
 }
 
 TEST(Watch, ComparesPlacements) {
-  const std::vector<std::string> words = {
-      "watch",     "--replay",  HUDDLE_SOURCE_DIR "/tests/threads/recordings/sp.touches",
-      "--machine", two_sockets, "--compare"};
+  const std::string touches = HUDDLE_SOURCE_DIR "/tests/threads/recordings/sp.touches";
+  const std::vector<std::string> words = {"watch",     "--replay",  touches,
+                                          "--machine", two_sockets, "--compare"};
   const Ran ran = Program().run(words);
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("predicted communication time"), HasSubstr("spread"),
