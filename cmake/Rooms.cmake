@@ -54,8 +54,8 @@ function(huddle_room_of name sources)
   endif()
 endfunction()
 
-# For sanitizers a source takes longer to compile than its tests to run, and half of that is in headers of
-# others: they are compiled once. Rooms that make text, where no time is spent, are not optimised either.
+# Half of the time that a source takes to compile is in headers of others: for tests they are compiled once.
+# With sanitizers, rooms that make text, where no time is spent, are not optimised either.
 set(huddle_text_rooms picture doctor contest launch versus cli manual)
 function(huddle_precompile_room name)
   set(first base)
@@ -65,13 +65,20 @@ function(huddle_precompile_room name)
     list(GET huddle_text_rooms 0 first)
     list(APPEND headers <nlohmann/json.hpp>)
     target_link_libraries(huddle_${name} PRIVATE nlohmann_json::nlohmann_json)
-    target_compile_options(huddle_${name} PRIVATE -O0)
+    target_compile_options(huddle_${name} PRIVATE $<$<BOOL:${HUDDLE_SANITIZE}>:-O0>)
   endif()
-  target_compile_options(huddle_${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-  if(name STREQUAL first)
-    target_precompile_headers(huddle_${name} PRIVATE ${headers})
+  huddle_precompile(huddle_${name} huddle_${first} ${headers})
+endfunction()
+
+# huddle_precompile(TARGET FIRST HEADER...): target FIRST compiles these headers, all others use its.
+function(huddle_precompile target first)
+  # Without a time in it the compiler's cache finds what was compiled with it again.
+  target_compile_options(${target} PRIVATE
+                         $<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+  if(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   else()
-    target_precompile_headers(huddle_${name} REUSE_FROM huddle_${first})
+    target_precompile_headers(${target} REUSE_FROM ${first})
   endif()
 endfunction()
 
@@ -98,16 +105,10 @@ function(huddle_tests room)
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}"
                              HUDDLE_PROGRAM="${huddle_program}")
-  # Of a test's compilation half is what every test includes: that is compiled once, for all rooms.
   if(HUDDLE_PRECOMPILE)
-    target_compile_options(${room}_tests PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-    if(room STREQUAL base)
-      target_precompile_headers(base_tests PRIVATE
-        <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h> <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem>
-        <fstream> <functional> <map> <memory> <optional> <set> <string> <thread> <vector>)
-    else()
-      target_precompile_headers(${room}_tests REUSE_FROM base_tests)
-    endif()
+    huddle_precompile(${room}_tests base_tests
+      <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h> <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem>
+      <fstream> <functional> <map> <memory> <optional> <set> <string> <thread> <vector>)
   endif()
   # Compiling tests takes longer than running them, most of all with sanitizers.
   target_compile_options(${room}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
