@@ -43,7 +43,7 @@ std::vector<contest::Contest> EngineBench::contests(const machine::Discovery& di
   const contest::Scale scale{options_.quick};
   const std::vector<int> pus = calibrate::measured_pus(discovery.topology, discovery.allowed);
   if (pus.size() < 2) {
-    report.notes.push_back("only one core may be used here: nothing to hold the bars against");
+    report.notes.emplace_back("only one core may be used here: nothing to hold the bars against");
   }
   std::vector<contest::Contest> all = contest::engine_contests(pus, scale);
   if (!options_.variants) return all;
