@@ -4,7 +4,7 @@
 # The house is built room by room: src/<room> is one static library, tests/<room> one test program.
 
 # From the ground up: a room may use the rooms named before it.
-set(huddle_rooms base settings memory heap machine fabric net sim place threads picture doctor ucx calibrate path world node select team api mpi profile contest launch versus cli manual)
+set(huddle_rooms base settings memory heap machine fabric net sim place threads picture doctor ucx calibrate path world node select team api mpi profile launch bench cli manual)
 
 # Flags that every target of the project gets, kept in one place.
 add_library(huddle_flags INTERFACE)
@@ -56,7 +56,7 @@ endfunction()
 
 # Half of the time that a source takes to compile is in headers of others: for tests they are compiled once.
 # With sanitizers, rooms that make text, where no time is spent, are not optimised either.
-set(huddle_text_rooms picture doctor contest launch versus cli manual)
+set(huddle_text_rooms picture doctor launch bench cli manual)
 function(huddle_precompile_room name)
   set(first base)
   set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <charconv> <filesystem> <functional> <map>
@@ -92,10 +92,13 @@ endfunction()
 # Property tests draw from this seed, so that a failure repeats; make test-all draws another each time.
 set(HUDDLE_TEST_SEED 20261120 CACHE STRING "Seed of the property tests")
 
-# huddle_tests(ROOM [LINKS target...]): every *_test.cc of this folder in one program.
+# huddle_tests(ROOM [FOLDERS folder...] [LINKS target...]): every *_test.cc of this folder, and of those in it
+# that are named, in one program.
 function(huddle_tests room)
-  cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  cmake_parse_arguments(arg "" "" "FOLDERS;LINKS" ${ARGN})
+  list(TRANSFORM arg_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(TRANSFORM arg_FOLDERS APPEND /*_test.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc ${arg_FOLDERS})
   if(NOT sources)
     return()
   endif()

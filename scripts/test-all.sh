@@ -45,7 +45,7 @@ step many env TEAMS_TO_MAKE=100000 BIG_COUNTS=1 \
 for name in debug asan tsan clang; do step "$name" preset "$name"; done
 step bench bench
 # An MPI against itself, made slower by known factors: is that what the benchmark finds?
-step factors python3 -B tests/versus/mpi_test.py build/release/bin/huddle --timed
+step factors python3 -B tests/bench/mpi/mpi_test.py build/release/bin/huddle --timed
 # Programs and suites of others under every MPI, without huddle and with it.
 step peers bench/peers
 peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers

@@ -14,46 +14,48 @@
 #include <vector>
 
 #include "base/text.h"
+#include "bench/engine/forecast.h"
+#include "bench/engine/run_comparison.h"
+#include "bench/engine/team_operation.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/cores.h"
 #include "calibrate/sizes.h"
 #include "calibrate/statistics.h"
-#include "contest/forecast.h"
-#include "contest/hold.h"
-#include "contest/team_operation.h"
 #include "machine/discover.h"
-#include "relay_scan_contender.h"
+#include "relay_scan_implementation.h"
 #include "relay_scan_price.h"
 
 namespace huddle::example {
 namespace {
 
 // Who is told how far it is.
-class Nobody final : public calibrate::Watcher, public contest::Watcher {
+class Nobody final : public calibrate::Watcher, public bench::ComparisonWatcher {
   void begin_step(const calibrate::Plan&, std::size_t) override {}
   void advance(double) override {}
 };
 
-constexpr contest::Calls scan_of_one{select::Operation::scan, sizeof(double)};
+constexpr bench::Calls scan_of_one{select::Operation::scan, sizeof(double)};
 constexpr int rounds = 10;
 constexpr int calls_in_a_round = 64;
 
-contest::Contest contest_of(const contest::Forecast& forecast, const contest::Seating& seating) {
-  contest::Contest contest{.name = "scan of 8",
-                           .seating = seating,
-                           .bytes = scan_of_one.bytes,
-                           .entries = {},
-                           .judgements = {}};
-  const auto add = [&](const char* name, std::unique_ptr<contest::Contender> contender, double ns) {
-    contest.entries.push_back({.name = name,
-                               .contender = std::move(contender),
-                               .stretches = calls_in_a_round,
-                               .predicted_ns = ns});
+bench::Comparison comparison_of(const bench::Forecast& forecast, const bench::Binding& binding) {
+  bench::Comparison comparison{.name = "scan of 8",
+                               .binding = binding,
+                               .bytes = scan_of_one.bytes,
+                               .entries = {},
+                               .judgements = {}};
+  const auto add = [&](const char* name, std::unique_ptr<bench::Implementation> implementation,
+                       double ns) {
+    comparison.entries.push_back({.name = name,
+                                  .implementation = std::move(implementation),
+                                  .stretches = calls_in_a_round,
+                                  .predicted_ns = ns});
   };
-  add("example", std::make_unique<RelayScanContender>(seating), relay_scan_ns(forecast.prices));
-  add("huddle", std::make_unique<contest::TeamOperation>(scan_of_one),
-      forecast.cheapest_ns(request_of(scan_of_one, seating.ranks)));
-  return contest;
+  add("example", std::make_unique<RelayScanImplementation>(binding),
+      relay_scan_ns(forecast.prices));
+  add("huddle", std::make_unique<bench::TeamOperation>(scan_of_one),
+      forecast.cheapest_ns(request_of(scan_of_one, binding.ranks)));
+  return comparison;
 }
 
 void measure() {
@@ -66,11 +68,12 @@ void measure() {
       calibrate::calibrate(here.topology, quickly, nobody, never).machine;
 
   const std::vector<int> pus = calibrate::measured_pus(here.topology, here.allowed);
-  const contest::Seating seating{std::max(2, static_cast<int>(pus.size())), pus};
-  const contest::Forecast forecast(machine, seating);
-  const auto result = hold(contest_of(forecast, seating), {machine, rounds}, nobody, never);
-  fmt::print("{}, {}\n", result.name, text(seating));
-  for (const contest::EntryResult& one : result.entries) {
+  const bench::Binding binding{std::max(2, static_cast<int>(pus.size())), pus};
+  const bench::Forecast forecast(machine, binding);
+  const auto result =
+      run_comparison(comparison_of(forecast, binding), {machine, rounds}, nobody, never);
+  fmt::print("{}, {}\n", result.name, text(binding));
+  for (const bench::EntryResult& one : result.entries) {
     fmt::print("predicted {:>7}, measured {:>7}: {}\n", time_text(one.predicted_ns.value_or(0)),
                time_text(calibrate::median_of(one.ns)), one.how);
   }

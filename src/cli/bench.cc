@@ -3,9 +3,9 @@
 //
 // huddle bench: an MPI's own collectives against huddle's, side by side.
 #include "base/file.h"
+#include "bench/mpi/order.h"
 #include "cli/bench_options.h"
 #include "select/operation.h"
-#include "versus/order.h"
 
 namespace huddle::cli {
 namespace {
@@ -53,7 +53,7 @@ class BenchCommand : public Command {
                  "apart: each call behind a barrier, with new data, roots in turn; osu: nothing "
                  "between calls, one root, the same data, the mean of all ranks; apart");
     options.complete("--loop", Value::word,
-                     {versus::timing_names.begin(), versus::timing_names.begin() + versus::loops});
+                     {bench::timing_names.begin(), bench::timing_names.begin() + bench::loops});
     options.optional_text("--cold", given_.cold, one_call, "N",
                           "the first N calls (1) of processes just started, on a communicator just "
                           "made and arrays never used, native and huddle in turns");

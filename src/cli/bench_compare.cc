@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// huddle bench compare: what has become faster or slower from one result of huddle bench to
+// another.
 #include "cli/bench_compare.h"
 
 #include <fmt/format.h>
@@ -7,10 +10,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "bench/mpi/compare.h"
+#include "cli/command.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
-#include "versus/duel.h"
 
 namespace huddle::cli {
 namespace {
@@ -54,7 +59,7 @@ std::string differences(const MeasuredRun& before, const MeasuredRun& after,
   return text;
 }
 
-std::string_view verdict(const versus::Estimate& estimate) {
+std::string_view verdict(const bench::Estimate& estimate) {
   if (estimate.low > 1) return "faster";
   return estimate.high < 1 ? "slower" : "";
 }
@@ -64,7 +69,7 @@ std::string table_of(const std::vector<Change>& all, const std::string& operatio
               look);
   for (const Change& change : all) {
     if (change.before.operation != operation) continue;
-    const versus::Estimate estimate = change.estimate();
+    const bench::Estimate estimate = change.estimate();
     const std::string size =
         change.before.bytes == 0 ? "-" : size_text(static_cast<double>(change.before.bytes));
     table.add({size, time_text(change.before.huddle_ns), time_text(change.after.huddle_ns),
@@ -77,16 +82,59 @@ std::string table_of(const std::vector<Change>& all, const std::string& operatio
   return "\n" + table.text(columns);
 }
 
+class BenchCompareCommand : public Command {
+ public:
+  std::string name() const override { return "compare"; }
+  std::string summary() const override {
+    return "what has become faster or slower from one result to another";
+  }
+  std::string description() const override {
+    return "Measures nothing: sets two results of 'huddle bench --json FILE' side by side, such as "
+           "from before and after an update. It compares their ratios, not their times, since the "
+           "machine itself may be faster or slower today.";
+  }
+  std::string examples() const override {
+    return "  huddle bench compare then.json now.json\n\n"
+           "Exit status: 0 fine, 1 something has become slower than 0.9 of its speed for certain, "
+           "3 these are no results that this huddle knows, or have no point in common.";
+  }
+  void declare(Options& options) override {
+    options.positional("BEFORE", before_, "what huddle bench --json has written");
+    options.positional("AFTER", after_, "the same, later");
+    options.complete("BEFORE", Value::file);
+    options.complete("AFTER", Value::file);
+  }
+  ExitCode run(const Context& context) override {
+    if (after_.empty()) {
+      throw UsageError(
+          "compare what with what? Two results are needed: huddle bench compare then.json "
+          "now.json");
+    }
+    const Console& console = context.console;
+    const MeasuredRun before = read_measured_run(before_);
+    const MeasuredRun after = read_measured_run(after_);
+    const std::vector<Change> all = changes(before, after);
+    console.print(bench_compare_text(before, after, all, console.columns));
+    if (all.empty()) throw InputError("the two have no point in common");
+    const bool is_fine = std::none_of(
+        all.begin(), all.end(), [](const Change& change) { return change.is_slower_than_bar(); });
+    return is_fine ? ExitCode::fine : ExitCode::failure;
+  }
+
+ private:
+  std::string before_, after_;
+};
+
 }  // namespace
 
-versus::Estimate Change::estimate() const {
+bench::Estimate Change::estimate() const {
   return {.ratio = after.estimate.ratio / before.estimate.ratio,
           .low = after.estimate.low / before.estimate.high,
           .high = after.estimate.high / before.estimate.low,
           .batches = std::min(before.estimate.batches, after.estimate.batches)};
 }
 
-bool Change::is_slower_than_bar() const { return estimate().high < versus::bar; }
+bool Change::is_slower_than_bar() const { return estimate().high < bench::least_ratio; }
 
 std::vector<Change> changes(const MeasuredRun& before, const MeasuredRun& after) {
   std::vector<Change> all;
@@ -117,9 +165,13 @@ std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& aft
               fmt::format(
                   "From a to b huddle has become {:.2f} times as fast, held against what was "
                   "measured beside it: geometric mean of {}.",
-                  versus::geometric_mean(ratios),
+                  bench::geometric_mean(ratios),
                   counted(static_cast<long long>(ratios.size()), "point")),
               0, columns);
+}
+
+std::unique_ptr<Command> make_bench_compare_command() {
+  return std::make_unique<BenchCompareCommand>();
 }
 
 }  // namespace huddle::cli

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "versus/order.h"
-#include "versus/ratio.h"
+#include "bench/harness/ratio.h"
+#include "bench/mpi/order.h"
 
 namespace huddle::cli {
 
@@ -19,7 +19,7 @@ struct MeasuredPoint {
   std::size_t bytes = 0;
   std::string rival;
   double huddle_ns = 0;
-  versus::Estimate estimate;  // of the ratio to the rival
+  bench::Estimate estimate;  // of the ratio to the rival
 };
 
 struct MeasuredRun {
@@ -28,7 +28,7 @@ struct MeasuredRun {
   std::string huddle;  // its version
   std::string under;
   int ranks = 0;
-  std::string timing = std::string(name(versus::Timing::apart));  // early files do not say it
+  std::string timing = std::string(name(bench::Timing::apart));  // early files do not say it
   std::vector<std::string> mpis;
   std::vector<MeasuredPoint> points;
 };
@@ -44,7 +44,7 @@ struct Change {
   // How many times faster huddle has become: by its ratios to what was measured in the same
   // minutes, since the machine may be another today. The interval holds that whatever the two of
   // theirs hold.
-  versus::Estimate estimate() const;
+  bench::Estimate estimate() const;
   bool is_slower_than_bar() const;  // for certain
 };
 

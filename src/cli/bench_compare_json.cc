@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/bench_compare.h"
-#include "cli/bench_mpi_json.h"
+#include "cli/bench_mpi.h"
 
 namespace huddle::cli {
 namespace {
@@ -40,10 +40,10 @@ void refuse_others(const Json& document, const std::string& path) {
 }
 
 // What cannot be compared is none.
-versus::Estimate estimate_from(const Json& json) {
-  const versus::Estimate estimate{json.at("ratio").get<double>(), json.at("low").get<double>(),
-                                  json.at("high").get<double>(),
-                                  json.at("batches").get<std::size_t>()};
+bench::Estimate estimate_from(const Json& json) {
+  const bench::Estimate estimate{json.at("ratio").get<double>(), json.at("low").get<double>(),
+                                 json.at("high").get<double>(),
+                                 json.at("batches").get<std::size_t>()};
   if (!(estimate.low > 0 && estimate.low <= estimate.ratio && estimate.ratio <= estimate.high)) {
     throw InputError("an estimate has no ratio between low and high");
   }

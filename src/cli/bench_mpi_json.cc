@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "cli/bench_mpi_json.h"
+#include "cli/bench_mpi.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,14 +13,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json estimate_json(const versus::Estimate& estimate) {
+ordered_json estimate_json(const bench::Estimate& estimate) {
   return {{"ratio", estimate.ratio},
           {"low", estimate.low},
           {"high", estimate.high},
           {"batches", estimate.batches}};
 }
 
-ordered_json mpis_json(const versus::Report& measured) {
+ordered_json mpis_json(const bench::MpiReport& measured) {
   ordered_json all = ordered_json::array();
   for (std::size_t i = 0; i < measured.mpis.size(); ++i) {
     all.push_back({{"name", measured.mpis[i].name}, {"version", measured.versions[i]}});
@@ -28,13 +28,13 @@ ordered_json mpis_json(const versus::Report& measured) {
   return all;
 }
 
-ordered_json candidate_json(const versus::Choice& choice) {
+ordered_json candidate_json(const bench::Choice& choice) {
   return {{"algorithm", choice.algorithm},
           {"parameters", choice.parameters},
           {"predicted_ns", choice.predicted_ns}};
 }
 
-ordered_json choice_json(const std::vector<versus::Choice>& choices) {
+ordered_json choice_json(const std::vector<bench::Choice>& choices) {
   ordered_json json = candidate_json(choices.front());
   json["others"] = ordered_json::array();
   for (std::size_t i = 1; i < choices.size(); ++i) {
@@ -43,7 +43,7 @@ ordered_json choice_json(const std::vector<versus::Choice>& choices) {
   return json;
 }
 
-ordered_json point_json(const versus::PointResult& one) {
+ordered_json point_json(const bench::PointResult& one) {
   ordered_json json = {{"operation", name(one.point.operation)},
                        {"bytes", one.point.bytes},
                        {"calls_in_a_stretch", one.calls},
@@ -59,15 +59,15 @@ ordered_json point_json(const versus::PointResult& one) {
   if (!one.choices.empty()) json["choice"] = choice_json(one.choices);
   if (const auto off = times_off(one)) json["times_off"] = *off;
   if (!one.selection_ns.empty()) json["selection_ns"] = one.selection_ns;
-  json["native_batches_ns"] = one.tally.native_ns;
-  json["huddle_batches_ns"] = one.tally.huddle_ns;
+  json["native_batches_ns"] = one.samples.native_ns;
+  json["huddle_batches_ns"] = one.samples.huddle_ns;
   return json;
 }
 
 }  // namespace
 
 std::string bench_mpi_json(const MpiBenchReport& report) {
-  const versus::Report& measured = report.measured;
+  const bench::MpiReport& measured = report.measured;
   ordered_json root = {{"schema", bench_mpi_json_schema},
                        {"command", "bench"},
                        {"what", "mpi"},
@@ -88,8 +88,8 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
                          {"timing", name(report.timing)},
                          {"point_seconds", report.effort.point_seconds},
                          {"half_width", report.effort.half_width},
-                         {"confidence", versus::confidence},
-                         {"bar", versus::bar}}},
+                         {"confidence", bench::confidence},
+                         {"bar", bench::least_ratio}}},
                        {"interrupted", measured.interrupted},
                        {"notes", measured.notes},
                        {"points", ordered_json::array()}};
@@ -100,7 +100,7 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
   }
   ordered_json& settings = root["settings"];
   if (report.seconds > 0) settings["seconds"] = report.seconds;
-  if (report.timing == versus::Timing::cold) settings["cold_calls"] = report.cold_calls;
+  if (report.timing == bench::Timing::cold) settings["cold_calls"] = report.cold_calls;
   if (!report.mpi.empty()) settings["mpi"] = report.mpi;
   if (!report.mpi_library.empty()) settings["mpi_library"] = report.mpi_library;
   if (!report.peers.empty()) settings["peers"] = report.peers;

@@ -1,29 +1,90 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench engine --table: every algorithm of every operation, what it needs, and what it
-// takes by size, as predicted and as measured.
+// huddle bench engine --table: every algorithm of every operation, what it needs, and what it takes
+// by size, as predicted and as measured.
+#include "cli/bench_table.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/text.h"
+#include "bench/engine/algorithm_table.h"
+#include "bench/engine/forecast.h"
+#include "bench/engine/run_comparison.h"
 #include "calibrate/cores.h"
 #include "calibrate/sizes.h"
+#include "calibrate/statistics.h"
+#include "cli/bench_engine.h"
 #include "cli/bench_options.h"
-#include "cli/bench_table_report.h"
-#include "cli/contest_progress.h"
+#include "cli/comparison_progress.h"
 #include "cli/engine_machine.h"
 #include "cli/interrupt.h"
 #include "cli/machine_in_question.h"
-#include "contest/algorithm_table.h"
-#include "contest/forecast.h"
-#include "contest/hold.h"
+#include "cli/machine_json.h"
+#include "cli/prediction_error_json.h"
+#include "cli/table.h"
+#include "cli/wrap.h"
+#include "huddle/huddle.h"
 #include "machine/discover.h"
 
 namespace huddle::cli {
 namespace {
+
+// Three digits that mean something, and no more than three behind the point.
+std::string microseconds_text(double ns) {
+  const double us = ns / 1000;
+  const int decimals = us < 1 ? 3 : us < 10 ? 2 : us < 100 ? 1 : 0;
+  return fmt::format("{:.{}f}", us, decimals);
+}
+
+constexpr int widest = 100;  // a figure far from its name is hard to find
+// Figures of all tables stand in the same columns: "dissemination" is the longest name.
+constexpr TableLook look = {.indent = 2, .name_columns = 15};
+constexpr int indent = 2;
+
+std::string size_heading(std::size_t bytes) {
+  return bytes == 0 ? "-" : size_text(static_cast<double>(bytes));
+}
+
+std::string cell_text(const std::optional<bench::Cell>& cell) {
+  if (!cell) return "-";
+  return (cell->chosen ? "*" : "") + figures_text(*cell);
+}
+
+std::string table_text(const bench::OperationTable& one, int columns) {
+  Table::Row heading = {""};
+  for (const std::size_t bytes : one.bytes) heading.push_back(size_heading(bytes));
+  Table table(heading, look);
+  for (const bench::AlgorithmRow& row : one.rows) {
+    Table::Row cells = {std::string(row.algorithm)};
+    for (const auto& cell : row.cells) cells.push_back(cell_text(cell));
+    table.add(std::move(cells));
+  }
+  std::string all = "\n" + wrap("", operation_text(one), indent, columns) + table.text(columns);
+  const auto add = [&](const std::string& words) {
+    all += wrap(spaces(indent), words, 2 * indent, columns);
+  };
+  for (const bench::AlgorithmRow& row : one.rows) {
+    add(std::string(row.algorithm) + " needs: " + needs_text(row));
+  }
+  return all;
+}
+
+using Cells = std::vector<std::string>;
+
+std::string markdown_line(const Cells& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+std::string markdown_cell(const std::optional<bench::Cell>& cell) {
+  if (!cell) return "-";
+  const std::string figures = figures_text(*cell);
+  return cell->chosen ? "**" + figures + "**" : figures;
+}
 
 constexpr int usual_ranks = 2;
 
@@ -40,11 +101,11 @@ void print(const Console& console, const EngineBenchOptions& options,
                                  : bench_table_text(report, console.columns));
 }
 
-BenchTableReport report_of(machine::LoadedMachine loaded, contest::Seating seating,
+BenchTableReport report_of(machine::LoadedMachine loaded, bench::Binding binding,
                            const EngineBenchOptions& options) {
   return {.machine = std::move(loaded.machine),
           .machine_file = loaded.path,
-          .seating = std::move(seating),
+          .binding = std::move(binding),
           .dry_run = options.dry_run,
           .quick = options.quick,
           .rounds = options.dry_run ? 0 : engine_rounds(options),
@@ -56,35 +117,34 @@ BenchTableReport report_of(machine::LoadedMachine loaded, contest::Seating seati
 ExitCode predict(const Context& context, const EngineBenchOptions& options) {
   MachineInQuestion machine =
       machine_in_question(context, machine::discover_this_machine().topology);
-  const contest::Seating seating{ranks_of(options),
-                                 first_pu_of_cores(machine.loaded.machine.topology)};
-  BenchTableReport report = report_of(std::move(machine.loaded), seating, options);
+  const bench::Binding binding{ranks_of(options),
+                               first_pu_of_cores(machine.loaded.machine.topology)};
+  BenchTableReport report = report_of(std::move(machine.loaded), binding, options);
   constexpr bool may_read = true;
-  report.tables =
-      contest::algorithm_table(contest::Forecast(report.machine, report.seating, may_read));
+  report.tables = bench::algorithm_table(bench::Forecast(report.machine, report.binding, may_read));
   print(context.console, options, report);
   return ExitCode::fine;
 }
 
 // Whether there is memory for the buffers of all ranks, and as much again for whoever else is here.
-bool fits(const contest::Contest& contest) {
+bool fits(const bench::Comparison& comparison) {
   constexpr std::size_t buffers = 2;
   const std::size_t bytes =
-      buffers * contest.bytes * static_cast<std::size_t>(contest.seating.ranks);
+      buffers * comparison.bytes * static_cast<std::size_t>(comparison.binding.ranks);
   return bytes <= calibrate::usable_memory_bytes() / 2;
 }
 
 void measure(const Context& context, const Interrupt& interrupt, BenchTableReport& report) {
-  std::size_t contests = 0;
-  for (const auto& table : report.tables) contests += table.bytes.size();
-  ContestProgress watcher(context.console, contests);
-  const contest::Terms terms{report.machine, report.rounds};
-  for (contest::OperationTable& table : report.tables) {
+  std::size_t comparisons = 0;
+  for (const auto& table : report.tables) comparisons += table.bytes.size();
+  ComparisonProgress watcher(context.console, comparisons);
+  const bench::RunOptions terms{report.machine, report.rounds};
+  for (bench::OperationTable& table : report.tables) {
     for (std::size_t i = 0; i < table.bytes.size() && !interrupt.requested(); ++i) {
-      const auto one = contest::contest_at(table, i, report.seating, {report.quick});
+      const auto one = bench::comparison_at(table, i, report.binding, {report.quick});
       watcher.begin(one.name);
       if (fits(one)) {
-        contest::enter(contest::hold(one, terms, watcher, interrupt.requested()), table, i);
+        bench::enter(bench::run_comparison(one, terms, watcher, interrupt.requested()), table, i);
       } else {
         report.notes.push_back(
             fmt::format("{} is not measured: there is too little memory", one.name));
@@ -98,15 +158,86 @@ void measure(const Context& context, const Interrupt& interrupt, BenchTableRepor
 
 }  // namespace
 
+std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice) {
+  const bench::Binding& binding = report.binding;
+  const std::string error = prediction_error_text(report.prediction_error());
+  return fmt::format("{}; {}; microseconds, {}; {} is what huddle chooses{}{}",
+                     machine_text(report.machine, report.machine_file),
+                     report.dry_run ? counted(binding.ranks, "rank") : text(binding),
+                     report.dry_run ? "predicted" : "predicted/measured", mark_of_choice,
+                     error.empty() ? "" : "; ", error);
+}
+
+PredictionError BenchTableReport::prediction_error() const {
+  std::vector<double> all;
+  for (const bench::OperationTable& table : tables) {
+    for (const bench::AlgorithmRow& row : table.rows) {
+      for (const auto& cell : row.cells) {
+        if (!cell || cell->ns.empty()) continue;
+        all.push_back(times_off(cell->best.ns, calibrate::median_of(cell->ns)));
+      }
+    }
+  }
+  return cli::prediction_error(std::move(all));
+}
+
+std::string figures_text(const bench::Cell& cell) {
+  std::string predicted = microseconds_text(cell.best.ns);
+  if (cell.ns.empty()) return predicted;
+  const double measured_ns = calibrate::median_of(cell.ns);
+  const bool is_far = is_mispredicted(cell.best.ns, measured_ns);
+  return fmt::format("{}/{}{}", predicted, microseconds_text(measured_ns),
+                     is_far ? misprediction_mark : "");
+}
+
+std::string needs_text(const bench::AlgorithmRow& row) {
+  return row.needs.empty() ? "nothing" : row.needs;
+}
+
+std::string operation_text(const bench::OperationTable& table) {
+  std::vector<std::string_view> relatives;
+  for (const bench::Relative& one : table.relatives) relatives.push_back(name(one.operation));
+  if (relatives.empty()) return std::string(name(table.operation));
+  return fmt::format("{} ({}: the same)", name(table.operation), fmt::join(relatives, ", "));
+}
+
+std::string bench_table_text(const BenchTableReport& report, int columns) {
+  columns = std::min(columns, widest);
+  std::string all = wrap("", bench_table_ground(report, "*"), 0, columns);
+  for (const auto& table : report.tables) all += table_text(table, columns);
+  return all;
+}
+
+std::string bench_table_markdown(const BenchTableReport& report) {
+  Cells heading = {"operation", "by", "which needs"};
+  for (const std::size_t bytes : bench::table_sizes()) {
+    heading.push_back(size_text(static_cast<double>(bytes)));
+  }
+  std::string all =
+      fmt::format("{}. A barrier moves nothing: its figures stand in the first column.\n\n{}{}",
+                  bench_table_ground(report, "**bold**"), markdown_line(heading),
+                  markdown_line(Cells(heading.size(), "---")));
+  for (const bench::OperationTable& table : report.tables) {
+    std::string operation = operation_text(table);
+    for (const bench::AlgorithmRow& row : table.rows) {
+      Cells cells = {std::exchange(operation, ""), std::string(row.algorithm), needs_text(row)};
+      for (const auto& cell : row.cells) cells.push_back(markdown_cell(cell));
+      cells.resize(heading.size());
+      all += markdown_line(cells);
+    }
+  }
+  return all;
+}
+
 ExitCode bench_table(const Context& context, const EngineBenchOptions& options) {
   if (options.dry_run) return predict(context, options);
   const machine::Discovery discovery = machine::discover_this_machine();
   const Interrupt interrupt;
   machine::LoadedMachine loaded = engine_machine(context, options, discovery, interrupt);
-  const contest::Seating seating{ranks_of(options),
-                                 calibrate::measured_pus(discovery.topology, discovery.allowed)};
-  BenchTableReport report = report_of(std::move(loaded), seating, options);
-  report.tables = contest::algorithm_table(contest::Forecast(report.machine, report.seating));
+  const bench::Binding binding{ranks_of(options),
+                               calibrate::measured_pus(discovery.topology, discovery.allowed)};
+  BenchTableReport report = report_of(std::move(loaded), binding, options);
+  report.tables = bench::algorithm_table(bench::Forecast(report.machine, report.binding));
   measure(context, interrupt, report);
   print(context.console, options, report);
   if (report.interrupted) {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/statistics.h"
-#include "cli/bench_json.h"
-#include "cli/bench_table_report.h"
+#include "cli/bench_engine.h"
+#include "cli/bench_table.h"
 #include "cli/machine_json.h"
 #include "cli/prediction_error_json.h"
 #include "huddle/huddle.h"
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json cell_json(std::size_t bytes, const contest::Cell& cell) {
+ordered_json cell_json(std::size_t bytes, const bench::Cell& cell) {
   ordered_json one = {{"bytes", bytes},
                       {"parameters", cell.best.parameters},
                       {"chosen", cell.chosen},
@@ -29,7 +29,7 @@ ordered_json cell_json(std::size_t bytes, const contest::Cell& cell) {
   return one;
 }
 
-ordered_json row_json(const std::vector<std::size_t>& bytes, const contest::AlgorithmRow& row) {
+ordered_json row_json(const std::vector<std::size_t>& bytes, const bench::AlgorithmRow& row) {
   ordered_json points = ordered_json::array();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (row.cells[i]) points.push_back(cell_json(bytes[i], *row.cells[i]));
@@ -37,7 +37,7 @@ ordered_json row_json(const std::vector<std::size_t>& bytes, const contest::Algo
   return {{"algorithm", row.algorithm}, {"needs", row.needs}, {"points", points}};
 }
 
-ordered_json table_json(const contest::OperationTable& table) {
+ordered_json table_json(const bench::OperationTable& table) {
   ordered_json one = {{"operation", name(table.operation)},
                       {"relatives", ordered_json::array()},
                       {"algorithms", ordered_json::array()}};
@@ -59,9 +59,9 @@ std::string bench_table_json(const BenchTableReport& report) {
                        {"fingerprint", fingerprint(report.machine.topology)},
                        {"machine_file", report.machine_file},
                        {"calibrated", calibrated(report.machine)},
-                       {"ranks", report.seating.ranks},
-                       {"pus", report.seating.pus},
-                       {"crowded", report.seating.crowded()},
+                       {"ranks", report.binding.ranks},
+                       {"pus", report.binding.pus},
+                       {"crowded", report.binding.crowded()},
                        {"dry_run", report.dry_run},
                        {"quick", report.quick},
                        {"rounds", report.rounds},

@@ -8,7 +8,7 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/sizes.h"
-#include "cli/bench_report.h"
+#include "cli/bench_engine.h"
 #include "cli/doubts.h"
 #include "cli/machine_in_question.h"
 #include "cli/measure_progress.h"

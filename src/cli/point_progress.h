@@ -8,17 +8,17 @@
 #include <string>
 
 #include "base/text.h"
+#include "bench/mpi/measure_points.h"
 #include "cli/progress.h"
-#include "versus/bench.h"
 
 namespace huddle::cli {
 
-class PointProgress : public versus::Watcher {
+class PointProgress : public bench::PointWatcher {
  public:
   PointProgress(const Console& console, std::size_t points)
       : progress_(console, points), points_(points) {}
 
-  void begin(const versus::Point& point, std::size_t number) override {
+  void begin(const bench::Point& point, std::size_t number) override {
     const std::string size =
         point.bytes == 0 ? "" : " of " + size_text(static_cast<double>(point.bytes));
     progress_.begin_step(std::string(name(point.operation)) + size);

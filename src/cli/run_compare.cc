@@ -15,9 +15,9 @@
 namespace huddle::cli {
 namespace {
 
-using versus::Side;
+using bench::Side;
 
-class RunProgress : public versus::RunWatcher {
+class RunProgress : public bench::RunWatcher {
  public:
   RunProgress(const Console& console, int rounds)
       : runs_(static_cast<std::size_t>(rounds) * 2 + 1), progress_(console, runs_) {}
@@ -36,14 +36,14 @@ class RunProgress : public versus::RunWatcher {
 };
 
 // Where a site preloads huddle for all, this keeps it away.
-versus::Spawned without_huddle(const launch::Request& request, const launch::Plan& plan) {
+bench::Spawned without_huddle(const launch::Request& request, const launch::Plan& plan) {
   return {.program = plan.program,
           .words = request.command,
           .environment = launch::changed_environment(request.environment, {{"HUDDLE", "off"}})};
 }
 
 // It says at its end how much was taken, which takes it no time.
-versus::Spawned with_huddle(const launch::Request& request, const launch::Plan& plan) {
+bench::Spawned with_huddle(const launch::Request& request, const launch::Plan& plan) {
   return {.program = plan.program,
           .words = plan.command,
           .environment = launch::changed_environment(request.environment, plan.changes)};
@@ -51,7 +51,7 @@ versus::Spawned with_huddle(const launch::Request& request, const launch::Plan& 
 
 std::string seconds_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
 
-Table::Row row_of(const std::string& name, const versus::SideRuns& side) {
+Table::Row row_of(const std::string& name, const bench::SideRuns& side) {
   const auto [least, most] =
       std::minmax_element(side.wall_seconds.begin(), side.wall_seconds.end());
   return {name, seconds_text(calibrate::median_of(side.wall_seconds)), seconds_text(*least),
@@ -59,7 +59,7 @@ Table::Row row_of(const std::string& name, const versus::SideRuns& side) {
 }
 
 // In words, so that nobody takes noise for a gain.
-std::string verdict(const versus::Estimate& speedup) {
+std::string verdict(const bench::Estimate& speedup) {
   if (!speedup.sure) {
     return "So few runs give no interval that holds with 95 % confidence: 6 do, or more";
   }
@@ -80,8 +80,8 @@ std::string taken_line(const std::string& output) {
   return output.substr(begin + mark.size(), end - begin - mark.size());
 }
 
-std::string compared_text(const versus::WholeRuns& runs) {
-  const versus::Estimate speedup = runs.speedup();
+std::string compared_text(const bench::WholeRuns& runs) {
+  const bench::Estimate speedup = runs.speedup();
   Table table({"wall time of a run", "median", "least", "most", "CPU time"}, {.indent = 2});
   table.add(row_of("without huddle", runs.of(Side::native)));
   table.add(row_of("with huddle", runs.of(Side::huddle)));
@@ -97,9 +97,9 @@ ExitCode compare_runs(const Context& context, const launch::Request& request,
   const Console& console = context.console;
   const Interrupt interrupt;
   RunProgress progress(console, rounds);
-  const versus::WholeRuns runs =
-      versus::compare_whole_runs(without_huddle(request, plan), with_huddle(request, plan), rounds,
-                                 progress, interrupt.requested());
+  const bench::WholeRuns runs =
+      bench::compare_whole_runs(without_huddle(request, plan), with_huddle(request, plan), rounds,
+                                progress, interrupt.requested());
   progress.finish();
   const std::string taken = taken_line(runs.huddle_output);
   if (runs.rounds() > 0) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/mpi/whole_runs.h"
 #include "cli/command.h"
 #include "launch/plan.h"
-#include "versus/whole_runs.h"
 
 namespace huddle::cli {
 
@@ -22,6 +22,6 @@ ExitCode compare_runs(const Context& context, const launch::Request& request,
 std::string taken_line(const std::string& output);
 
 // For people: both times and what follows from them. pre: at least one round
-std::string compared_text(const versus::WholeRuns& runs);
+std::string compared_text(const bench::WholeRuns& runs);
 
 }  // namespace huddle::cli

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json side_json(const versus::SideRuns& side) {
+Json side_json(const bench::SideRuns& side) {
   return {{"argv", side.command.words},
           {"wall_seconds", side.wall_seconds},
           {"cpu_seconds", side.cpu_seconds}};
@@ -37,15 +37,15 @@ std::string run_json(const launch::Plan& plan) {
   return json_text(root);
 }
 
-std::string compared_json(const versus::WholeRuns& runs, const std::string& taken) {
-  const versus::Estimate speedup = runs.speedup();
+std::string compared_json(const bench::WholeRuns& runs, const std::string& taken) {
+  const bench::Estimate speedup = runs.speedup();
   Json root = json_document(run_json_schema, "run --compare");
-  root["native"] = side_json(runs.of(versus::Side::native));
-  root["huddle"] = side_json(runs.of(versus::Side::huddle));
+  root["native"] = side_json(runs.of(bench::Side::native));
+  root["huddle"] = side_json(runs.of(bench::Side::huddle));
   root["speedup"] = {{"ratio", speedup.ratio},
                      {"low", speedup.low},
                      {"high", speedup.high},
-                     {"confidence", versus::confidence},
+                     {"confidence", bench::confidence},
                      {"enough_runs", speedup.sure}};
   root["taken"] = taken;
   root["interrupted"] = runs.interrupted;

@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "bench/mpi/whole_runs.h"
 #include "launch/plan.h"
-#include "versus/whole_runs.h"
 
 namespace huddle::cli {
 
@@ -16,6 +16,6 @@ inline constexpr int run_json_schema = 1;
 std::string run_json(const launch::Plan& plan);
 
 // pre: at least one round
-std::string compared_json(const versus::WholeRuns& runs, const std::string& taken);
+std::string compared_json(const bench::WholeRuns& runs, const std::string& taken);
 
 }  // namespace huddle::cli

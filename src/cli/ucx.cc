@@ -207,21 +207,21 @@ class UcxCommand : public Command {
     std::error_code error;
     const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
     UcxRunPlan plan{
-        .mpi = versus::find_mpi(mpi_, "", search_path == nullptr ? "" : search_path),
-        .crew = {.ranks = std::max(given.heading.ranks, 2),
-                 .programs = launch::find_library(program).folder,
-                 .machine_file = std::filesystem::absolute(machine.loaded.path).string()},
-        .points = versus::points_of(versus::operations_from("alltoall,gather"),
-                                    versus::sizes_from("64K:4M")),
+        .mpi = bench::find_mpi(mpi_, "", search_path == nullptr ? "" : search_path),
+        .job_options = {.ranks = std::max(given.heading.ranks, 2),
+                        .programs = launch::find_library(program).folder,
+                        .machine_file = std::filesystem::absolute(machine.loaded.path).string()},
+        .points = bench::points_of(bench::operations_from("alltoall,gather"),
+                                   bench::sizes_from("64K:4M")),
         .effort = {}};
-    if (plan.mpi.abi == "openmpi") plan.crew.environment = take_ucx();
+    if (plan.mpi.abi == "openmpi") plan.job_options.environment = take_ucx();
     const Interrupt interrupt;
     PointProgress progress(console, plan.points.size());
     try {
       UcxRuns runs = run_both_ways(plan, given.advice.settings, progress, interrupt.requested());
       progress.finish();
       return runs;
-    } catch (const versus::Stopped&) {
+    } catch (const bench::Stopped&) {
       progress.finish();
       interrupt.die();
     }

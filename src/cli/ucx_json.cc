@@ -90,9 +90,9 @@ ordered_json json_of(const UcxRuns& runs) {
 }
 
 ordered_json json_of(const UcxProgramRuns& program) {
-  const versus::Estimate ratio = program.runs.speedup();
-  return {{"without_seconds", program.runs.of(versus::Side::native).wall_seconds},
-          {"with_seconds", program.runs.of(versus::Side::huddle).wall_seconds},
+  const bench::Estimate ratio = program.runs.speedup();
+  return {{"without_seconds", program.runs.of(bench::Side::native).wall_seconds},
+          {"with_seconds", program.runs.of(bench::Side::huddle).wall_seconds},
           {"ratio", ratio.ratio},
           {"low", ratio.low},
           {"high", ratio.high},

@@ -70,14 +70,14 @@ std::string runs_text(const UcxRuns& runs, int columns) {
 }
 
 std::string program_text(const UcxProgramRuns& program) {
-  const versus::Estimate ratio = program.runs.speedup();
+  const bench::Estimate ratio = program.runs.speedup();
   return fmt::format(
       "The program without and with huddle's settings, {} runs of each, in turns: {:.3f} s, {:.3f} "
       "s; "
       "{:.3f} ({:.3f} to {:.3f}){}\nnetwork sent, each: {}\n\n",
       program.runs.rounds(),
-      calibrate::median_of(program.runs.of(versus::Side::native).wall_seconds),
-      calibrate::median_of(program.runs.of(versus::Side::huddle).wall_seconds), ratio.ratio,
+      calibrate::median_of(program.runs.of(bench::Side::native).wall_seconds),
+      calibrate::median_of(program.runs.of(bench::Side::huddle).wall_seconds), ratio.ratio,
       ratio.low, ratio.high, ratio.sure && ratio.high < least_ratio ? ": slower with them" : "",
       traffic_text(program.before, program.after));
 }

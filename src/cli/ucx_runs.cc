@@ -23,9 +23,10 @@ using Clock = std::chrono::steady_clock;
 // An interval says little before.
 constexpr std::size_t least_batches = 8;
 
-versus::Crew with(versus::Crew crew, const std::vector<ucx::Setting>& settings) {
-  for (std::string& line : ucx::lines_of(settings)) crew.environment.push_back(std::move(line));
-  return crew;
+bench::JobOptions with(bench::JobOptions job_options, const std::vector<ucx::Setting>& settings) {
+  for (std::string& line : ucx::lines_of(settings))
+    job_options.environment.push_back(std::move(line));
+  return job_options;
 }
 
 class BothWays {
@@ -33,48 +34,48 @@ class BothWays {
   BothWays(const UcxRunPlan& plan, const std::vector<ucx::Setting>& settings,
            const std::atomic<bool>& stop)
       : effort_(plan.effort),
-        before_(plan.mpi, plan.crew, stop),
-        after_(plan.mpi, with(plan.crew, settings), stop) {}
+        before_(plan.mpi, plan.job_options, stop),
+        after_(plan.mpi, with(plan.job_options, settings), stop) {}
 
-  const versus::Job& job() const { return before_; }
+  const bench::Job& job() const { return before_; }
 
-  UcxRun measure(const versus::Point& point) {
+  UcxRun measure(const bench::Point& point) {
     const auto end = Clock::now() + std::chrono::duration<double>(effort_.point_seconds);
     UcxRun run;
     run.point = point;
-    versus::native_batch(before_, point,
-                         versus::Timing::apart);  // buffers are touched, connections are made
-    versus::native_batch(after_, point, versus::Timing::apart);
-    versus::Tally tally;
+    bench::native_batch(before_, point,
+                        bench::Timing::apart);  // buffers are touched, connections are made
+    bench::native_batch(after_, point, bench::Timing::apart);
+    bench::PairedSamples samples;
     do {
-      const bool after_first = tally.batches() % 2 != 0;
-      if (after_first) tally.huddle_ns.push_back(batch(after_, point, run.after));
-      tally.native_ns.push_back(batch(before_, point, run.before));
-      if (!after_first) tally.huddle_ns.push_back(batch(after_, point, run.after));
-      run.estimate = versus::estimate(tally.ratios());
+      const bool after_first = samples.batches() % 2 != 0;
+      if (after_first) samples.huddle_ns.push_back(batch(after_, point, run.after));
+      samples.native_ns.push_back(batch(before_, point, run.before));
+      if (!after_first) samples.huddle_ns.push_back(batch(after_, point, run.after));
+      run.estimate = bench::estimate(samples.ratios());
     } while (!is_enough(run.estimate) && Clock::now() < end);
-    run.before_ns = versus::middle_ns(tally.native_ns);
-    run.after_ns = versus::middle_ns(tally.huddle_ns);
+    run.before_ns = bench::middle_ns(samples.native_ns);
+    run.after_ns = bench::middle_ns(samples.huddle_ns);
     return run;
   }
 
  private:
-  bool is_enough(const versus::Estimate& estimate) const {
+  bool is_enough(const bench::Estimate& estimate) const {
     return estimate.batches >= least_batches && estimate.sure &&
            estimate.half_width() <= effort_.half_width;
   }
 
-  std::vector<double> batch(versus::Job& job, const versus::Point& point, ucx::Traffic& sent) {
+  std::vector<double> batch(bench::Job& job, const bench::Point& point, ucx::Traffic& sent) {
     const ucx::Traffic start = ucx::sent_so_far(system_);
-    std::vector<double> ns = versus::native_batch(job, point, versus::Timing::apart);
+    std::vector<double> ns = bench::native_batch(job, point, bench::Timing::apart);
     ucx::add(ucx::between(start, ucx::sent_so_far(system_)), sent);
     return ns;
   }
 
   System system_;
-  versus::Effort effort_;
-  versus::Job before_;
-  versus::Job after_;
+  bench::Effort effort_;
+  bench::Job before_;
+  bench::Job after_;
 };
 
 bool is_slower(const UcxRun& run) { return run.estimate.sure && run.estimate.high < least_ratio; }
@@ -104,9 +105,9 @@ std::vector<ucx::Omitted> to_blame(const UcxRunPlan& plan, const UcxRun& slowest
 }
 
 // What is sent while a run lasts belongs to its side; the warm-up is nobody's.
-class RunTraffic : public versus::RunWatcher {
+class RunTraffic : public bench::RunWatcher {
  public:
-  void begin(versus::Side side, std::size_t runs_done) override {
+  void begin(bench::Side side, std::size_t runs_done) override {
     end();
     running_ = runs_done == 0 ? nullptr : &of(side);
   }
@@ -116,7 +117,7 @@ class RunTraffic : public versus::RunWatcher {
     start_ = std::move(now);
     running_ = nullptr;
   }
-  ucx::Traffic& of(versus::Side side) { return side == versus::Side::native ? native_ : huddle_; }
+  ucx::Traffic& of(bench::Side side) { return side == bench::Side::native ? native_ : huddle_; }
 
  private:
   System system_;
@@ -140,19 +141,19 @@ UcxProgramRuns run_program_both_ways(const std::vector<std::string>& command,
   const auto program = launch::find_program(command.front(), search_path);
   if (!program) throw UsageError(launch::why_not_found(command.front()));
   RunTraffic traffic;
-  UcxProgramRuns both{versus::compare_whole_runs({*program, command, environment_with({})},
-                                                 {*program, command, environment_with(settings)},
-                                                 rounds, traffic, stop),
+  UcxProgramRuns both{bench::compare_whole_runs({*program, command, environment_with({})},
+                                                {*program, command, environment_with(settings)},
+                                                rounds, traffic, stop),
                       {},
                       {}};
   traffic.end();
-  both.before = traffic.of(versus::Side::native);
-  both.after = traffic.of(versus::Side::huddle);
+  both.before = traffic.of(bench::Side::native);
+  both.after = traffic.of(bench::Side::huddle);
   return both;
 }
 
 UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& settings,
-                      versus::Watcher& watcher, const std::atomic<bool>& stop) {
+                      bench::PointWatcher& watcher, const std::atomic<bool>& stop) {
   UcxRuns runs;
   {
     BothWays both(plan, settings, stop);

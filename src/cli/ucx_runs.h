@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "bench/mpi/find_mpi.h"
+#include "bench/mpi/measure_points.h"
+#include "bench/mpi/whole_runs.h"
 #include "ucx/advice.h"
 #include "ucx/traffic.h"
-#include "versus/bench.h"
-#include "versus/find_mpi.h"
-#include "versus/whole_runs.h"
 
 namespace huddle::cli {
 
 struct UcxRun {
-  versus::Point point;
-  versus::Estimate estimate;  // how many times faster with the settings
+  bench::Point point;
+  bench::Estimate estimate;  // how many times faster with the settings
   double before_ns = 0;
   double after_ns = 0;
   ucx::Traffic before;  // in all batches of that side
@@ -39,8 +39,8 @@ inline constexpr double least_ratio = 0.95;
 
 // A program of the user's, as it is and with the settings.
 struct UcxProgramRuns {
-  versus::WholeRuns runs;  // `native` is without the settings, `huddle` with them
-  ucx::Traffic before;     // in all runs of that side
+  bench::WholeRuns runs;  // `native` is without the settings, `huddle` with them
+  ucx::Traffic before;    // in all runs of that side
   ucx::Traffic after;
 };
 UcxProgramRuns run_program_both_ways(const std::vector<std::string>& command,
@@ -48,14 +48,14 @@ UcxProgramRuns run_program_both_ways(const std::vector<std::string>& command,
                                      const std::atomic<bool>& stop);
 
 struct UcxRunPlan {
-  versus::Mpi mpi;
-  versus::Crew crew;
-  std::vector<versus::Point> points;
-  versus::Effort effort;
+  bench::Mpi mpi;
+  bench::JobOptions job_options;
+  std::vector<bench::Point> points;
+  bench::Effort effort;
 };
 
 // Takes those out of `settings` that make something slower. Throws what jobs throw.
 UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& settings,
-                      versus::Watcher& watcher, const std::atomic<bool>& stop);
+                      bench::PointWatcher& watcher, const std::atomic<bool>& stop);
 
 }  // namespace huddle::cli

@@ -36,11 +36,11 @@ MAY_SEE = {
     "api": {"base", "settings", "memory", "machine", "world", "node", "select", "team"},
     "mpi": {"base", "settings", "memory", "heap", "machine", "world", "node", "select", "team"},
     "profile": {"base", "mpi"},
-    "contest": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team"},
     "launch": {"base", "settings", "heap", "doctor"},
-    "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
+    "bench": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team", "mpi",
+              "launch"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
-            "world", "node", "select", "profile", "contest", "launch", "versus"},
+            "world", "node", "select", "profile", "launch", "bench"},
     "manual": {"base", "settings", "cli"},
 }
 

@@ -51,7 +51,7 @@ std::string json_of(double ratio, const std::string& schema = "1") {
 TEST(BenchCompare, AChangeIsTheRatioOfTheRatiosWithAllThatTheirIntervalsHold) {
   const std::vector<Change> all = changes(run(1, 2), run(1.5, 2));
   ASSERT_EQ(all.size(), 2U);
-  const versus::Estimate first = all[0].estimate();
+  const bench::Estimate first = all[0].estimate();
   EXPECT_DOUBLE_EQ(first.ratio, 1.5);
   EXPECT_DOUBLE_EQ(first.low, 1.5 * 0.98 / 1.02);
   EXPECT_DOUBLE_EQ(first.high, 1.5 * 1.02 / 0.98);

@@ -5,8 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_mpi_json.h"
-#include "cli/bench_mpi_text.h"
+#include "cli/bench_mpi.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 
@@ -18,12 +17,12 @@ using select::Operation;
 using testing::HasSubstr;
 using testing::Not;
 
-versus::PointResult result(const versus::Point& point, double native_ns, double huddle_ns) {
+bench::PointResult result(const bench::Point& point, double native_ns, double huddle_ns) {
   const double ratio = native_ns / huddle_ns;
   return {.point = point,
           .calls = 16,
           .rival = "mpich-5",
-          .tally = {{{native_ns, native_ns}}, {{huddle_ns, huddle_ns}}},
+          .samples = {{{native_ns, native_ns}}, {{huddle_ns, huddle_ns}}},
           .estimate = {ratio, ratio - 0.01, ratio + 0.01, 9, true},
           .native_ns = native_ns,
           .huddle_ns = huddle_ns,
@@ -154,11 +153,11 @@ TEST(BenchMpi, SaysWhatIsTimed) {
   MpiBenchReport timed = report();
   EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("from the last rank in to the last out"));
   EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["timing"], "apart");
-  timed.timing = versus::Timing::osu;
+  timed.timing = bench::Timing::osu;
   EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("as in OSU's loop"));
   EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["timing"], "osu");
   EXPECT_FALSE(json::parse(bench_mpi_json(timed))["settings"].contains("cold_calls"));
-  timed.timing = versus::Timing::cold;
+  timed.timing = bench::Timing::cold;
   EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("the first call of processes just started"));
   timed.cold_calls = 10;
   EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("the first 10 calls"));

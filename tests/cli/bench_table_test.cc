@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "cli/bench_table_report.h"
+#include "cli/bench_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -104,13 +104,13 @@ TEST(BenchTable, TellsEveryFigureAsJson) {
 }
 
 TEST(BenchTable, MarksWhatWasPredictedBadly) {
-  contest::Cell near;
+  bench::Cell near;
   near.best.ns = 100;
   near.ns = {150};
-  contest::Cell far = near;
+  bench::Cell far = near;
   far.ns = {300};
   BenchTableReport report;
-  contest::OperationTable& table = report.tables.emplace_back();
+  bench::OperationTable& table = report.tables.emplace_back();
   table.operation = select::Operation::bcast;
   table.bytes = {8, 64};
   table.rows = {{"inline", "", {near, far}}};

@@ -62,15 +62,15 @@ TEST(Bench, TellsEveryFigureAsJson) {
   EXPECT_EQ(bench["rounds"], 2);
   EXPECT_EQ(bench["interrupted"], false);
   bool all_hold = true;
-  for (const auto& contest : bench["contests"]) {
-    EXPECT_EQ(contest["rounds"], 2);
-    for (const auto& entry : contest["entries"]) {
+  for (const auto& comparison : bench["contests"]) {
+    EXPECT_EQ(comparison["rounds"], 2);
+    for (const auto& entry : comparison["entries"]) {
       EXPECT_EQ(entry["ns"].size(), 2U) << entry;
       EXPECT_GT(entry["median_ns"], 0);
     }
-    for (const auto& verdict : contest["verdicts"]) {
+    for (const auto& verdict : comparison["verdicts"]) {
       EXPECT_EQ(verdict["ratios"].size(), 2U) << verdict;
-      EXPECT_TRUE(contest["entries"][verdict["rival"].get<std::size_t>()]["bare"]);
+      EXPECT_TRUE(comparison["entries"][verdict["rival"].get<std::size_t>()]["bare"]);
       const double ratio = verdict["ratio"];
       const bool holds = verdict["of"] == "time" ? ratio <= verdict["at_most"].get<double>()
                                                  : ratio >= verdict["at_least"].get<double>();
@@ -108,7 +108,7 @@ void read_some(int from, std::string& text) {
   if (got <= 0) text.push_back('\0');  // the end
 }
 
-Stopped stopped_in_its_second_contest() {
+Stopped stopped_in_its_second_comparison() {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
   if (pipe(out.data()) != 0 || pipe(err.data()) != 0) throw std::runtime_error("no pipe");
@@ -141,7 +141,7 @@ Stopped stopped_in_its_second_contest() {
 }
 
 TEST(Bench, CtrlCKeepsWhatWasMeasured) {
-  const Stopped stopped = stopped_in_its_second_contest();
+  const Stopped stopped = stopped_in_its_second_comparison();
   EXPECT_EQ(stopped.signal, SIGINT);
   const json bench = json::parse(stopped.out);
   EXPECT_EQ(bench["interrupted"], true);

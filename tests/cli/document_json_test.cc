@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_json.h"
-#include "cli/bench_mpi_json.h"
-#include "cli/bench_table_report.h"
+#include "cli/bench_engine.h"
+#include "cli/bench_mpi.h"
+#include "cli/bench_table.h"
 #include "cli/document_json.h"
 #include "program.h"
 

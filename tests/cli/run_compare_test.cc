@@ -10,12 +10,12 @@
 namespace huddle::cli {
 namespace {
 
+using bench::Side;
 using testing::ContainsRegex;
 using testing::HasSubstr;
-using versus::Side;
 
-versus::WholeRuns runs_of(const std::vector<double>& native, const std::vector<double>& huddle) {
-  versus::WholeRuns runs;
+bench::WholeRuns runs_of(const std::vector<double>& native, const std::vector<double>& huddle) {
+  bench::WholeRuns runs;
   runs.of(Side::native).wall_seconds = native;
   runs.of(Side::huddle).wall_seconds = huddle;
   runs.of(Side::native).cpu_seconds = std::vector<double>(native.size(), 2);

@@ -123,8 +123,8 @@ TEST(UcxCheckText, ShowsRunsAndWhatWasDropped) {
 TEST(UcxCheckText, ShowsAProgramBothWays) {
   UcxCheck check = sample_check("lo", ucx::DeviceKind::network);
   UcxProgramRuns program;
-  program.runs.of(versus::Side::native).wall_seconds.assign(8, 1.0);
-  program.runs.of(versus::Side::huddle).wall_seconds.assign(8, 1.25);
+  program.runs.of(bench::Side::native).wall_seconds.assign(8, 1.0);
+  program.runs.of(bench::Side::huddle).wall_seconds.assign(8, 1.25);
   program.before = {{"eth0", 5}, {"lo", 44e6}};
   check.program_runs = program;
   EXPECT_THAT(ucx_check_text(check, 80),

@@ -82,9 +82,9 @@ cannot_run_in() {
   echo '^(lab|asan|tsan|fuzz|style|scripts)\.'
   case $1 in
     # Threads that spin for each other on two cores that are one take a time slice for each step.
-    four-cores) [ "$count" -ge 4 ] || echo '^(calibrate|contest)\.|^cli\.(Bench|Calibrate)|^docs\.guide$|^versus\.mpi$' ;;
+    four-cores) [ "$count" -ge 4 ] || echo '^(calibrate|bench)\.|^cli\.(Bench|Calibrate)|^docs\.guide$|^bench\.mpi$' ;;
     # The MPIs themselves do not start.
-    small-shm) echo '^mpi\.(abi|programs|suites)|^versus\.mpi$' ;;
+    small-shm) echo '^mpi\.(abi|programs|suites)|^bench\.mpi$' ;;
   esac
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The relay as somebody who is timed: prefix sums of doubles, checked on every rank.
+#pragma once
+
+#include <string>
+
+#include "bench/engine/binding.h"
+#include "bench/engine/implementation.h"
+#include "bench/engine/protocol_alone.h"
+#include "bench/harness/payload.h"
+#include "relay_scan.h"
+
+namespace huddle::example {
+
+class RelayScanImplementation final : public bench::Implementation {
+ public:
+  explicit RelayScanImplementation(const bench::Binding& binding)
+      : alone_(binding.ranks, binding.crowded(),
+               [](int) { return RelayScan(world::first_sequence); }) {}
+
+  void set_up(const bench::RankContext& here) override { alone_.set_up(here); }
+  void prepare(const bench::RankContext& here) override {
+    bench::fill_numbers(here.source, here.stamp, here.rank);
+  }
+  void run(const bench::RankContext& here, int calls) override {
+    for (int call = 0; call < calls; ++call) {
+      world::hardware::Hardware w = alone_.world(here);
+      alone_.protocol().run(w, here.source.size() / sizeof(double), sum_);
+    }
+  }
+  bool is_right(const bench::RankContext& here) override {
+    return bench::has_sums(here.target, here.stamp, here.rank + 1, 0);
+  }
+  std::string how(const bench::RankContext&) override { return "relay"; }
+
+ private:
+  bench::ProtocolAlone<RelayScan> alone_;
+  memory::Reduction sum_ = memory::reduction(memory::Type::float64, memory::Operator::sum);
+};
+
+}  // namespace huddle::example

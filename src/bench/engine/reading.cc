@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "bench/engine/reading.h"
+
+#include "base/error.h"
+#include "base/system.h"
+#include "doctor/sibling_probe.h"
+#include "path/tracing.h"
+
+namespace huddle::bench {
+
+bool ranks_may_read() {
+  try {
+    return doctor::probe_siblings({.allow_tracers = path::yama_asks(System())}).memory_read == 0;
+  } catch (const FailureError&) {
+    return false;
+  }
+}
+
+}  // namespace huddle::bench

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Everything that `huddle bench engine --table` found out, and what it prints.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/engine/algorithm_table.h"
+#include "bench/engine/binding.h"
+#include "cli/prediction_error.h"
+#include "machine/machine.h"
+
+namespace huddle::cli {
+
+struct BenchTableReport {
+  machine::Machine machine;
+  std::string machine_file;  // as in a EngineBenchReport
+  bench::Binding binding;
+  bool dry_run = false;  // predictions alone
+  bool quick = false;
+  int rounds = 0;  // asked for
+  bool interrupted = false;
+  std::vector<std::string> notes;
+  std::vector<bench::OperationTable> tables;
+
+  // Of all cells that were measured.
+  PredictionError prediction_error() const;
+};
+
+std::string bench_table_text(const BenchTableReport& report, int columns);
+std::string bench_table_markdown(const BenchTableReport& report);
+// docs/guide.md describes it.
+std::string bench_table_json(const BenchTableReport& report);
+
+// ---- what text and Markdown have in common
+
+// The machine, the ranks, and what the figures are.
+std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice);
+// "0.143/0.151": predicted and, where it was, measured; marked where they are far apart.
+std::string figures_text(const bench::Cell& cell);
+// "nothing" where there is nothing.
+std::string needs_text(const bench::AlgorithmRow& row);
+// "alltoall (alltoallv, alltoallw: pairwise)".
+std::string operation_text(const bench::OperationTable& table);
+
+}  // namespace huddle::cli
