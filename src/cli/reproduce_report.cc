@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "cli/table.h"
@@ -49,10 +50,26 @@ std::string band_text(const Row& row) {
   return span_text(row.answer->band->low, row.answer->band->high);
 }
 
+// On which machine as well, where a paper has several.
+bool is_of_several_machines(const reproduce::Reproduction& one) {
+  std::set<std::string> machines;
+  for (const Row& row : one.rows) {
+    if (!row.figure.on.empty()) machines.insert(row.figure.on);
+  }
+  return machines.size() > 1;
+}
+
+std::string name_of(const Row& row, bool with_machine) {
+  const reproduce::Figure& figure = row.figure;
+  const std::string on = with_machine && !figure.on.empty() ? " (" + figure.on + ")" : "";
+  return printable(figure.where + ": " + figure.what + on);
+}
+
 std::string table_of(const reproduce::Reproduction& one, int columns) {
   Table table({"figure", "published", "ours", "band", "verdict"}, {.indent = 2});
+  const bool with_machine = is_of_several_machines(one);
   for (const Row& row : one.rows) {
-    table.add({printable(row.figure.where + ": " + row.figure.what), published_text(row),
+    table.add({name_of(row, with_machine), published_text(row),
                row.answer ? number_text(row.answer->priced) : "-", band_text(row),
                std::string(reproduce::name(row.verdict))});
   }
@@ -63,11 +80,11 @@ std::string table_of(const reproduce::Reproduction& one, int columns) {
 std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::string_view heading,
                     int columns) {
   std::string text;
+  const bool with_machine = is_of_several_machines(one);
   for (const Row& row : one.rows) {
     if (row.verdict != verdict) continue;
     const std::string why = row.figure.why.empty() ? "Nobody knows why." : row.figure.why;
-    text += wrap("  ", printable(fmt::format("{}: {}: {}", row.figure.where, row.figure.what, why)),
-                 4, columns);
+    text += wrap("  ", name_of(row, with_machine) + ": " + printable(why), 4, columns);
   }
   return text.empty() ? text : fmt::format("{}\n{}", heading, text);
 }

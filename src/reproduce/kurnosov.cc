@@ -3,7 +3,6 @@
 //
 // M. Kurnosov, E. Tokmasheva: the pipelined broadcast, by their own formula and by prices.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -44,19 +43,18 @@ double best_fragment(std::size_t queue) {
   return std::sqrt(static_cast<double>(queue) * notice_ns / byte_ns);
 }
 
-// Behind the best fragment the time rises with the fragment, but for steps down: where a larger one
-// saves a set. By how much at the most, as a ratio.
+// With so many buffers the time rises with the fragment, but falls where a larger one saves a set:
+// by how much at the most, once it has risen, as a ratio of neighbouring pages.
 double steepest_step(std::size_t buffers) {
-  std::size_t best = page;
   const auto ns = [&](std::size_t fragment) {
     return formula_ns(figures_message, fragment, buffers);
   };
-  for (std::size_t fragment = page; fragment <= figures_message; fragment += page) {
-    if (ns(fragment) < ns(best)) best = fragment;
-  }
+  bool has_risen = false;
   double steepest = std::numeric_limits<double>::infinity();
-  for (std::size_t fragment = best; fragment < figures_message / buffers; fragment += page) {
-    steepest = std::min(steepest, ns(fragment + page) / ns(fragment));
+  for (std::size_t fragment = page; fragment < figures_message / buffers; fragment += page) {
+    const double step = ns(fragment + page) / ns(fragment);
+    has_risen = has_risen || step > 1;
+    if (has_risen) steepest = std::min(steepest, step);
   }
   return steepest;
 }
@@ -127,18 +125,18 @@ OfMachine by(const Design& ours, const Design& other) {
   };
 }
 
-// Of one set, whose buffers are huddle's: so it is huddle's own price of a pipeline.
-double pipeline_ns(const Machine& machine, const Shape& shape, std::size_t queue,
+// By huddle's own price of a pipeline.
+double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                    std::size_t fragment) {
-  const Seated seated(machine);
   return select::pipelined_bcast_ns(seated.prices, node::tree(shape, seated.seats, 0), queue,
                                     priced_message, fragment, memory::CopyKernel::plain);
 }
 
 // The dearer of the two that they found best, by the cheapest of the others.
 double best_trees(const Machine& machine) {
-  const auto ns = [&machine](const Shape& shape) {
-    return pipeline_ns(machine, shape, 64 * figures_fragment, figures_fragment);
+  const Seated seated(machine);
+  const auto ns = [&seated](const Shape& shape) {
+    return pipeline_ns(seated, shape, 64 * figures_fragment, figures_fragment);
   };
   double others_ns = ns(flat);
   for (const int degree : {4, 8}) {
@@ -151,12 +149,14 @@ double best_trees(const Machine& machine) {
 }
 
 double cheapest_fragment(const Machine& machine) {
-  std::size_t best = page;
-  const auto ns = [&machine](std::size_t fragment) {
-    return pipeline_ns(machine, binary, figures_queue, fragment);
-  };
-  for (std::size_t fragment = page; fragment <= figures_queue; fragment += page) {
-    if (ns(fragment) < ns(best)) best = fragment;
+  const Seated seated(machine);
+  std::size_t best = 0;
+  double best_ns = std::numeric_limits<double>::infinity();
+  for (std::size_t fragment = page; fragment <= figures_queue; fragment *= 2) {
+    const double ns = pipeline_ns(seated, binary, figures_queue, fragment);
+    if (ns >= best_ns) continue;
+    best = fragment;
+    best_ns = ns;
   }
   return static_cast<double>(best);
 }
