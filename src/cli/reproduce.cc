@@ -2,13 +2,23 @@
 // Copyright the huddle contributors
 //
 // `huddle reproduce`: what the papers found, figure by figure, and what huddle says instead.
+#include <fmt/format.h>
+
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+#include "calibrate/cores.h"
 #include "cli/command.h"
+#include "cli/contest_progress.h"
+#include "cli/interrupt.h"
 #include "cli/reproduce_report.h"
+#include "contest/hold.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "reproduce/measured.h"
 
 namespace huddle::cli {
 namespace {
@@ -27,6 +37,7 @@ class ReproduceCommand : public Command {
   std::string examples() const override {
     return "  huddle reproduce                     all papers\n"
            "  huddle reproduce kurnosov\n"
+           "  huddle reproduce kurnosov --measure  two of its rows on this machine, too\n"
            "  huddle reproduce zhang --seed 7      other draws of the estimates\n"
            "  huddle reproduce --json | jq '.papers[].figures[] | select(.verdict == \"misses\")'";
   }
@@ -36,15 +47,23 @@ class ReproduceCommand : public Command {
     options.complete("PAPER", Value::word, reproduce::paper_names());
     options.number("--seed", seed_, 0, std::numeric_limits<int>::max(), "N",
                    "of the draws of what is estimated");
+    options.flag("--measure", measure_,
+                 "time kurnosov's broadcast through one, two and four buffers here");
     options.flag("--json", json_, "print everything as JSON");
   }
 
   ExitCode run(const Context& context) override {
+    if (measure_ && !paper_.empty() && paper_ != measured_paper) {
+      throw UsageError(fmt::format("there is nothing to measure for '{}': --measure is for {}",
+                                   printable(paper_), measured_paper));
+    }
+    const reproduce::Measurements measured =
+        measure_ ? measure(context.console) : reproduce::Measurements();
     Reproductions all{static_cast<std::uint64_t>(seed_), {}};
     const std::vector<std::string> papers =
         paper_.empty() ? reproduce::paper_names() : std::vector<std::string>{paper_};
     for (const std::string& paper : papers) {
-      all.papers.push_back(reproduce::reproduced(paper, all.seed));
+      all.papers.push_back(reproduce::reproduced(paper, all.seed, measured));
     }
     context.console.print(json_ ? reproduce_json(all)
                                 : reproduce_text(all, context.console.columns));
@@ -52,8 +71,28 @@ class ReproduceCommand : public Command {
   }
 
  private:
+  static constexpr const char* measured_paper = "kurnosov";
+
+  static reproduce::Measurements measure(const Console& console) {
+    constexpr int rounds = 20;
+    const machine::Discovery here = machine::discover_this_machine();
+    const std::vector<int> pus = calibrate::measured_pus(here.topology, here.allowed);
+    if (pus.size() < 2) throw FailureError("two cores are needed to measure, and one may be used");
+    const contest::Contest contest = reproduce::few_buffers(here.topology, pus);
+    const Interrupt interrupt;
+    ContestProgress watcher(console, 1);
+    watcher.begin(contest.name);
+    const contest::Result result = contest::hold(
+        contest, {machine::generic_machine(here.topology), rounds}, watcher, interrupt.requested());
+    watcher.end();
+    watcher.finish();
+    if (interrupt.requested()) interrupt.die();
+    return reproduce::measurements_of(result);
+  }
+
   std::string paper_;
   int seed_ = 1;
+  bool measure_ = false;
   bool json_ = false;
 };
 

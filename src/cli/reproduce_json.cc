@@ -31,11 +31,12 @@ Json row_json(const reproduce::Row& row) {
     json["published"] = {{"from", figure.published->from}, {"to", figure.published->to}};
   }
   if (!row.answer) return json;
-  json["ours"] = row.answer->priced;
+  json["ours"] = row.answer->ours;
   if (const auto& band = row.answer->band) {
-    json["band"] = {{"low", band->low}, {"high", band->high}, {"held", band->held}};
+    json["band"] = {{"low", band->low}, {"high", band->high}, {"held", nullptr}};
+    if (band->held) json["band"]["held"] = *band->held;
   }
-  if (const auto right = reproduce::is_direction_right(figure, row.answer->priced)) {
+  if (const auto right = reproduce::is_direction_right(figure, row.answer->ours)) {
     json["direction_right"] = *right;
   }
   return json;

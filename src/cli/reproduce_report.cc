@@ -70,7 +70,7 @@ std::string table_of(const reproduce::Reproduction& one, int columns) {
   const bool with_machine = is_of_several_machines(one);
   for (const Row& row : one.rows) {
     table.add({name_of(row, with_machine), published_text(row),
-               row.answer ? number_text(row.answer->priced) : "-", band_text(row),
+               row.answer ? number_text(row.answer->ours) : "-", band_text(row),
                std::string(reproduce::name(row.verdict))});
   }
   return table.text(columns);

@@ -175,6 +175,8 @@ std::vector<Experiment> kurnosov_experiments() {
          return formula_ns(figures_message, figures_fragment, buffers) /
                 formula_ns(figures_message, figures_fragment, 1);
        })},
+      {"two-buffers-here", OfHere{2}},
+      {"four-buffers-here", OfHere{4}},
       {"saw-tooth", OfPaper([] { return steepest_step(64); })},
   };
   for (const std::string machine : {"broadwell", "nehalem"}) {

@@ -39,7 +39,7 @@ struct Figure {
   Kind kind = Kind::exact;
   std::optional<Span> published;  // none of a direction
   std::string unit;               // "us"; empty: none
-  std::string on;                 // the machine or the fabric it is computed on; empty: neither
+  std::string on;   // the machine or fabric it is computed or measured on; empty: neither
   std::string why;  // it cannot be compared, or ours misses it; empty: it is not known
 };
 

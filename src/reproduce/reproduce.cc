@@ -27,16 +27,10 @@ std::string shipped(const std::string& below_machines) {
   return machine::installed_folder("machines") + below_machines + ".toml";
 }
 
-// pre: there are `draws` answers.
-Band band_of(std::vector<double> answers, const Figure& figure) {
-  Band band;
-  band.held = static_cast<int>(std::count_if(
-      answers.begin(), answers.end(), [&figure](double ours) { return holds(figure, ours); }));
-  std::sort(answers.begin(), answers.end());
-  constexpr std::size_t outside = draws / 20;  // a twentieth on each side
-  band.low = answers[outside];
-  band.high = answers[answers.size() - 1 - outside];
-  return band;
+// pre: they rise.
+Band band_of(const std::vector<double>& answers) {
+  const std::size_t outside = answers.size() / 20;  // a twentieth on each side
+  return {answers[outside], answers[answers.size() - 1 - outside]};
 }
 
 template <class Described, class Ours>
@@ -45,11 +39,21 @@ Answer answer_with_band(const Described& described, const Ours& ours, const Figu
   Draws drawn(seed);
   std::vector<double> answers(draws);
   for (double& answer : answers) answer = ours(redrawn(described, drawn));
-  return {ours(described), band_of(std::move(answers), figure)};
+  std::sort(answers.begin(), answers.end());
+  Band band = band_of(answers);
+  band.held = static_cast<int>(std::count_if(
+      answers.begin(), answers.end(), [&figure](double answer) { return holds(figure, answer); }));
+  return {ours(described), band};
 }
 
-Answer answer_to(const Figure& figure, const Experiment& experiment, std::uint64_t seed) {
-  if (const auto* of_paper = std::get_if<OfPaper>(&experiment.ours)) return {(*of_paper)(), {}};
+std::optional<Answer> answer_to(const Figure& figure, const Experiment& experiment,
+                                std::uint64_t seed, const Measurements& measured) {
+  if (const auto* of_here = std::get_if<OfHere>(&experiment.ours)) {
+    const auto found = measured.find(of_here->buffers);
+    return found == measured.end() ? std::nullopt : std::optional(found->second);
+  }
+  if (const auto* of_paper = std::get_if<OfPaper>(&experiment.ours))
+    return Answer{(*of_paper)(), {}};
   if (const auto* of_machine = std::get_if<OfMachine>(&experiment.ours)) {
     return answer_with_band(machine::read_machine_file(shipped(figure.on)), *of_machine, figure,
                             seed);
@@ -75,6 +79,11 @@ void count(Tally& tally, bool is_good) {
 }
 
 }  // namespace
+
+Answer answer_of(std::vector<double> several) {
+  std::sort(several.begin(), several.end());
+  return {several[several.size() / 2], band_of(several)};
+}
 
 std::span<const Laboratory> laboratories() {
   static constexpr std::array<Laboratory, 5> all = {{{"zhang", zhang_experiments},
@@ -123,8 +132,8 @@ bool holds(const Figure& figure, double ours) {
   return false;
 }
 
-Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
-                        std::uint64_t seed) {
+Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments, std::uint64_t seed,
+                        const Measurements& measured) {
   Reproduction result;
   for (const Figure& figure : paper.figures) {
     Row row{figure, {}, Verdict::not_compared};
@@ -136,8 +145,10 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
         throw InputError(fmt::format("figure '{}' of {} has no experiment", printable(figure.name),
                                      printable(paper.name)));
       }
-      row.answer = answer_to(figure, *experiment, seed);
-      row.verdict = holds(figure, row.answer->priced) ? Verdict::holds : Verdict::misses;
+      row.answer = answer_to(figure, *experiment, seed, measured);
+      if (row.answer) {
+        row.verdict = holds(figure, row.answer->ours) ? Verdict::holds : Verdict::misses;
+      }
     }
     result.rows.push_back(std::move(row));
   }
@@ -145,9 +156,10 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
   return result;
 }
 
-Reproduction reproduced(const std::string& paper, std::uint64_t seed) {
+Reproduction reproduced(const std::string& paper, std::uint64_t seed,
+                        const Measurements& measured) {
   const Laboratory& laboratory = laboratory_of(paper);
-  return reproduced(load_paper(paper), laboratory.experiments(), seed);
+  return reproduced(load_paper(paper), laboratory.experiments(), seed, measured);
 }
 
 Summary summary_of(const std::vector<Reproduction>& all) {
@@ -163,7 +175,7 @@ Summary summary_of(const std::vector<Reproduction>& all) {
       if (row.figure.kind == Kind::ratio || row.figure.kind == Kind::value) {
         count(summary.priced, is_good);
       }
-      if (const auto right = is_direction_right(row.figure, row.answer->priced)) {
+      if (const auto right = is_direction_right(row.figure, row.answer->ours)) {
         count(summary.direction, *right);
       }
       if (!is_good && row.figure.why.empty()) ++summary.unexplained;

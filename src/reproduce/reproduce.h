@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +22,13 @@ namespace huddle::reproduce {
 inline constexpr double exact_within = 0.01;
 inline constexpr double price_within = 0.2;
 
-// Ours with the estimates drawn anew so many times: nine tenths of the answers lie between these.
+// Nine tenths of several answers lie between these: of ours with the estimates drawn anew so many
+// times, or of rounds of a measurement.
 inline constexpr int draws = 100;
 struct Band {
   double low = 0;
   double high = 0;
-  int held = 0;  // how many of them hold
+  std::optional<int> held = {};  // how many of the draws hold
 };
 
 enum class Verdict { holds, misses, not_compared };
@@ -36,12 +38,17 @@ constexpr std::string_view name(Verdict verdict) {
   return verdict_names[static_cast<std::size_t>(verdict)];
 }
 
-// What we say in place of a published figure. Priced; what a simulation of the protocols says would
-// stand here beside it.
+// What we say in place of a published figure: worked out, priced or measured. What a simulation of
+// the protocols says would stand here beside a price.
 struct Answer {
-  double priced = 0;
-  std::optional<Band> band;  // none where nothing of it is estimated
+  double ours = 0;
+  std::optional<Band> band;  // none where nothing of it is estimated or measured
 };
+// The median of several, and their band. pre: there is one.
+Answer answer_of(std::vector<double> several);
+
+// By the number of buffers.
+using Measurements = std::map<int, Answer>;
 
 struct Row {
   Figure figure;
@@ -62,11 +69,13 @@ bool holds(const Figure& figure, double ours);
 // Whether it says of the same side that it is faster; nothing of figures that say it of neither.
 std::optional<bool> is_direction_right(const Figure& figure, double ours);
 
-// pre: every figure that can be compared has one of the experiments.
-Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
-                        std::uint64_t seed);
+// What is to be measured and was not is not compared. pre: every figure that can be compared has
+// one of the experiments.
+Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments, std::uint64_t seed,
+                        const Measurements& measured = {});
 // The same of the paper of that name. Throws UsageError that names the nearest.
-Reproduction reproduced(const std::string& paper, std::uint64_t seed);
+Reproduction reproduced(const std::string& paper, std::uint64_t seed,
+                        const Measurements& measured = {});
 
 // How many rows of these there are, and how many hold.
 struct Tally {

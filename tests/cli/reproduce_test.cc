@@ -56,6 +56,13 @@ TEST(Reproduce, TakesNoMachineOfTheUser) {
   EXPECT_EQ(ran.out, reproduce({"liu", "--json"}).out);
 }
 
+TEST(Reproduce, RefusesToMeasureWhatNobodyCan) {
+  const Ran ran = reproduce({"zhang", "--measure"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.err,
+            "huddle: there is nothing to measure for 'zhang': --measure is for kurnosov\n");
+}
+
 TEST(Reproduce, RefusesAnUnknownPaper) {
   const Ran ran = reproduce({"zang"});
   EXPECT_EQ(ran.status, 2);

@@ -10,10 +10,12 @@
 #include <string>
 
 #include "base/error.h"
+#include "reproduce/measured.h"
 
 namespace huddle::reproduce {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Figure figure_of(Kind kind, double from, double to) {
@@ -66,7 +68,7 @@ TEST(Papers, ExactFiguresComeOut) {
     std::erase_if(paper.figures, [](const Figure& figure) { return figure.kind != Kind::exact; });
     for (const Row& row : reproduced(paper, laboratory.experiments(), 1).rows) {
       EXPECT_EQ(row.verdict, Verdict::holds)
-          << paper.name << " " << row.figure.name << ": " << row.answer->priced;
+          << paper.name << " " << row.figure.name << ": " << row.answer->ours;
       EXPECT_FALSE(row.answer->band) << "there is nothing estimated in it";
       ++exact;
     }
@@ -143,6 +145,40 @@ TEST(Summary, CountsWhatTheRowsSay) {
   EXPECT_EQ(pair(summary.direction), std::pair(3, 4));
   EXPECT_EQ(summary.unexplained, 1);
   EXPECT_EQ(summary.not_compared, 1);
+}
+
+TEST(Papers, WhatIsMeasuredIsComparedOnceItWas) {
+  Paper paper = load_paper("kurnosov");
+  std::erase_if(paper.figures,
+                [](const Figure& one) { return one.name.find("-here") == std::string::npos; });
+  ASSERT_EQ(paper.figures.size(), 2U);
+  const auto verdicts = [&paper](const Measurements& measured) {
+    std::vector<Verdict> all;
+    for (const Row& row : reproduced(paper, kurnosov_experiments(), 1, measured).rows) {
+      all.push_back(row.verdict);
+    }
+    return all;
+  };
+  EXPECT_THAT(verdicts({}), ElementsAre(Verdict::not_compared, Verdict::not_compared));
+  EXPECT_THAT(verdicts({{2, {1.1, {}}}, {4, {0.9, {}}}}),
+              ElementsAre(Verdict::misses, Verdict::holds));
+}
+
+TEST(Measured, RatiosAreOfRounds) {
+  contest::Result result;
+  for (const double ns : {100.0, 50.0, 25.0}) {
+    contest::EntryResult entry;
+    for (int round = 1; round <= 40; ++round) entry.ns.push_back(ns * round);
+    result.entries.push_back(entry);
+  }
+  // Two rounds in which something else had the machine: the twentieth that the band leaves out.
+  result.entries[1].ns[3] *= 10;
+  result.entries[1].ns[9] *= 10;
+  const Measurements measured = measurements_of(result);
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_DOUBLE_EQ(measured.at(2).ours, 0.5);
+  EXPECT_DOUBLE_EQ(measured.at(2).band->high, 0.5);
+  EXPECT_DOUBLE_EQ(measured.at(4).ours, 0.25);
 }
 
 TEST(Papers, ABandIsThatOfItsSeed) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "reproduce/measured.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/text.h"
+#include "contest/protocol_bcast.h"
+#include "contest/scale.h"
+#include "node/bcast_pipelined.h"
+
+namespace huddle::reproduce {
+namespace {
+
+using node::PipelinedBcast;
+
+constexpr int ranks = 2;
+constexpr int fragment_cells = 2;
+constexpr std::size_t message = 4 << 20;
+// One buffer is what the others are held against.
+constexpr std::array buffers = {1, 2, 4};
+
+}  // namespace
+
+contest::Contest few_buffers(const machine::Topology& topology, const std::vector<int>& pus) {
+  const std::vector<int> of_ranks = {pus[0], pus[1]};
+  const node::Seats seats = node::seats(topology, of_ranks);
+  contest::Contest contest{.name = "broadcast of 4M through few buffers",
+                           .seating = {ranks, of_ranks},
+                           .bytes = message,
+                           .entries = {},
+                           .judgements = {}};
+  for (const int count : buffers) {
+    const PipelinedBcast::Parameters parameters{
+        {{node::Shape::Kind::flat, 1}}, node::page_bytes, count * fragment_cells, 1};
+    contest.entries.push_back(
+        {.name = counted(count, "buffer"),
+         .contender = std::make_unique<contest::ProtocolBcast<PipelinedBcast>>(
+             seats, contest.seating.crowded(), parameters,
+             PipelinedBcast::Plan{0, fragment_cells, memory::CopyKernel::plain}),
+         .calls = 1,
+         .stretches = contest::Scale{}.single_calls(message)});
+  }
+  return contest;
+}
+
+Measurements measurements_of(const contest::Result& result) {
+  Measurements measurements;
+  const std::vector<double>& one_ns = result.entries.front().ns;
+  for (std::size_t entry = 1; entry < buffers.size(); ++entry) {
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < one_ns.size(); ++round) {
+      ratios.push_back(result.entries[entry].ns[round] / one_ns[round]);
+    }
+    measurements.emplace(buffers[entry], answer_of(std::move(ratios)));
+  }
+  return measurements;
+}
+
+}  // namespace huddle::reproduce
