@@ -39,7 +39,7 @@ class ReproduceCommand : public Command {
            "  huddle reproduce kurnosov\n"
            "  huddle reproduce kurnosov --measure  two of its rows on this machine, too\n"
            "  huddle reproduce zhang --seed 7      other draws of the estimates\n"
-           "  huddle reproduce --json | jq '.papers[].figures[] | select(.verdict == \"misses\")'";
+           "  huddle reproduce --json | jq '.papers[].figures[] | [.name, .verdict]'";
   }
 
   void declare(Options& options) override {
@@ -87,6 +87,12 @@ class ReproduceCommand : public Command {
     watcher.end();
     watcher.finish();
     if (interrupt.requested()) interrupt.die();
+    if (result.switched_away > 0) {
+      console.note(
+          fmt::format("note: something else took a rank's processor {} times; on a busy "
+                      "machine what is measured says little",
+                      result.switched_away));
+    }
     return reproduce::measurements_of(result);
   }
 
