@@ -101,6 +101,7 @@ std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_distance_command();
 std::unique_ptr<Command> make_schedule_command();
 std::unique_ptr<Command> make_sim_command();
+std::unique_ptr<Command> make_reproduce_command();
 std::unique_ptr<Command> make_paths_command();
 std::unique_ptr<Command> make_ucx_command();
 

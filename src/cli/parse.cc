@@ -444,6 +444,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_distance_command());
   commands.push_back(make_schedule_command());
   commands.push_back(make_sim_command());
+  commands.push_back(make_reproduce_command());
   commands.push_back(make_paths_command());
   commands.push_back(make_ucx_command());
   commands.push_back(make_config_command());

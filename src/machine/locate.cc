@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* site_folder = "/etc/huddle/machines/";
 
 // Below the prefix of an installation or a build.
-constexpr const char* installed_folder = "share/huddle/machines/";
+constexpr const char* data_folder = "share/huddle";
 // As deep as lib/x86_64-linux-gnu/huddle lies in its prefix.
 constexpr int most_levels_below_prefix = 3;
 
@@ -51,17 +51,6 @@ fs::path own_file() {
   return fs::read_symlink("/proc/self/exe", unreadable);
 }
 
-// Empty where nothing is installed around this code.
-std::string own_folder() {
-  fs::path folder = own_file().parent_path();
-  for (int level = 0; level < most_levels_below_prefix; ++level) {
-    folder = folder.parent_path();
-    std::error_code ignored;
-    if (fs::is_directory(folder / installed_folder, ignored)) return folder / installed_folder;
-  }
-  return std::string();
-}
-
 std::vector<NamedMachine> machines_in(const std::string& folder) {
   std::vector<NamedMachine> machines;
   std::error_code unreadable;
@@ -75,6 +64,17 @@ std::vector<NamedMachine> machines_in(const std::string& folder) {
 std::string file_name(const Topology& topology) { return fingerprint(topology) + ".toml"; }
 
 }  // namespace
+
+std::string installed_folder(std::string_view of_what) {
+  fs::path folder = own_file().parent_path();
+  for (int level = 0; level < most_levels_below_prefix; ++level) {
+    folder = folder.parent_path();
+    const fs::path data = folder / data_folder / of_what / "";
+    std::error_code ignored;
+    if (fs::is_directory(data, ignored)) return data.string();
+  }
+  return std::string();
+}
 
 std::string user_machine_file(const Topology& topology) {
   const std::string folder = user_folder();
@@ -95,7 +95,8 @@ std::vector<std::string> machine_file_candidates(const Topology& topology) {
 
 std::vector<NamedMachine> named_machines() {
   std::map<std::string, std::string> found;
-  for (const std::string& folder : {user_folder(), std::string(site_folder), own_folder()}) {
+  for (const std::string& folder :
+       {user_folder(), std::string(site_folder), installed_folder("machines")}) {
     for (NamedMachine& machine : machines_in(folder)) {
       found.emplace(std::move(machine.name), std::move(machine.path));
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/discover.h"
@@ -26,6 +27,10 @@ Machine generic_machine(const Topology& topology);
 std::vector<std::string> machine_file_candidates(const Topology& topology);
 // Where `huddle calibrate` writes for its user: the first of them.
 std::string user_machine_file(const Topology& topology);
+
+// Where data lie that come with huddle: "machines", "papers". Ends with a slash; empty where
+// nothing of the kind is installed around this code.
+std::string installed_folder(std::string_view of_what);
 
 // A machine file that is found by its name, which is the file's without ".toml".
 struct NamedMachine {

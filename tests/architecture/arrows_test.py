@@ -39,8 +39,9 @@ MAY_SEE = {
     "launch": {"base", "settings", "heap", "doctor"},
     "bench": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team", "mpi",
               "launch"},
+    "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "path", "world", "node", "select", "bench"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
-            "world", "node", "select", "profile", "launch", "bench"},
+            "world", "node", "select", "profile", "launch", "bench", "reproduce"},
     "manual": {"base", "settings", "cli"},
 }
 

@@ -52,6 +52,12 @@ TEST_F(Locate, ANamedFileWins) {
   EXPECT_EQ(load_machine(folder_ / "named.toml", topology_).path, folder_ / "named.toml");
 }
 
+TEST(InstalledFolder, IsThatOfTheBuild) {
+  EXPECT_TRUE(installed_folder("papers").ends_with("share/huddle/papers/"));
+  EXPECT_TRUE(std::filesystem::exists(installed_folder("machines") + "songshan.toml"));
+  EXPECT_EQ(installed_folder("nothing of the kind"), "");
+}
+
 std::string path_of(const std::string& name) {
   for (const NamedMachine& machine : named_machines()) {
     if (machine.name == name) return machine.path;

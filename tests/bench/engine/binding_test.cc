@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(ContestSeating, GivesEachRankAProcessorWhereThereAreEnough) {
+TEST(BenchBinding, GivesEachRankAProcessorWhereThereAreEnough) {
   const Binding binding{2, {4, 6, 8}};
   EXPECT_FALSE(binding.crowded());
   EXPECT_THAT(binding.pus_of(1), ElementsAre(6));
@@ -20,7 +20,7 @@ TEST(ContestSeating, GivesEachRankAProcessorWhereThereAreEnough) {
   EXPECT_EQ(text(binding), "2 ranks, one each on cpus 4, 6");
 }
 
-TEST(ContestSeating, LetsAllRunOnAllWhereThereAreNotEnough) {
+TEST(BenchBinding, LetsAllRunOnAllWhereThereAreNotEnough) {
   const Binding binding{3, {4, 6}};
   EXPECT_TRUE(binding.crowded());
   EXPECT_THAT(binding.pus_of(2), ElementsAre(4, 6));
@@ -29,7 +29,7 @@ TEST(ContestSeating, LetsAllRunOnAllWhereThereAreNotEnough) {
   EXPECT_EQ(text(Binding{2, {0}}), "2 ranks on 1 cpu");
 }
 
-TEST(ContestSeating, SaysWhichProcessorsCannotBeHad) {
+TEST(BenchBinding, SaysWhichProcessorsCannotBeHad) {
   constexpr int far_beyond = 100000;
   try {
     run_on({far_beyond});

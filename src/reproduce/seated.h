@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Ranks on processors of a machine, and what things cost them.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "machine/cost.h"
+#include "node/seats.h"
+#include "select/prices.h"
+
+namespace huddle::reproduce {
+
+struct Seated {
+  // The machine has to outlive it.
+  Seated(const machine::Machine& machine, std::vector<int> pus)
+      : model(machine),
+        seats(node::seats(machine.topology, std::move(pus))),
+        prices(model, seats) {}
+  // One on every processor.
+  explicit Seated(const machine::Machine& machine) : Seated(machine, machine.topology.pus.cpus()) {}
+  // Prices refer to the seats that they were made with.
+  Seated(const Seated&) = delete;
+  Seated& operator=(const Seated&) = delete;
+
+  machine::CostModel model;
+  node::Seats seats;
+  select::Prices prices;
+};
+
+}  // namespace huddle::reproduce
