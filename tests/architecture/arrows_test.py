@@ -29,7 +29,7 @@ MAY_SEE = {
     "ucx": {"base", "machine", "doctor"},
     "calibrate": {"base", "memory", "machine"},
     "path": {"base", "memory"},
-    "world": {"base", "memory", "path"},
+    "world": {"base", "memory", "machine", "path"},
     "node": {"base", "memory", "machine", "path", "world"},
     "select": {"base", "memory", "machine", "path", "world", "node"},
     "team": {"base", "memory", "machine", "path", "world", "node", "select"},
