@@ -40,7 +40,7 @@ class TeamOperation final : public Contender {
  private:
   Occasion occasion(const Here& here, int call) const;
   void run_chosen(team::Team& team, const Occasion& at) const;
-  team::Call call(const Occasion& at) const;
+  select::Call call(const Occasion& at) const;
 
   Calls calls_;
   Task task_;

@@ -32,6 +32,7 @@ MAY_SEE = {
     "world": {"base", "memory", "machine", "path"},
     "node": {"base", "memory", "machine", "path", "world"},
     "select": {"base", "memory", "machine", "path", "world", "node"},
+    "predict": {"base", "memory", "machine", "world", "node", "select"},
     "team": {"base", "memory", "machine", "path", "world", "node", "select"},
     "api": {"base", "settings", "memory", "machine", "world", "node", "select", "team"},
     "mpi": {"base", "settings", "memory", "heap", "machine", "world", "node", "select", "team"},
@@ -40,7 +41,7 @@ MAY_SEE = {
     "launch": {"base", "settings", "heap", "doctor"},
     "versus": {"base", "memory", "calibrate", "select", "doctor", "mpi", "contest", "launch"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
-            "world", "node", "select", "profile", "contest", "launch", "versus"},
+            "world", "node", "select", "predict", "profile", "contest", "launch", "versus"},
     "manual": {"base", "settings", "cli"},
 }
 

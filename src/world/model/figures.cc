@@ -33,8 +33,8 @@ std::vector<CpuSet> groups_of(const Topology& topology, std::string_view level) 
 // How many of these lie in a group of that level; nothing where they do not lie inside.
 int how_many_in(const std::vector<CpuSet>& inner, const std::vector<CpuSet>& outer) {
   const CpuSet& group = outer.front();
-  return static_cast<int>(
-      std::count_if(inner.begin(), inner.end(), [&](const CpuSet& one) { return group.contains(one); }));
+  return static_cast<int>(std::count_if(inner.begin(), inner.end(),
+                                        [&](const CpuSet& one) { return group.contains(one); }));
 }
 
 // Where each node's memory is local.
@@ -137,7 +137,8 @@ void Figures::find_caches() {
       caches_.push_back(std::move(cache));
     }
     if (is_missed) {
-      not_derived_.push_back(fmt::format("what an {} carries: no [[copy]] of several that fits", level.name));
+      not_derived_.push_back(
+          fmt::format("what an {} carries: no [[copy]] of several that fits", level.name));
     }
     inner_bytes = static_cast<double>(level.bytes.front());
   }
@@ -240,14 +241,15 @@ double Figures::copy_ns(int rank, const Side& from, const Side& to, std::size_t 
     return side.where == Side::Where::own_cache ? side.which : way(rank, side.which).level;
   };
   const auto near = [&](const Side& side) {
-    return side.where == Side::Where::memory && controller_of_[static_cast<std::size_t>(rank)] ==
-                                                    controller_of_[static_cast<std::size_t>(side.which)]
+    return side.where == Side::Where::memory &&
+                   controller_of_[static_cast<std::size_t>(rank)] ==
+                       controller_of_[static_cast<std::size_t>(side.which)]
                ? 127
                : detail(side);
   };
   const std::uint64_t key = static_cast<std::uint64_t>(bytes) << 32U |
-                            static_cast<std::uint64_t>(kernel) << 28U | code_of(to, near(to)) << 14U |
-                            code_of(from, near(from));
+                            static_cast<std::uint64_t>(kernel) << 28U |
+                            code_of(to, near(to)) << 14U | code_of(from, near(from));
   const auto [known, is_new] = known_.try_emplace(key, 0);
   if (is_new) known->second = fresh_copy_ns(rank, from, to, bytes, kernel);
   return known->second;
@@ -262,8 +264,8 @@ double Figures::fresh_copy_ns(int rank, const Side& from, const Side& to, std::s
            controller_of_[static_cast<std::size_t>(side.which)];
   };
   const auto farther = [&](int peer) {
-    if (copy.peer == copy.copier || model_.line_ns(copy.copier, pu(peer)) >
-                                        model_.line_ns(copy.copier, copy.peer)) {
+    if (copy.peer == copy.copier ||
+        model_.line_ns(copy.copier, pu(peer)) > model_.line_ns(copy.copier, copy.peer)) {
       copy.peer = pu(peer);
     }
   };
@@ -281,10 +283,10 @@ double Figures::fresh_copy_ns(int rank, const Side& from, const Side& to, std::s
   double memory_ns = 0;
   const auto memory = [&](const Side& side) {
     const auto source = is_far(side) ? machine::Source::far_memory : machine::Source::near_memory;
-    memory_ns = std::max(memory_ns, model_.copy_ns({.bytes = copy.bytes,
-                                                    .copier = pu(rank),
-                                                    .peer = pu(side.which),
-                                                    .source = source}));
+    memory_ns = std::max(
+        memory_ns,
+        model_.copy_ns(
+            {.bytes = copy.bytes, .copier = pu(rank), .peer = pu(side.which), .source = source}));
   };
   switch (from.where) {
     case Side::Where::own_cache:

@@ -112,7 +112,7 @@ class Figures {
   std::vector<std::vector<int>> caches_of_;
   std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, of its caches: a copy inside one
   std::vector<Resource> resources_;
-  std::vector<int> controller_of_;               // by rank, of its memory; -1: not known
+  std::vector<int> controller_of_;                // by rank, of its memory; -1: not known
   std::vector<std::vector<int>> memory_ways_of_;  // by rank: between its caches and any memory
   int path_resource_ = -1;
   std::vector<std::string> not_derived_;

@@ -23,9 +23,8 @@ Holdings::Pieces::iterator Holdings::cut(Pieces& pieces, std::int64_t line) {
 }
 
 bool Holdings::has(const Piece& piece, int cache) const {
-  return std::any_of(piece.holders.begin(), piece.holders.end(), [&](const Holder& holder) {
-    return holder.cache == cache && is_in(holder);
-  });
+  return std::any_of(piece.holders.begin(), piece.holders.end(),
+                     [&](const Holder& holder) { return holder.cache == cache && is_in(holder); });
 }
 
 int Holdings::own_cache_with(const Piece& piece, int rank) const {
@@ -63,7 +62,8 @@ void Holdings::take_in(Piece& piece, int rank, std::uint64_t bytes) {
     std::erase_if(piece.holders, [&](const Holder& holder) { return !is_in(holder); });
     std::uint64_t& taken = taken_in_[static_cast<std::size_t>(cache)];
     // A piece is gone when its first line is; one that is larger than the cache is never in it.
-    piece.holders.push_back({cache, taken + figures_.caches()[static_cast<std::size_t>(cache)].bytes});
+    piece.holders.push_back(
+        {cache, taken + figures_.caches()[static_cast<std::size_t>(cache)].bytes});
     taken += bytes;
   }
 }

@@ -50,7 +50,8 @@ class Holdings {
     std::vector<std::uint64_t> readers;  // ranks that have had it since it was written
     std::vector<Holder> holders;
   };
-  using Pieces = std::map<std::int64_t, Piece>;  // by first line, without gaps where they were asked
+  using Pieces =
+      std::map<std::int64_t, Piece>;  // by first line, without gaps where they were asked
 
   Pieces& pieces_of(Place place) {
     return pieces_[static_cast<std::size_t>(place.owner) * 4 +
@@ -94,7 +95,7 @@ class Holdings {
   }
 
   const Figures& figures_;
-  std::vector<Pieces> pieces_;            // by owner, then by region
+  std::vector<Pieces> pieces_;           // by owner, then by region
   std::vector<std::uint64_t> taken_in_;  // by cache: bytes so far
 };
 

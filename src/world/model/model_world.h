@@ -101,7 +101,7 @@ struct Outcome {
     return lines_between[static_cast<std::size_t>(from) * ns.size() + static_cast<std::size_t>(to)];
   }
   std::vector<std::size_t> lines_between;
-  std::vector<std::string> levels;         // from the inside out; the last is the whole machine
+  std::vector<std::string> levels;          // from the inside out; the last is the whole machine
   std::vector<std::size_t> lines_by_level;  // where both met
 
   struct Resource {

@@ -68,7 +68,8 @@ int Run::next_to_leave() const {
 int Run::next() {
   while (!error_) {
     const double ready_ns = ready_.empty() ? Sharing::never : ready_.begin()->first;
-    if (const double end_ns = sharing_.next_end_ns(); end_ns < Sharing::never && end_ns <= ready_ns) {
+    if (const double end_ns = sharing_.next_end_ns();
+        end_ns < Sharing::never && end_ns <= ready_ns) {
       const int rank = sharing_.finish_next();
       of(rank).clock_ns = end_ns;
       ready_.insert({end_ns, rank});
@@ -92,7 +93,8 @@ void Run::give_way() {
 
 void Run::catch_up(int rank) {
   const std::pair<double, int> mine{of(rank).clock_ns, rank};
-  const bool is_behind = (ready_.empty() || mine < *ready_.begin()) && mine.first < sharing_.next_end_ns();
+  const bool is_behind =
+      (ready_.empty() || mine < *ready_.begin()) && mine.first < sharing_.next_end_ns();
   if (is_behind) return;
   ready_.insert(mine);
   give_way();
@@ -242,8 +244,8 @@ void Run::wake(Line& written) {
     }
     for (const Awaited& each : one.awaited) std::erase(line(each.flag).waiting, rank);
     if (job_.traced) {
-      spans_.push_back(
-          {rank, Span::Kind::wait, one.clock_ns, std::max(one.clock_ns, had_ns), 0, held->flag.owner});
+      spans_.push_back({rank, Span::Kind::wait, one.clock_ns, std::max(one.clock_ns, had_ns), 0,
+                        held->flag.owner});
     }
     one.clock_ns = std::max(one.clock_ns, had_ns);
     one.awaited.clear();

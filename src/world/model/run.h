@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One run of a modelled job: the ranks' clocks, who goes on next, the lines of flags, and the copies
-// that are under way.
+// One run of a modelled job: the ranks' clocks, who goes on next, the lines of flags, and the
+// copies that are under way.
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ class Run {
   // Until one of them holds; returns which.
   int await(int rank, std::span<const Awaited> awaited);
   // Joined: `left` is read as well, and the other is `from`.
-  void copy(int rank, Place to, Place from, std::size_t bytes, memory::CopyKernel kernel, bool takes,
-            std::optional<Place> left = std::nullopt);
+  void copy(int rank, Place to, Place from, std::size_t bytes, memory::CopyKernel kernel,
+            bool takes, std::optional<Place> left = std::nullopt);
   void copy_by_path(int rank, Place to, Place from, std::size_t bytes);
   void own(int rank, Place place, std::size_t bytes);
   void expose(int rank, Place at, Place what);
@@ -90,7 +90,9 @@ class Run {
   static std::size_t slot(Place flag) {
     return flag.offset % Holdings::line_bytes / sizeof(Sequence);
   }
-  bool is_held(const Awaited& one) { return one.until.holds(line(one.flag).values[slot(one.flag)]); }
+  bool is_held(const Awaited& one) {
+    return one.until.holds(line(one.flag).values[slot(one.flag)]);
+  }
 
   // Whose turn it is: of those that are ready and the copies that end, the earliest.
   int next();

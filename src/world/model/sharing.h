@@ -26,9 +26,11 @@ class Sharing {
   // gb_per_s of each resource; infinity: it holds nobody back.
   explicit Sharing(std::vector<double> gb_per_s);
 
-  // At `now_ns` the copy of that number begins, of so many bytes. Alone it takes so long. pre: now_ns
-  // is not before what was said last, alone_ns > 0, bytes > 0, and the copy is not under way.
-  void begin(int copy, double now_ns, double bytes, double alone_ns, const std::vector<Load>& loads);
+  // At `now_ns` the copy of that number begins, of so many bytes. Alone it takes so long. pre:
+  // now_ns is not before what was said last, alone_ns > 0, bytes > 0, and the copy is not under
+  // way.
+  void begin(int copy, double now_ns, double bytes, double alone_ns,
+             const std::vector<Load>& loads);
   // When the next copy is through, as long as none begins before; never: none is under way.
   double next_end_ns();
   // Takes that one out, at that time, and returns its number; of several the lowest.
