@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "cli/node_choice.h"
 #include "machine/discover.h"
 #include "node/seats.h"
+#include "predict/predict.h"
 #include "select/model_error.h"
 
 namespace huddle::cli {
@@ -69,6 +72,8 @@ class ExplainCommand : public Command {
                  fmt::format("to what the launcher binds ranks: {}; core",
                              fmt::join(binding_words(), ", ")));
     options.complete("--bind", Value::word, binding_words());
+    options.flag("--simulate", simulate_,
+                 "beside each what its protocol takes in a modelled world");
     options.flag("--all", all_, "show every candidate, not the ten cheapest");
     options.flag("--json", json_, "print everything as JSON");
   }
@@ -97,6 +102,18 @@ class ExplainCommand : public Command {
     return subject;
   }
 
+  static std::function<double(const select::Candidate&)> simulation(
+      select::Request request, const node::Seats& seats, const machine::Machine& machine,
+      const select::Provision& provision) {
+    if (std::set<int>(seats.pus.begin(), seats.pus.end()).size() < seats.pus.size()) {
+      throw UsageError("ranks that share a core are not simulated: leave --simulate out");
+    }
+    return [request, seats, machine, provision](const select::Candidate& candidate) {
+      const machine::CostModel model(machine);
+      return predict::predict({request, seats, provision, model}, candidate.plan).all_ns();
+    };
+  }
+
   Explained explained_for(const Context& context, const select::Request& request) const {
     const picture::Subject subject = subject_of(context);
     const machine::Machine& machine = subject.machine;
@@ -109,8 +126,12 @@ class ExplainCommand : public Command {
     const node::Seats seats = node::seats(topology, bound_processors(ranks, groups));
     const machine::CostModel model(machine);
     NodeChoice choice = node_choice(context, request, seats, model, is_here);
-    return {std::move(choice.explanation), seats.pus, subject, bind_, choice.has_heap,
-            select::model_error(machine)};
+    Explained explained{std::move(choice.explanation), seats.pus, subject, bind_, choice.has_heap,
+                        select::model_error(machine)};
+    if (simulate_)
+      explained.simulated_ns =
+          simulation(explained.explanation.request, seats, machine, choice.provision);
+    return explained;
   }
 
   std::string operation_, size_;
@@ -118,6 +139,7 @@ class ExplainCommand : public Command {
   DescribedMachine described_;
   int ranks_ = 0;
   bool all_ = false;
+  bool simulate_ = false;
   bool json_ = false;
 };
 

@@ -52,6 +52,7 @@ class Figures {
   const Way& way(int from, int to) const {
     return ways_[static_cast<std::size_t>(from) * pus_.size() + static_cast<std::size_t>(to)];
   }
+  double shortest_way_ns() const { return shortest_way_ns_; }
   // Of Way::level: the topology's, and the whole machine.
   const std::vector<std::string>& levels() const { return levels_; }
 
@@ -108,6 +109,7 @@ class Figures {
   machine::GroupIndex index_;
   std::vector<std::string> levels_;
   std::vector<Way> ways_;
+  double shortest_way_ns_ = 0;
   std::vector<Cache> caches_;
   std::vector<std::vector<int>> caches_of_;
   std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, of its caches: a copy inside one

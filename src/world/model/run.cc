@@ -111,7 +111,8 @@ void Run::finish_work(int rank) {
       spans_.push_back({rank, Span::Kind::copy, begin_ns, me.clock_ns,
                         static_cast<std::size_t>(me.work.bytes), rank});
     }
-    me.looks_since_ns.reset();
+    // Nobody looks ahead of so much.
+    if (me.clock_ns - begin_ns > figures_.shortest_way_ns()) me.looks_since_ns.reset();
   }
   me.work.alone_ns = me.work.bytes = 0;
   me.work.loads.clear();
@@ -209,7 +210,6 @@ Sequence Run::look(int rank, Place flag) {
 void Run::put(int rank, Place flag, Sequence value) {
   finish_work(rank);
   catch_up(rank);
-  of(rank).looks_since_ns.reset();
   Line& it = line(flag);
   take_over(rank, it);
   it.values[slot(flag)] = value;

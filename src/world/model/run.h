@@ -76,7 +76,8 @@ class Run {
   struct Rank {
     double clock_ns = 0;
     Work work;
-    // Looks that follow each other overlap: the processor looks ahead. When the first one began.
+    // Looks that follow each other overlap, also over stores and short copies: the processor looks
+    // ahead. When the first one began.
     std::optional<double> looks_since_ns;
     std::vector<Awaited> awaited;  // while it waits
     double waits_since_ns = 0;
