@@ -71,7 +71,8 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
     const auto bytes = select::protocol_for(plan, setting(rank)).shared_bytes();
     counted.sizes.shared = std::max(counted.sizes.shared, round_up(bytes, node::apart_bytes));
   }
-  counted.sizes.input = counted.sizes.output = request.bytes;
+  // Pieces of no bytes may begin a piece further on.
+  counted.sizes.input = counted.sizes.output = request.bytes + team.provision.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
     counted.body = [&, so_many](world::counting::CountingWorld& w) {
       auto protocol = select::protocol_for(plan, setting(w.rank()));
@@ -100,10 +101,20 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   }
 }
 
+// Where flags of several writers lie in one line, who gets it from whom depends on who is first: it
+// is another one in a world without time.
+bool has_lines_of_several_writers(const select::Plan& plan) {
+  if (const auto* tree = std::get_if<select::TreeBarrierPlan>(&plan)) {
+    return tree->parameters.flags_per_line > 1;
+  }
+  const auto* dissemination = std::get_if<select::DisseminationPlan>(&plan);
+  return dissemination != nullptr && dissemination->parameters.flags_per_line > 1;
+}
+
 void expect_lines_as_counted(int ranks, const Request& request) {
   const Team team(machine_named("songshan"), ranks);
   for (const select::Candidate& one : team.candidates(request)) {
-    if (select::is_direct(one.plan)) continue;
+    if (select::is_direct(one.plan) || has_lines_of_several_writers(one.plan)) continue;
     std::visit(
         [&](const auto& plan) {
           if constexpr (requires(world::counting::CountingWorld & w,
@@ -144,13 +155,19 @@ TEST(Predict, MoreBytesAreNeverCheaper) {
 }
 
 TEST(Predict, MoreRanksAreNeverCheaper) {
-  for (const Operation operation : {Operation::barrier, Operation::bcast, Operation::gather}) {
+  struct Case {
+    Request request;
+    std::string_view algorithm;
+  };
+  for (const Case& one : {Case{{Operation::barrier, 0, 1}, "dissemination"},
+                          Case{{Operation::bcast, 1U << 20U, 1}, "segmented"},
+                          Case{{Operation::gather, 1U << 20U, 1}, "direct"}}) {
     double last_ns = 0;
-    for (const int ranks : {2, 4, 8, 16, 32}) {
+    for (const int ranks : {4, 8, 16, 32}) {
       const Team team(machine_named("songshan"), ranks);
-      const Request request{operation, operation == Operation::barrier ? 0U : 1U << 20U, 1};
-      const double ns = team.ns(request);
-      EXPECT_GE(ns, last_ns) << select::name(operation) << " on " << ranks << " ranks";
+      const double ns =
+          team.ns(one.request, select::chosen(team.candidates(one.request), one.algorithm).plan);
+      EXPECT_GE(ns, last_ns) << one.algorithm << " on " << ranks << " ranks";
       last_ns = ns;
     }
   }

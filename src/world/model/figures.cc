@@ -214,14 +214,22 @@ void Figures::find_memory() {
 
 void Figures::find_path() {
   double gb_per_s = 0;
-  bool is_of_several = false;
   for (const machine::PathCurve& curve : model_.machine().paths) {
-    if (curve.path != path::cma.name) continue;
+    if (curve.path != path::cma.name || curve.copiers < path_copiers_) continue;
     const double bytes = curve.curve.bytes.back();
-    gb_per_s = std::max(gb_per_s, curve.copiers * bytes / machine::time_at(curve.curve, bytes));
-    is_of_several = is_of_several || curve.copiers > 1;
+    gb_per_s = curve.copiers * bytes / path_ns_of(bytes, curve.copiers);
+    path_copiers_ = curve.copiers;
   }
-  if (is_of_several) path_resource_ = add_resource("the kernel's copies", gb_per_s);
+  if (path_copiers_ > 1) path_resource_ = add_resource("the kernel's copies", gb_per_s);
+}
+
+double Figures::path_ns_of(double bytes, int copiers) const {
+  return model_.path_ns(path::cma.name, bytes, copiers - 1);
+}
+
+double Figures::path_load_bytes(std::size_t bytes) const {
+  const double each_ns = path_ns_of(static_cast<double>(bytes), path_copiers_) / path_copiers_;
+  return each_ns * resources_[static_cast<std::size_t>(path_resource_)].gb_per_s;
 }
 
 double Figures::path_ns(std::size_t bytes) const {

@@ -89,12 +89,15 @@ class Figures {
   void loads_of_write(int rank, const Side& to, int owner, std::size_t bytes,
                       memory::CopyKernel kernel, Add add) const;
   int path_resource() const { return path_resource_; }
+  // What such a copy asks of it: as much as so many together have shown that each takes of it.
+  double path_load_bytes(std::size_t bytes) const;
 
  private:
   void find_ways();
   void find_caches();
   void find_memory();
   void find_path();
+  double path_ns_of(double bytes, int copiers) const;
   template <class Add>
   void loads_of_side(int rank, const Side& side, double bytes, Add add) const;
   template <class Add>
@@ -117,6 +120,7 @@ class Figures {
   std::vector<int> controller_of_;                // by rank, of its memory; -1: not known
   std::vector<std::vector<int>> memory_ways_of_;  // by rank: between its caches and any memory
   int path_resource_ = -1;
+  int path_copiers_ = 1;  // the most that were measured together
   std::vector<std::string> not_derived_;
   mutable std::unordered_map<std::uint64_t, double> known_;
 };

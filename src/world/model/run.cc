@@ -396,7 +396,7 @@ void Run::copy_by_path(int rank, Place to, Place from, std::size_t bytes) {
   work.alone_ns = before_ns + alone_ns;
   work.bytes += static_cast<double>(bytes);
   if (figures_.path_resource() >= 0) {
-    add_load(rank, figures_.path_resource(), static_cast<double>(bytes));
+    add_load(rank, figures_.path_resource(), figures_.path_load_bytes(bytes));
   }
 }
 
