@@ -87,7 +87,7 @@ double Comparison::agreeing() const {
 }
 
 void NodeSim::declare(Options& options) {
-  options.text("--bind", bind_, "LIST",
+  options.text("--bind", bind_, "WORD",
                fmt::format("inside a node: processors of the ranks, 0-3,8; or {}; core",
                            fmt::join(binding_words(), ", ")));
   options.complete("--bind", Value::word, binding_words());
@@ -152,9 +152,7 @@ Comparison NodeSim::comparison(const Context& context, int ranks) const {
       for (const std::size_t bytes : compared_bytes) {
         const bool moves = operation != select::Operation::barrier;
         if (!moves && bytes != compared_bytes.front()) continue;
-        const select::Request request{.operation = operation,
-                                      .bytes = moves ? bytes : 0,
-                                      .element_bytes = reduces(operation) ? sizeof(double) : 1};
+        const select::Request request = select::request_of(operation, moves ? bytes : 0, number);
         const NodeChoice choice = node_choice(context, request, seats, model, false);
         if (choice.explanation.candidates.empty()) continue;
         const select::Candidate& chosen = select::chosen(choice.explanation);

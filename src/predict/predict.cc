@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ struct Made {
   Call call;
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
+  std::vector<node::Block> blocks = {};  // what a reduction to blocks refers to
 };
 
 constexpr int root = 0;
@@ -61,13 +63,18 @@ Made made(const select::Request& request, const memory::Reduction& reduction, in
       return {Call{.operation = operation, .count = count, .reduction = &reduction, .root = root},
               bytes, bytes};
     case Operation::reduce_scatter_block: {
-      const auto parts = static_cast<std::size_t>(ranks);
-      const std::size_t block = (count + parts - 1) / parts;
-      return {Call{.operation = operation,
-                   .count = block * parts,
-                   .reduction = &reduction,
-                   .incoming = Blocks::even(block)},
-              bytes, block * request.element_bytes};
+      Made result{Call{.operation = operation, .count = count, .reduction = &reduction}, bytes, 0};
+      std::size_t at = 0;
+      for (int one = 0; one < ranks; ++one) {
+        const std::size_t end =
+            count * static_cast<std::size_t>(one + 1) / static_cast<std::size_t>(ranks);
+        result.blocks.push_back({static_cast<std::ptrdiff_t>(at), end - at});
+        at = end;
+      }
+      result.call.incoming = Blocks::listed(result.blocks);
+      const auto mine = static_cast<std::size_t>(rank);
+      result.output_bytes = result.blocks[mine].bytes * request.element_bytes;
+      return result;
     }
     case Operation::allgather:
       return {exchange(Blocks::only(rank, bytes), even), bytes, all};

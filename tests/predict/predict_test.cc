@@ -72,7 +72,8 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
     counted.sizes.shared = std::max(counted.sizes.shared, round_up(bytes, node::apart_bytes));
   }
   // Pieces of no bytes may begin a piece further on.
-  counted.sizes.input = counted.sizes.output = request.bytes + team.provision.pipelined_bcast.cell_bytes * 64;
+  counted.sizes.input = counted.sizes.output =
+      request.bytes + team.provision.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
     counted.body = [&, so_many](world::counting::CountingWorld& w) {
       auto protocol = select::protocol_for(plan, setting(w.rank()));

@@ -18,6 +18,7 @@
 #include "select/bcast.h"
 #include "select/candidate.h"
 #include "select/explain.h"
+#include "select/floor.h"
 #include "select/reduce.h"
 #include "select/size_class.h"
 
