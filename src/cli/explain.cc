@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <functional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -15,113 +17,18 @@
 #include "cli/command.h"
 #include "cli/described_machine.h"
 #include "cli/explain_report.h"
-#include "cli/heap_choice.h"
 #include "cli/machine_in_question.h"
-#include "doctor/sibling_probe.h"
+#include "cli/node_choice.h"
 #include "machine/discover.h"
 #include "node/seats.h"
-#include "select/choice.h"
+#include "predict/predict.h"
 #include "select/model_error.h"
-#include "select/provision.h"
-#include "select/size_class.h"
 
 namespace huddle::cli {
 namespace {
 
 // More than any machine with one memory has; trees of more take minutes.
 constexpr int most_ranks = 4096;
-
-select::Operation operation_named(const std::string& word) {
-  if (word.empty()) {
-    throw UsageError("explain what? One of: " +
-                     fmt::format("{}", fmt::join(select::operation_names, ", ")));
-  }
-  if (const auto operation = select::operation_named(word)) return *operation;
-  const std::vector<std::string> names(select::operation_names.begin(),
-                                       select::operation_names.end());
-  const std::string guess = did_you_mean(collective_word(word), names);
-  throw UsageError(
-      fmt::format("unknown collective '{}'{}", word,
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
-}
-
-// Elements of reductions are doubles, as those of the benchmarks.
-std::size_t element_bytes_of(select::Operation operation) {
-  return select::reduces(operation) ? sizeof(double) : 1;
-}
-
-select::Request request_of(const std::string& operation_word, const std::string& size_word) {
-  const select::Operation operation = operation_named(operation_word);
-  if (operation == select::Operation::barrier) {
-    if (size_word.empty()) return {operation, 0, 1};
-    throw UsageError("a barrier moves nothing: leave SIZE out");
-  }
-  if (size_word.empty()) {
-    throw UsageError(fmt::format("{} of how much? Say it: huddle explain {} 64K", operation_word,
-                                 operation_word));
-  }
-  const auto bytes = size_from(size_word);
-  if (!bytes) {
-    throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", size_word));
-  }
-  return {operation, *bytes, element_bytes_of(operation)};
-}
-
-// The smallest array of a rank that others have to reach.
-std::size_t shown_bytes(const select::Request& request, int ranks) {
-  switch (request.operation) {
-    case select::Operation::barrier:
-      return 0;
-    case select::Operation::bcast:
-    case select::Operation::reduce:
-    case select::Operation::allreduce:
-    case select::Operation::reduce_scatter:
-    case select::Operation::reduce_scatter_block:
-    case select::Operation::scan:
-    case select::Operation::exscan:
-    case select::Operation::allgather:
-    case select::Operation::allgatherv:
-    case select::Operation::gather:
-    case select::Operation::gatherv:
-      return request.bytes;
-    case select::Operation::alltoall:
-    case select::Operation::alltoallv:
-    case select::Operation::alltoallw:
-    case select::Operation::scatter:
-    case select::Operation::scatterv:
-      return static_cast<std::size_t>(ranks) * request.bytes;
-  }
-  return 0;
-}
-
-// Why ranks of this machine cannot read each other's memory; empty where they can.
-std::string reading_refusal() {
-  try {
-    const int error = doctor::probe_siblings({.allow_tracers = true}).memory_read;
-    return error == 0 ? "" : fmt::format("process_vm_readv is refused: {}", std::strerror(error));
-  } catch (const FailureError& error) {
-    return error.what();
-  }
-}
-
-// As a team on these seats would choose, whose arrays of `least_heap_block` bytes and more lie in
-// its heap.
-select::Explanation explanation_of(select::Request request, const node::Seats& seats,
-                                   const machine::CostModel& model,
-                                   const select::Provision& provision,
-                                   std::size_t least_heap_block) {
-  const bool is_in_heap = provision.heap_refusal.empty() && seats.ranks() > 1 &&
-                          shown_bytes(request, seats.ranks()) >= least_heap_block;
-  if (!is_in_heap) return select::explain(request, seats, model, provision);
-  select::Request of_class = request;
-  of_class.bytes = select::largest_in(select::size_class_of(request.bytes));
-  const auto choice = select::choose(of_class, seats, model, provision);
-  request.mapped = choice && choice->where_mapped;
-  select::Explanation explanation = select::explain(request, seats, model, provision);
-  if (!request.mapped) return explanation;
-  for (select::Candidate& candidate : explanation.candidates) candidate.ns += choice->asking_ns;
-  return explanation;
-}
 
 class ExplainCommand : public Command {
  public:
@@ -165,12 +72,14 @@ class ExplainCommand : public Command {
                  fmt::format("to what the launcher binds ranks: {}; core",
                              fmt::join(binding_words(), ", ")));
     options.complete("--bind", Value::word, binding_words());
+    options.flag("--simulate", simulate_,
+                 "beside each what its protocol takes in a modelled world");
     options.flag("--all", all_, "show every candidate, not the ten cheapest");
     options.flag("--json", json_, "print everything as JSON");
   }
 
   ExitCode run(const Context& context) override {
-    const Explained explained = explained_for(context, request_of(operation_, size_));
+    const Explained explained = explained_for(context, node_request("explain", operation_, size_));
     const Console& console = context.console;
     console.print(json_ ? explain_json(explained) : explain_text(explained, all_, console));
     return ExitCode::fine;
@@ -193,6 +102,18 @@ class ExplainCommand : public Command {
     return subject;
   }
 
+  static std::function<double(const select::Candidate&)> simulation(
+      select::Request request, const node::Seats& seats, const machine::Machine& machine,
+      const select::Provision& provision) {
+    if (std::set<int>(seats.pus.begin(), seats.pus.end()).size() < seats.pus.size()) {
+      throw UsageError("ranks that share a core are not simulated: leave --simulate out");
+    }
+    return [request, seats, machine, provision](const select::Candidate& candidate) {
+      const machine::CostModel model(machine);
+      return predict::predict({request, seats, provision, model}, candidate.plan).all_ns();
+    };
+  }
+
   Explained explained_for(const Context& context, const select::Request& request) const {
     const picture::Subject subject = subject_of(context);
     const machine::Machine& machine = subject.machine;
@@ -204,19 +125,13 @@ class ExplainCommand : public Command {
     const int ranks = ranks_ > 0 ? ranks_ : core_count(topology);
     const node::Seats seats = node::seats(topology, bound_processors(ranks, groups));
     const machine::CostModel model(machine);
-    select::Provision provision = select::provision(seats, model, select::usual_queue_bytes);
-    const bool has_heap = wants_heap(context, machine);
-    provision.forcing = select::Forcing(settings::find(context.settings, "algo").value);
-    if (has_heap) provision.heap_refusal.clear();
-    if (is_here) provision.direct_refusal = reading_refusal();
-    const auto least_heap_block =
-        size_from(settings::find(context.settings, "heap-block").value).value_or(0);
-    return {explanation_of(request, seats, model, provision, least_heap_block),
-            seats.pus,
-            subject,
-            bind_,
-            has_heap,
-            select::model_error(machine)};
+    NodeChoice choice = node_choice(context, request, seats, model, is_here);
+    Explained explained{std::move(choice.explanation), seats.pus, subject, bind_, choice.has_heap,
+                        select::model_error(machine)};
+    if (simulate_)
+      explained.simulated_ns =
+          simulation(explained.explanation.request, seats, machine, choice.provision);
+    return explained;
   }
 
   std::string operation_, size_;
@@ -224,6 +139,7 @@ class ExplainCommand : public Command {
   DescribedMachine described_;
   int ranks_ = 0;
   bool all_ = false;
+  bool simulate_ = false;
   bool json_ = false;
 };
 

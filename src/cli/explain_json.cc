@@ -24,10 +24,14 @@ std::string explain_json(const Explained& explained) {
   document["heap"] = explained.has_heap;
   document["mapped"] = explained.explanation.request.mapped;
   document["model_error"] = explained.error;
-  const std::size_t ties = near_ties(by_cost(explained.explanation.candidates), explained.error);
+  const auto by_ns = by_cost(explained.explanation.candidates);
+  const std::size_t ties = near_ties(by_ns, explained.error);
   Json& candidates = document["candidates"];
   const auto chosen = std::find(candidates.begin(), candidates.end(), document["chosen"]);
-  for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i]["near_tie"] = i < ties;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    candidates[i]["near_tie"] = i < ties;
+    if (explained.simulated_ns) candidates[i]["simulated_ns"] = explained.simulated_ns(by_ns[i]);
+  }
   if (chosen != candidates.end()) document["chosen"] = *chosen;
   return json_text(document);
 }

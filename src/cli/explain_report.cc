@@ -102,13 +102,19 @@ std::vector<Shown> all_of(const std::vector<select::Candidate>& candidates, std:
   return all;
 }
 
-std::string table_of(const std::vector<Shown>& rows, int columns) {
-  Table table({"could run", "predicted", "ratio"}, {});
+using Simulated = std::function<double(const select::Candidate&)>;
+
+std::string table_of(const std::vector<Shown>& rows, const Simulated& simulated_ns, int columns) {
+  Table::Row heading = {"could run", "predicted", "ratio"};
+  if (simulated_ns) heading.emplace_back("simulated");
+  Table table(heading, {});
   for (const Shown& row : rows) {
     const select::Candidate& candidate = *row.candidate;
-    table.add({in_words(candidate, row.ways), time_text(candidate.ns),
-               fmt::format("{}{:.2f}", row.is_tie ? "~ " : "",
-                           candidate.ns / rows.front().candidate->ns)});
+    Table::Row cells = {
+        in_words(candidate, row.ways), time_text(candidate.ns),
+        fmt::format("{}{:.2f}", row.is_tie ? "~ " : "", candidate.ns / rows.front().candidate->ns)};
+    if (simulated_ns) cells.push_back(time_text(simulated_ns(candidate)));
+    table.add(std::move(cells));
   }
   return table.text(columns);
 }
@@ -150,7 +156,7 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
   if (!buffers.empty()) text += wrap("", buffers, 0, columns);
   text += "\n";
   const std::vector<Shown> rows = all ? all_of(candidates, ties) : few_of(candidates, ties);
-  text += table_of(rows, columns);
+  text += table_of(rows, explained.simulated_ns, columns);
   const std::size_t in_rows = candidates_in(rows);
   if (in_rows < candidates.size()) {
     text += wrap("",

@@ -4,6 +4,7 @@
 // What `huddle explain` prints.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Explained {
   std::string binding = {};     // to what ranks are bound, as --bind has it
   bool has_heap = false;        // the ranks share one
   double error = 0;             // of predictions on this machine, as a share
+  // What the protocol takes in a modelled world; empty where that was not asked for.
+  std::function<double(const select::Candidate&)> simulated_ns = {};
 };
 
 // all: every candidate; otherwise the cheapest few.

@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/fabric_options.h"
 #include "cli/net_call.h"
+#include "cli/node_sim.h"
 #include "cli/progress.h"
 #include "cli/sim_report.h"
 #include "doctor/run_program.h"
@@ -52,24 +53,30 @@ class SimCommand : public Command {
  public:
   std::string name() const override { return "sim"; }
   std::string summary() const override {
-    return "what a collective between nodes would take on a fabric";
+    return "what a collective would take, inside a node or between nodes";
   }
   std::string description() const override {
-    return "Simulates the algorithms of a collective between nodes, one rank a node, on a fabric "
-           "that a file describes: how long it takes and where the time goes, how many rounds it "
-           "has, and how much the fullest link carries. Neither the fabric nor its nodes need be "
-           "here. SIZE is what one rank has, of an exchange (allgather, alltoall, gather, scatter) "
-           "one block of it, as in 64, 8K or 1.5M.";
+    return "Without --fabric: runs the protocol that 'explain' chooses inside a node, on a model "
+           "of "
+           "the machine that a file describes, and tells how long each rank takes, which lines go "
+           "how far and what is busy. With --fabric: simulates the algorithms of a collective "
+           "between nodes, one rank a node: how long each takes and where the time goes, how many "
+           "rounds it has, and how much the fullest link carries. Neither the machine nor the "
+           "fabric need be here. SIZE is what one rank has, of an exchange (allgather, alltoall, "
+           "gather, scatter) one block of it, as in 64, 8K or 1.5M.";
   }
   std::string examples() const override {
-    return "  huddle sim --fabric machines/fabrics/dragonfly.toml allgather 8K -n 256\n"
+    return "  huddle sim allreduce 4M -n 64 --machine epyc-2x64-estimate\n"
+           "  huddle sim bcast 64K -n 16 --algorithm segmented --trace bcast.json\n"
+           "  huddle sim --against-prices --machine songshan\n"
+           "  huddle sim --fabric machines/fabrics/dragonfly.toml allgather 8K -n 256\n"
            "  huddle sim --fabric machines/fabrics/fat-tree-2to1.toml allgather:ring 120K \\\n"
            "             -n 1024 --placement random:1\n"
            "  huddle sim --fabric /etc/slurm/topology.conf --machine FILE allgather 64K\n"
            "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n"
            "\n"
            "A fabric is a TOML file of huddle's (examples: machines/fabrics) or Slurm's "
-           "topology.conf. What the simulator models and what it leaves out: "
+           "topology.conf. What the simulators model and what they leave out: docs/model.md, "
            "docs/records/0027-simulated-networks.md.";
   }
 
@@ -79,17 +86,22 @@ class SimCommand : public Command {
     options.positional("SIZE", size_, "bytes: 64, 8K, 1.5M; not for a barrier");
     fabric_.declare(options);
     options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "N",
-                   "how many, one a node; else all nodes");
+                   "how many; else one a core, or with --fabric one a node");
     call_.declare(options);
     options.text(
         "--with", judge_, "JUDGE",
         "have SimGrid run the same, too (slow): simgrid; simgrid-in-order, whose cards send "
         "one round after the other; smpi, with the algorithms of its own MPI");
     options.complete("--with", Value::word, {sim::judge_names.begin(), sim::judge_names.end()});
+    node_.declare(options);
     options.flag("--json", json_, "print everything as JSON");
   }
 
   ExitCode run(const Context& context) override {
+    if (!fabric_.given() && judge_.empty()) {
+      node_.run(context, {operation_, size_, ranks_, json_});
+      return ExitCode::fine;
+    }
     check_words();
     Simulated simulated;
     const std::vector<net::Algorithm> algorithms = algorithms_from(operation_);
@@ -195,6 +207,7 @@ class SimCommand : public Command {
 
   std::string operation_, size_, judge_;
   FabricOptions fabric_;
+  NodeSim node_;
   NetCallOptions call_;
   int ranks_ = 0;
   bool json_ = false;

@@ -13,6 +13,7 @@
 #include "select/bcast.h"
 #include "select/direct.h"
 #include "select/exchange.h"
+#include "select/floor.h"
 #include "select/reduce.h"
 
 namespace huddle::select {
@@ -88,6 +89,12 @@ void drop_unpriced(std::vector<Candidate>& list) {
   if (!std::all_of(list.begin(), list.end(), has_none)) std::erase_if(list, has_none);
 }
 
+// The order of those that are below stays, by less than any figure is exact to.
+double no_less(double ns, double least_ns) {
+  constexpr double hardly = 1e-6;
+  return ns >= least_ns ? ns : std::max(ns, least_ns * (1 - hardly * (1 - ns / least_ns)));
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates(const Request& request, const node::Seats& seats,
@@ -98,6 +105,8 @@ std::vector<Candidate> candidates(const Request& request, const node::Seats& sea
     one.add(list, prices, provision, request);
   }
   drop_unpriced(list);
+  const double least_ns = memory_ns(request, seats, model);
+  for (Candidate& one : list) one.ns = no_less(one.ns, least_ns);
   return list;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 
 namespace huddle::select {
 namespace {
@@ -85,6 +87,95 @@ double floor_ns(const Request& request, const node::Seats& seats, const machine:
   // Small blocks are better read at once, and what outgrows a cache is better read in blocks.
   return std::max(line_ns, std::min(in.blocks * read_ns(in.bytes, seats, model),
                                     read_ns(in.blocks * in.bytes, seats, model)));
+}
+
+namespace {
+
+// Of one rank: what it hands in, and what it wants.
+struct Data {
+  double in_bytes = 0;
+  double out_bytes = 0;
+};
+
+Data data_of(const Request& request, int rank, int ranks) {
+  const auto bytes = static_cast<double>(request.bytes);
+  const double all = bytes * ranks;
+  const bool is_root = rank == 0;
+  switch (regular_form(request.operation)) {
+    case Operation::barrier:
+      return {};
+    case Operation::bcast:
+      return {is_root ? bytes : 0, is_root ? 0 : bytes};
+    case Operation::reduce:
+      return {bytes, is_root ? bytes : 0};
+    case Operation::allreduce:
+    case Operation::scan:
+    case Operation::exscan:
+      return {bytes, bytes};
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+      return {bytes, bytes / ranks};
+    case Operation::allgather:
+    case Operation::allgatherv:
+      return {bytes, all};
+    case Operation::alltoall:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+      return {all, all};
+    case Operation::gather:
+    case Operation::gatherv:
+      return {bytes, is_root ? all : 0};
+    case Operation::scatter:
+    case Operation::scatterv:
+      return {is_root ? all : 0, bytes};
+  }
+  return {};
+}
+
+// The innermost level with a group that holds all of a node.
+std::string_view level_of(const machine::Topology& topology, const machine::CpuSet& node) {
+  for (const machine::Level& level : topology.levels) {
+    for (const machine::CpuSet& group : level.groups) {
+      if (group.contains(node)) return level.name;
+    }
+  }
+  return machine::whole_machine;
+}
+
+}  // namespace
+
+// A copy reads what it copies, and reads and writes back what it replaces: three streams, which all
+// of a node's cores together carry at the pace of their copies.
+double memory_ns(const Request& request, const node::Seats& seats,
+                 const machine::CostModel& model) {
+  if (is_known_to_pairs_only(request.operation)) return 0;
+  struct Share {
+    double copied_bytes = 0;
+    int ranks = 0;
+  };
+  const machine::Topology& topology = model.machine().topology;
+  std::map<const machine::NumaNode*, Share> shares;
+  for (int rank = 0; rank < seats.ranks(); ++rank) {
+    const Data data = data_of(request, rank, seats.ranks());
+    Share& share = shares[home_node(topology, seats.pus[static_cast<std::size_t>(rank)])];
+    share.copied_bytes += (data.in_bytes + 2 * data.out_bytes) / 3;
+    ++share.ranks;
+  }
+  double longest_ns = 0;
+  for (const auto& [node, share] : shares) {
+    const machine::CpuSet& cpus = node == nullptr ? topology.pus : node->cpus;
+    int cores = 0;
+    for (const int pu : first_pu_of_cores(topology)) cores += cpus.contains(pu) ? 1 : 0;
+    if (cores == 0 || share.copied_bytes <= 0) continue;
+    const double of_rank = share.copied_bytes / share.ranks;
+    const double ns = model.copy_ns({.bytes = of_rank,
+                                     .copier = cpus.first(),
+                                     .peer = cpus.first(),
+                                     .others = cores - 1,
+                                     .others_share = level_of(topology, cpus)});
+    longest_ns = std::max(longest_ns, ns * share.ranks / std::max(cores, share.ranks));
+  }
+  return longest_ns;
 }
 
 }  // namespace huddle::select

@@ -15,4 +15,8 @@ namespace huddle::select {
 // take in at least, from the nearest peer.
 double floor_ns(const Request& request, const node::Seats& seats, const machine::CostModel& model);
 
+// What the memory of the busiest node takes for what its ranks hand in and want, all together, at
+// the pace of the caches where those hold it. 0 where only pairs know how much that is.
+double memory_ns(const Request& request, const node::Seats& seats, const machine::CostModel& model);
+
 }  // namespace huddle::select

@@ -17,14 +17,17 @@
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/slot_exchange.h"
+#include "select/call.h"
 #include "select/candidate.h"
-#include "team/call.h"
+#include "select/run_plan.h"
 #include "team/ground.h"
 #include "team/outlook.h"
 #include "team/reach.h"
 #include "world/hardware/hardware.h"
 
 namespace huddle::team {
+
+using select::Call;
 
 // A protocol and the memory that it works in.
 template <class Protocol>
@@ -89,18 +92,16 @@ class Engine {
   Ready ready(const select::PushedPlan& plan);
   Ready ready(const node::DoublingExchange::Plan& plan);
 
-  Instance<node::PairExchange>& pairs();
-  Instance<node::DirectExchange>& direct_exchange();
-
+  // What makes a protocol of this rank.
+  select::Setting setting() const { return {seats_, provision_, association_, ground_.rank()}; }
   // `make` returns the protocol.
   template <class Make>
   auto set_up(Make make);
-  // Both: set up where it is used for the first time; `arguments` make the protocol.
-  template <class Protocol, class... Arguments>
-  Instance<Protocol>& at_hand(Slot<Protocol>& slot, const Arguments&... arguments);
-  template <class Plan, class Protocol, class Make>
-  Instance<Protocol>& at_hand(std::vector<Planned<Plan, Protocol>>& list, const Plan& plan,
-                              Make make);
+  // Both: the plan's, set up where it is used for the first time.
+  template <class Protocol, class Plan>
+  Instance<Protocol>& at_hand(Slot<Protocol>& slot, const Plan& plan);
+  template <class Plan, class Protocol>
+  Instance<Protocol>& at_hand(std::vector<Planned<Plan, Protocol>>& list, const Plan& plan);
 
   Ground& ground_;
   const node::Seats& seats_;

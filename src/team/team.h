@@ -14,11 +14,11 @@
 
 #include "memory/reduction.h"
 #include "node/blocks.h"
+#include "select/call.h"
 #include "select/candidate.h"
 #include "select/explain.h"
 #include "team/agree.h"
 #include "team/bootstrap.h"
-#include "team/call.h"
 #include "team/context.h"
 #include "team/engine.h"
 #include "team/ground.h"

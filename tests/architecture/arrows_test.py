@@ -29,9 +29,10 @@ MAY_SEE = {
     "ucx": {"base", "machine", "doctor"},
     "calibrate": {"base", "memory", "machine"},
     "path": {"base", "memory"},
-    "world": {"base", "memory", "path"},
+    "world": {"base", "memory", "machine", "path"},
     "node": {"base", "memory", "machine", "path", "world"},
     "select": {"base", "memory", "machine", "path", "world", "node"},
+    "predict": {"base", "memory", "machine", "world", "node", "select"},
     "team": {"base", "memory", "machine", "path", "world", "node", "select"},
     "api": {"base", "settings", "memory", "machine", "world", "node", "select", "team"},
     "mpi": {"base", "settings", "memory", "heap", "machine", "world", "node", "select", "team"},
@@ -41,7 +42,7 @@ MAY_SEE = {
               "launch"},
     "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "path", "world", "node", "select", "bench"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
-            "world", "node", "select", "profile", "launch", "bench", "reproduce"},
+            "world", "node", "select", "predict", "profile", "launch", "bench", "reproduce"},
     "manual": {"base", "settings", "cli"},
 }
 

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 
 #include "program.h"
@@ -80,9 +84,78 @@ TEST(Sim, PlacementCounts) {
   EXPECT_EQ(ns("random:3"), ns("random:3"));
 }
 
+const std::string songshan = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
+
+TEST(SimInsideANode, RunsWhatExplainChooses) {
+  const std::vector<std::string> question = {"bcast", "64K", "-n", "8", "--machine", songshan};
+  std::vector<std::string> explain = question;
+  explain.insert(explain.begin(), "explain");
+  explain.push_back("--json");
+  const json chosen = json::parse(Program().run(explain).out)["chosen"];
+  const json document = sim_json(question);
+  EXPECT_EQ(document["algorithm"], chosen["algorithm"]);
+  EXPECT_EQ(document["parameters"], chosen["parameters"]);
+  EXPECT_EQ(document["rank_ns"].size(), 8U);
+  double last_ns = 0;
+  for (const json& ns : document["rank_ns"]) last_ns = std::max(last_ns, ns.get<double>());
+  EXPECT_EQ(document["simulated_ns"], last_ns);
+  const Ran ran = sim(question);
+  EXPECT_THAT(ran.out, AllOf(StartsWith("bcast of 64K on 8 ranks: simulated "),
+                             HasSubstr("The busiest: "), HasSubstr("memory of 0-7")));
+}
+
+TEST(SimInsideANode, SaysTheSameTwice) {
+  std::vector<std::string> words = {"allreduce", "256K",   "-n",    "32",
+                                    "--machine", songshan, "--json"};
+  EXPECT_EQ(sim(words).out, sim(words).out);
+}
+
+TEST(SimInsideANode, TracesForPerfetto) {
+  const Program program;
+  const std::string trace = testing::TempDir() + "/huddle-sim-trace.json";
+  const Ran ran =
+      sim({"bcast:pipelined", "64K", "-n", "4", "--machine", songshan, "--trace", trace});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  std::ifstream file(trace);
+  const json document = json::parse(file);
+  int copies = 0;
+  for (const json& event : document["traceEvents"]) copies += event["name"] == "copy" ? 1 : 0;
+  EXPECT_GE(copies, 4);
+  std::filesystem::remove(trace);
+}
+
+TEST(SimInsideANode, HoldsPricesAgainstProtocols) {
+  const std::string small = HUDDLE_SOURCE_DIR "/machines/dawning-4000a.toml";
+  const json document = sim_json({"--against-prices", "--machine", small});
+  int agreeing = 0;
+  for (const json& point : document["points"]) {
+    const double ratio = point["simulated_ns"].get<double>() / point["predicted_ns"].get<double>();
+    agreeing += ratio <= 1.5 && ratio >= 1 / 1.5 ? 1 : 0;
+  }
+  EXPECT_NEAR(document["agreeing"].get<double>(),
+              static_cast<double>(agreeing) / static_cast<double>(document["points"].size()), 1e-9);
+  EXPECT_THAT(sim({"--against-prices", "--machine", small}).out, HasSubstr(" within 1.5 times"));
+}
+
+TEST(SimInsideANode, IsAColumnOfExplain) {
+  const Ran ran =
+      Program().run({"explain", "barrier", "-n", "8", "--machine", songshan, "--simulate"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("simulated"));
+}
+
+TEST(SimInsideANode, RefusesWhatCannotBe) {
+  expect_error({"bcast", "8", "-n", "64", "--machine", songshan}, 2, "64 ranks on 32 cores");
+  expect_error({"bcast", "8", "--bind", "0-3,99", "--machine", songshan}, 3, "no processor 99");
+  expect_error({"bcast", "8", "--algorithm", "pipelind", "--machine", songshan}, 2, "did you mean");
+  expect_error({"bcats", "8", "--machine", songshan}, 2, "did you mean");
+  expect_error({"bcast", "8", "--machine", songshan, "--trace", "/proc/none/trace.json"}, 1,
+               "/proc/none");
+  expect_error({"--against-prices", "bcast", "8", "--machine", songshan}, 2, "leave OPERATION");
+}
+
 TEST(Sim, RefusesWhatCannotBeWithOneError) {
   expect_error({}, 2, "simulate what?");
-  expect_error({"allgather", "8"}, 2, "on which fabric?");
   expect_error({"--fabric", dragonfly, "allgather"}, 2, "of how much?");
   expect_error({"--fabric", dragonfly, "allgather", "much"}, 2, "'much' is no size");
   expect_error({"--fabric", dragonfly, "allgather:rign", "8"}, 2, "did you mean");

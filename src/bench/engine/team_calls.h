@@ -28,7 +28,7 @@ class TeamBarrier {
     if (plan_ && here.ranks > 1) ready_ = here.team->ready_by(*plan_);
   }
   void pass(const RankContext& here) {
-    static constexpr team::Call call;
+    static constexpr select::Call call;
     if (ready_) {
       here.team->run_by(*ready_, call);
     } else {

@@ -16,8 +16,8 @@ using select::Operation;
 std::size_t numbers_in(const CallData& at) { return at.bytes / sizeof(double); }
 
 // What moves in blocks.
-team::Call exchange(const CallData& at, Operation operation, const Blocks& outgoing,
-                    const Blocks& incoming) {
+select::Call exchange(const CallData& at, Operation operation, const Blocks& outgoing,
+                      const Blocks& incoming) {
   return {.operation = operation,
           .input = at.input,
           .output = at.output,
@@ -137,7 +137,7 @@ void TeamOperation::run_chosen(team::Team& team, const CallData& at) const {
   refuse();
 }
 
-team::Call TeamOperation::call(const CallData& at) const {
+select::Call TeamOperation::call(const CallData& at) const {
   const Operation operation = calls_.operation;
   const bool is_root = at.rank == at.root;
   const Blocks even = Blocks::even(at.bytes);

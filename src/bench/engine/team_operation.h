@@ -40,7 +40,7 @@ class TeamOperation final : public Implementation {
  private:
   CallData occasion(const RankContext& here, int call) const;
   void run_chosen(team::Team& team, const CallData& at) const;
-  team::Call call(const CallData& at) const;
+  select::Call call(const CallData& at) const;
 
   Calls calls_;
   TestData task_;

@@ -10,10 +10,10 @@
 #include "node/blocks.h"
 #include "select/operation.h"
 
-namespace huddle::team {
+namespace huddle::select {
 
 struct Call {
-  select::Operation operation = select::Operation::barrier;
+  Operation operation = Operation::barrier;
   const void* input = nullptr;
   void* output = nullptr;
   // Elements of a reduction, all of them; bytes of anything else: of what moves in blocks, of a
@@ -31,4 +31,4 @@ struct Call {
   std::size_t element_bytes() const { return reduction == nullptr ? 1 : reduction->element_bytes; }
 };
 
-}  // namespace huddle::team
+}  // namespace huddle::select

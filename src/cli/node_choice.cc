@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/node_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/heap_choice.h"
+#include "doctor/sibling_probe.h"
+#include "select/choice.h"
+#include "select/size_class.h"
+
+namespace huddle::cli {
+namespace {
+
+std::string_view verb(std::string_view command) { return command == "sim" ? "simulate" : command; }
+
+select::Operation operation_named(std::string_view command, const std::string& word) {
+  if (word.empty()) {
+    throw UsageError(fmt::format("{} what? One of: {}", verb(command),
+                                 fmt::join(select::operation_names, ", ")));
+  }
+  if (const auto operation = select::operation_named(word)) return *operation;
+  const std::vector<std::string> names(select::operation_names.begin(),
+                                       select::operation_names.end());
+  const std::string guess = did_you_mean(collective_word(word), names);
+  throw UsageError(
+      fmt::format("unknown collective '{}'{}", word,
+                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+}
+
+// Elements of reductions are doubles, as those of the benchmarks.
+std::size_t element_bytes_of(select::Operation operation) {
+  return select::reduces(operation) ? sizeof(double) : 1;
+}
+
+// The smallest array of a rank that others have to reach.
+std::size_t shown_bytes(const select::Request& request, int ranks) {
+  switch (request.operation) {
+    case select::Operation::barrier:
+      return 0;
+    case select::Operation::bcast:
+    case select::Operation::reduce:
+    case select::Operation::allreduce:
+    case select::Operation::reduce_scatter:
+    case select::Operation::reduce_scatter_block:
+    case select::Operation::scan:
+    case select::Operation::exscan:
+    case select::Operation::allgather:
+    case select::Operation::allgatherv:
+    case select::Operation::gather:
+    case select::Operation::gatherv:
+      return request.bytes;
+    case select::Operation::alltoall:
+    case select::Operation::alltoallv:
+    case select::Operation::alltoallw:
+    case select::Operation::scatter:
+    case select::Operation::scatterv:
+      return static_cast<std::size_t>(ranks) * request.bytes;
+  }
+  return 0;
+}
+
+// Why ranks of this machine cannot read each other's memory; empty where they can.
+std::string reading_refusal() {
+  try {
+    const int error = doctor::probe_siblings({.allow_tracers = true}).memory_read;
+    return error == 0 ? "" : fmt::format("process_vm_readv is refused: {}", std::strerror(error));
+  } catch (const FailureError& error) {
+    return error.what();
+  }
+}
+
+// As a team on these seats would choose, whose arrays of `least_heap_block` bytes and more lie in
+// its heap.
+select::Explanation explanation_of(select::Request request, const node::Seats& seats,
+                                   const machine::CostModel& model,
+                                   const select::Provision& provision,
+                                   std::size_t least_heap_block) {
+  const bool is_in_heap = provision.heap_refusal.empty() && seats.ranks() > 1 &&
+                          shown_bytes(request, seats.ranks()) >= least_heap_block;
+  if (!is_in_heap) return select::explain(request, seats, model, provision);
+  select::Request of_class = request;
+  of_class.bytes = select::largest_in(select::size_class_of(request.bytes));
+  const auto choice = select::choose(of_class, seats, model, provision);
+  request.mapped = choice && choice->where_mapped;
+  select::Explanation explanation = select::explain(request, seats, model, provision);
+  if (!request.mapped) return explanation;
+  for (select::Candidate& candidate : explanation.candidates) candidate.ns += choice->asking_ns;
+  return explanation;
+}
+
+}  // namespace
+
+select::Request node_request(std::string_view command, const std::string& operation_word,
+                             const std::string& size_word) {
+  const select::Operation operation = operation_named(command, operation_word);
+  if (operation == select::Operation::barrier) {
+    if (size_word.empty()) return {operation, 0, 1};
+    throw UsageError("a barrier moves nothing: leave SIZE out");
+  }
+  if (size_word.empty()) {
+    throw UsageError(
+        fmt::format("{0} of how much? Say it: huddle {1} {0} 64K", operation_word, command));
+  }
+  const auto bytes = size_from(size_word);
+  if (!bytes) {
+    throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", size_word));
+  }
+  return {operation, *bytes, element_bytes_of(operation)};
+}
+
+NodeChoice node_choice(const Context& context, const select::Request& request,
+                       const node::Seats& seats, const machine::CostModel& model, bool is_here) {
+  NodeChoice choice{{},
+                    select::provision(seats, model, select::usual_queue_bytes),
+                    wants_heap(context, model.machine())};
+  choice.provision.forcing = select::Forcing(settings::find(context.settings, "algo").value);
+  if (choice.has_heap) choice.provision.heap_refusal.clear();
+  if (is_here) choice.provision.direct_refusal = reading_refusal();
+  const auto least_heap_block =
+      size_from(settings::find(context.settings, "heap-block").value).value_or(0);
+  choice.explanation = explanation_of(request, seats, model, choice.provision, least_heap_block);
+  return choice;
+}
+
+}  // namespace huddle::cli

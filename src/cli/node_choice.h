@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A collective inside a node as it is asked about on a command line, and what a team would choose.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/command.h"
+#include "machine/cost.h"
+#include "node/seats.h"
+#include "select/explain.h"
+#include "select/provision.h"
+
+namespace huddle::cli {
+
+// Throws UsageError in the words of that command. Elements of reductions are doubles.
+select::Request node_request(std::string_view command, const std::string& operation_word,
+                             const std::string& size_word);
+
+struct NodeChoice {
+  select::Explanation explanation;
+  select::Provision provision;
+  bool has_heap = false;
+};
+
+// What a team on these seats would do, with the settings of this command line. is_here: the model
+// is of this machine, so it is known what the system lets ranks do.
+NodeChoice node_choice(const Context& context, const select::Request& request,
+                       const node::Seats& seats, const machine::CostModel& model, bool is_here);
+
+}  // namespace huddle::cli

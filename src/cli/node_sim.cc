@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/node_sim.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/binding.h"
+#include "cli/machine_in_question.h"
+#include "cli/node_choice.h"
+#include "cli/table.h"
+#include "cli/wrap.h"
+#include "machine/discover.h"
+#include "predict/predict.h"
+#include "select/algorithm.h"
+
+namespace huddle::cli {
+namespace {
+
+using machine::CpuSet;
+using machine::Topology;
+
+constexpr int widest = 100;
+
+// Where the ranks sit: by a word that launchers know, or on the listed processors in their order.
+std::vector<int> seated(const std::string& bind, int ranks, const Topology& topology) {
+  const int cores = core_count(topology);
+  const bool is_list = !bind.empty() && bind.find_first_not_of("0123456789,-") == std::string::npos;
+  const CpuSet listed = is_list ? CpuSet::parse(bind) : CpuSet();
+  if (const CpuSet gone = without(listed, topology.pus); !gone.empty()) {
+    throw InputError(fmt::format("--bind: this machine has no processor {}", gone.text()));
+  }
+  const int places = is_list ? listed.count() : cores;
+  const int all = ranks > 0 ? ranks : places;
+  if (all > std::min(places, cores)) {
+    throw UsageError(fmt::format("{} ranks on {} cores: ranks that share a core are not simulated",
+                                 all, std::min(places, cores)));
+  }
+  if (is_list) return {listed.begin(), listed.begin() + all};
+  std::vector<int> pus =
+      bound_processors(all, binding_groups(bind.empty() ? "core" : bind, topology, topology.pus));
+  if (std::set<int>(pus.begin(), pus.end()).size() < pus.size()) {
+    throw UsageError(fmt::format("--bind {}: ranks that share a core are not simulated", bind));
+  }
+  return pus;
+}
+
+// By this algorithm, as cheap as it can be; by the one that would run where none is named.
+select::Candidate candidate_of(const NodeChoice& choice, const std::string& algorithm) {
+  const select::Explanation& explanation = choice.explanation;
+  if (explanation.candidates.empty()) throw UsageError(because_there_is_none(explanation));
+  if (algorithm.empty()) return select::chosen(explanation);
+  for (const select::Candidate& one : by_cost(explanation.candidates)) {
+    if (algorithm_name(one.plan) == algorithm) return one;
+  }
+  std::vector<std::string> names;
+  for (const select::Algorithm& one :
+       select::algorithms(explanation.request.operation, choice.provision)) {
+    names.emplace_back(one.name);
+  }
+  const std::string_view operation = name(explanation.request.operation);
+  if (std::find(names.begin(), names.end(), algorithm) != names.end()) {
+    throw UsageError(fmt::format("{} cannot serve this {}", algorithm, operation));
+  }
+  const std::string guess = did_you_mean(algorithm, names);
+  throw UsageError(
+      fmt::format("{} knows no algorithm '{}'{}", operation, printable(algorithm),
+                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+}
+
+// A simulation of more than this takes longer than anybody waits for: so many pieces are moved.
+constexpr double longest_compared_ns = 50e6;
+constexpr std::array<std::size_t, 5> compared_bytes = {8, 4096, 65536, 1 << 20, 16 << 20};
+
+}  // namespace
+
+double Comparison::agreeing() const {
+  const auto agree =
+      std::count_if(points.begin(), points.end(), [](const Compared& one) { return one.agrees(); });
+  return points.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(points.size());
+}
+
+void NodeSim::declare(Options& options) {
+  options.text("--bind", bind_, "WORD",
+               fmt::format("inside a node: processors of the ranks, 0-3,8; or {}; core",
+                           fmt::join(binding_words(), ", ")));
+  options.complete("--bind", Value::word, binding_words());
+  options.text("--algorithm", algorithm_, "NAME", "inside a node: in place of what is chosen");
+  options.text("--trace", trace_, "FILE", "inside a node: a trace for Perfetto");
+  options.flag("--against-prices", against_prices_,
+               "inside a node: every operation beside its predicted time");
+  for (const char* const mine : {"--bind", "--algorithm", "--trace", "--against-prices"}) {
+    options.exclude("--fabric", mine);
+  }
+}
+
+void NodeSim::run(const Context& context, const Words& words) const {
+  const Console& console = context.console;
+  if (against_prices_) {
+    if (!words.operation.empty()) {
+      throw UsageError("--against-prices is of every operation: leave OPERATION and SIZE out");
+    }
+    const Comparison compared = comparison(context, words.ranks);
+    console.print(words.json ? comparison_json(compared) : comparison_text(compared, console));
+    return;
+  }
+  const NodeSimulated result = simulated(context, words);
+  if (!trace_.empty()) write_text(predict::trace_json(result.outcome), trace_);
+  console.print(words.json ? node_sim_json(result) : node_sim_text(result, console));
+}
+
+NodeSimulated NodeSim::simulated(const Context& context, const Words& words) const {
+  const std::size_t colon = words.operation.find(':');
+  const std::string algorithm =
+      colon == std::string::npos ? algorithm_ : words.operation.substr(colon + 1);
+  select::Request request = node_request("sim", words.operation.substr(0, colon), words.size);
+  const MachineInQuestion machine =
+      machine_in_question(context, machine::discover_this_machine().topology);
+  const machine::Machine& described = machine.loaded.machine;
+  const node::Seats seats =
+      node::seats(described.topology, seated(bind_, words.ranks, described.topology));
+  const machine::CostModel model(described);
+  const NodeChoice choice = node_choice(context, request, seats, model, machine.is_here());
+  NodeSimulated result{
+      choice.explanation.request, described.name, seats.pus, candidate_of(choice, algorithm), {}};
+  result.outcome = predict::predict(
+      {result.request, seats, choice.provision, model, !trace_.empty()}, result.candidate.plan);
+  return result;
+}
+
+Comparison NodeSim::comparison(const Context& context, int ranks) const {
+  const MachineInQuestion machine =
+      machine_in_question(context, machine::discover_this_machine().topology);
+  const machine::Machine& described = machine.loaded.machine;
+  const machine::CostModel model(described);
+  const int most = ranks > 0 ? ranks : core_count(described.topology);
+  Comparison result{described.name, {}, 0};
+  std::vector<int> numbers;
+  for (int number = std::min(4, most); number < most; number *= 2) numbers.push_back(number);
+  numbers.push_back(most);
+  for (const int number : numbers) {
+    const node::Seats seats =
+        node::seats(described.topology, seated(bind_, number, described.topology));
+    for (const select::Operation operation : select::operations) {
+      if (regular_form(operation) != operation) continue;
+      for (const std::size_t bytes : compared_bytes) {
+        const bool moves = operation != select::Operation::barrier;
+        if (!moves && bytes != compared_bytes.front()) continue;
+        const select::Request request = select::request_of(operation, moves ? bytes : 0, number);
+        const NodeChoice choice = node_choice(context, request, seats, model, false);
+        if (choice.explanation.candidates.empty()) continue;
+        const select::Candidate& chosen = select::chosen(choice.explanation);
+        if (chosen.ns > longest_compared_ns) {
+          ++result.left_out;
+          continue;
+        }
+        const auto outcome = predict::predict(
+            {choice.explanation.request, seats, choice.provision, model, false}, chosen.plan);
+        result.points.push_back({request, number, std::string(algorithm_name(chosen.plan)),
+                                 chosen.ns, outcome.all_ns()});
+      }
+    }
+  }
+  return result;
+}
+
+namespace {
+
+std::string question(const select::Request& request, int ranks) {
+  const bool moves = request.operation != select::Operation::barrier;
+  return fmt::format("{}{} on {}", name(request.operation),
+                     moves ? " of " + size_text(static_cast<double>(request.bytes)) : "",
+                     counted(ranks, "rank"));
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+}  // namespace
+
+std::string node_sim_text(const NodeSimulated& simulated, const Console& console) {
+  const int columns = std::min(console.columns, widest);
+  const world::model::Outcome& outcome = simulated.outcome;
+  const auto ranks = static_cast<int>(outcome.ns.size());
+  std::string text =
+      wrap("",
+           fmt::format("{}: simulated {}, predicted {}", question(simulated.request, ranks),
+                       time_text(outcome.all_ns()), time_text(simulated.candidate.ns)),
+           0, columns);
+  text += wrap("  by ",
+               std::string(algorithm_name(simulated.candidate.plan)) +
+                   (simulated.candidate.parameters.empty() ? "" : ": ") +
+                   simulated.candidate.parameters,
+               5, columns);
+  text += wrap("  on ", printable(simulated.machine), 5, columns) + "\n";
+  const auto [first, last] = std::minmax_element(outcome.ns.begin(), outcome.ns.end());
+  text += wrap("",
+               fmt::format("The first rank is through after {} (rank {}), the last after {} (rank "
+                           "{}).",
+                           time_text(*first), first - outcome.ns.begin(), time_text(*last),
+                           last - outcome.ns.begin()),
+               0, columns);
+  if (const auto* busiest = outcome.busiest()) {
+    text += wrap("",
+                 fmt::format("The busiest: {}, {} of the time.", busiest->name,
+                             percent(outcome.busy_share(*busiest))),
+                 0, columns);
+  }
+  Table lines({"lines between ranks", "number"}, {});
+  for (std::size_t level = 0; level < outcome.levels.size(); ++level) {
+    if (outcome.lines_by_level[level] > 0) {
+      lines.add({"inside one " + outcome.levels[level],
+                 fmt::format("{}", outcome.lines_by_level[level])});
+    }
+  }
+  text += "\n" + lines.text(columns);
+  Table controllers({"controller", "bytes", "busy"}, {});
+  bool is_any = false;
+  for (const auto& resource : outcome.resources) {
+    if (!resource.is_controller) continue;
+    is_any = true;
+    controllers.add(
+        {resource.name, size_text(resource.passed_bytes), percent(outcome.busy_share(resource))});
+  }
+  if (is_any) text += "\n" + controllers.text(columns);
+  for (const std::string& one : outcome.not_derived) {
+    text += wrap("", "Not known: " + one + ".", 0, columns);
+  }
+  return text;
+}
+
+std::string comparison_text(const Comparison& comparison, const Console& console) {
+  const int columns = std::min(console.columns, widest);
+  Table table({"further apart than 1.5", "predicted", "simulated", "ratio"}, {});
+  std::vector<Compared> rows = comparison.points;
+  std::stable_sort(rows.begin(), rows.end(), [](const Compared& a, const Compared& b) {
+    return std::max(a.ratio(), 1 / a.ratio()) > std::max(b.ratio(), 1 / b.ratio());
+  });
+  for (const Compared& one : rows) {
+    if (one.agrees()) continue;
+    table.add({question(one.request, one.ranks) + " by " + one.algorithm, time_text(one.price_ns),
+               time_text(one.simulated_ns), fmt::format("{:.2f}", one.ratio())});
+  }
+  std::string text = table.text(columns);
+  text += wrap("",
+               fmt::format("{}: {} of {} within 1.5 times; {} left out, of more than {}.",
+                           printable(comparison.machine), percent(comparison.agreeing()),
+                           counted(static_cast<int>(comparison.points.size()), "prediction"),
+                           comparison.left_out, time_text(longest_compared_ns)),
+               0, columns);
+  return text;
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle sim` inside a node: a protocol on a modelled machine, and the closed forms held against
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "select/candidate.h"
+#include "select/operation.h"
+#include "world/model/model_world.h"
+
+namespace huddle::cli {
+
+inline constexpr int node_sim_json_schema = 1;
+
+struct NodeSimulated {
+  select::Request request;
+  std::string machine;
+  std::vector<int> processors;  // by rank
+  select::Candidate candidate;
+  world::model::Outcome outcome;
+};
+
+// A closed form beside what its protocol took.
+struct Compared {
+  select::Request request;
+  int ranks = 1;
+  std::string algorithm;
+  double price_ns = 0;
+  double simulated_ns = 0;
+
+  double ratio() const { return simulated_ns / price_ns; }
+  // Neither is more than half as long again as the other.
+  bool agrees() const { return ratio() <= 1.5 && 1 / ratio() <= 1.5; }
+};
+
+struct Comparison {
+  std::string machine;
+  std::vector<Compared> points;
+  int left_out = 0;         // that take longer than anybody waits for
+  double agreeing() const;  // share
+};
+
+class NodeSim {
+ public:
+  struct Words {
+    std::string operation, size;
+    int ranks = 0;  // 0: one a core
+    bool json = false;
+  };
+
+  void declare(Options& options);
+  void run(const Context& context, const Words& words) const;
+
+ private:
+  NodeSimulated simulated(const Context& context, const Words& words) const;
+  Comparison comparison(const Context& context, int ranks) const;
+
+  std::string bind_, algorithm_, trace_;
+  bool against_prices_ = false;
+};
+
+std::string node_sim_text(const NodeSimulated& simulated, const Console& console);
+std::string node_sim_json(const NodeSimulated& simulated);
+std::string comparison_text(const Comparison& comparison, const Console& console);
+std::string comparison_json(const Comparison& comparison);
+
+}  // namespace huddle::cli
