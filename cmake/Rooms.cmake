@@ -4,7 +4,7 @@
 # The house is built room by room: src/<room> is one static library, tests/<room> one test program.
 
 # From the ground up: a room may use the rooms named before it.
-set(huddle_rooms base settings memory heap machine fabric net sim place threads picture doctor ucx calibrate path world node select team api mpi profile contest launch versus cli manual)
+set(huddle_rooms base settings memory heap machine fabric net sim place threads picture doctor ucx calibrate path world node select team across api mpi profile contest launch versus cli manual)
 
 # Flags that every target of the project gets, kept in one place.
 add_library(huddle_flags INTERFACE)

@@ -35,6 +35,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "summary     auto               default\n"
             "verify      off                default\n"
             "join-after  auto               default\n"
+            "net         off                default\n"
             "heap        off                default\n"
             "heap-block  64K                default\n"
             "heap-cap    64G                default\n"
