@@ -94,7 +94,8 @@ launcher_of() {
       ;;
   esac
 }
-# Two ranks on each host in order, which may be more than there are cores.
+# Ranks on the hosts in order, two on each unless slots_of says otherwise, which may be more than there
+# are cores.
 seating_of() {
   case $1 in
     openmpi-4) printf '%s\n' --oversubscribe --bind-to none ;;
