@@ -24,18 +24,18 @@ seated() {
     case ${launcher[word]} in
       h1:*) launcher[word]=$slots ;;
       -n) launcher[word + 1]=$ranks ;;
+      :OVERSUBSCRIBE) [ "$layout" != turns ] || launcher[word]=node:OVERSUBSCRIBE ;;
     esac
   done
   [ "$layout" != turns ] || case $mpi in
     openmpi-4) launcher+=(--map-by node) ;;
-    openmpi-5) launcher+=(--map-by "node:OVERSUBSCRIBE") ;;
     mpich-5) launcher+=(-ppn 1) ;;
   esac
 }
 
-# Who is there: Open MPI's launcher can tell; elsewhere the user says so.
+# Who is there: the launcher of Open MPI 4 can tell; elsewhere the user says so.
 net_of() {
-  case $1 in openmpi-*) echo auto ;; *) echo on ;; esac
+  case $1 in openmpi-4) echo auto ;; *) echo on ;; esac
 }
 
 # Files that huddle would leave, and ranks that would go on.

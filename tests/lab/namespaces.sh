@@ -86,7 +86,8 @@ launcher_of() {
       printf '%s\n' "$peers/$1/venv/bin/mpiexec" --prefix "$(realpath "$peers/$1/venv")" \
         --host "$(slots_of)" -n "$((2 * ${#hosts[@]}))" \
         --prtemca plm_ssh_agent "$lab/agent" --prtemca plm_ssh_no_tree_spawn 1 \
-        --prtemca prte_if_include $ours --mca btl_tcp_if_include $ours --mca pml ob1 --mca btl self,sm,tcp
+        --prtemca prte_if_include $ours --mca btl_tcp_if_include $ours --mca pml ob1 --mca btl self,sm,tcp \
+        --mca mpi_yield_when_idle 1
       ;;
     mpich-5)
       printf '%s\n' "$peers/$1/venv/bin/mpiexec.hydra" -launcher rsh -launcher-exec "$lab/agent" -iface eth0 \

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -22,6 +24,18 @@ constexpr int most_tag = 32767;
 
 // MPI counts in an int.
 constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
+
+// Whether the MPI goes along with it that the process has come to the launcher before it does. Open
+// MPI 5 does not: it fails to begin.
+bool shares_key_space(const Real& real) {
+  std::array<char, max_library_version_string> text{};
+  int length = 0;
+  if (real.get_library_version == nullptr ||
+      real.get_library_version(text.data(), &length) != success) {
+    return false;
+  }
+  return std::string_view(text.data()).starts_with("Open MPI v4");
+}
 
 void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().between().note_refusal(); }
 
@@ -119,13 +133,14 @@ Between::~Between() = default;
 
 void Between::sign_in() {
   if (options_.off || options_.net == "off" || has_told_) return;
-  has_told_ = key_space_.tell(kind_);
+  can_tell_ = key_space_.is_there() && shares_key_space(real_);
+  has_told_ = can_tell_ && key_space_.tell(kind_);
 }
 
 // Who is missing on this node is seen without a word; to ask for what such a rank has told takes
 // the launcher some seconds. Who is here may have told nothing all the same: it has other settings.
 bool Between::are_all_here(int ranks) {
-  if (!key_space_.is_there()) return options_.net == "on";
+  if (!can_tell_) return options_.net == "on";
   if (!has_told_) return false;
   int found_here = 0;
   for (int rank = 0; rank < ranks; ++rank) found_here += roll_call_.is_here(rank) ? 1 : 0;

@@ -64,6 +64,7 @@ class Between {
   RollCall& roll_call_;
   std::string kind_;
   KeySpace key_space_;
+  bool can_tell_ = false;  // the same on all ranks of the job
   bool has_told_ = false;
   Comm comm_{};
   bool is_open_ = false;
