@@ -41,15 +41,30 @@ std::int64_t bytes_of(const std::vector<net::Message>& messages, const net::Size
   return bytes;
 }
 
-// The longest part of it that any node has.
+// What two nodes send to each other at the same time: as many bytes as go both ways.
+std::int64_t exchanged_bytes(const net::Round& round, const net::Sizes& sizes) {
+  std::int64_t bytes = 0;
+  for (const net::Message& sent : round.sends) {
+    for (const net::Message& received : round.receives) {
+      if (sent.peer != received.peer) continue;
+      bytes += static_cast<std::int64_t>(
+          std::min(sizes.bytes(sent.part.blocks), sizes.bytes(received.part.blocks)));
+    }
+  }
+  return bytes;
+}
+
+// The longest part of it that any node has. An exchange of two takes as long as one way or as both,
+// by how acknowledgements fall, over TCP: half of the second way is counted.
 std::int64_t round_ns(const net::Schedule& schedule, std::int64_t number, const net::Sizes& sizes,
                       const Network& network, net::Round& round) {
   std::int64_t most_bytes = 0;
   std::size_t most_messages = 0;
   for (int node = 0; node < schedule.ranks(); ++node) {
     schedule.make(node, number, round);
-    most_bytes =
-        std::max({most_bytes, bytes_of(round.sends, sizes), bytes_of(round.receives, sizes)});
+    const std::int64_t one_way =
+        std::max(bytes_of(round.sends, sizes), bytes_of(round.receives, sizes));
+    most_bytes = std::max(most_bytes, one_way + exchanged_bytes(round, sizes) / 2);
     most_messages = std::max({most_messages, round.sends.size(), round.receives.size()});
   }
   if (most_messages == 0) return 0;

@@ -27,6 +27,19 @@ TEST(Choice, TakesFewRoundsForLittleAndFewBytesForMuch) {
   EXPECT_NE(chosen(net::Operation::bcast, 8, 1 << 20, slow).algorithm, "knomial");
 }
 
+// Two that send to each other at the same time may find that the wire has one direction.
+TEST(Choice, TakesARingForMuchRatherThanExchanges) {
+  EXPECT_EQ(chosen(net::Operation::allgather, 4, 1 << 18, slow).algorithm, "ring");
+  EXPECT_EQ(chosen(net::Operation::allreduce, 4, 1 << 20, slow).algorithm, "slices");
+}
+
+TEST(Choice, CountsHalfOfTheSecondWayOfAnExchange) {
+  const net::Call call{.ranks = 2};
+  const auto doubling = net::make_schedule(net::algorithm_named("allreduce:doubling"), call);
+  const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
+  EXPECT_EQ(predicted_ns(*doubling, net::Sizes::cut(100, 1, 1), network), 1000 + 150);
+}
+
 // A float's bits must not depend on what was chosen.
 TEST(Choice, NeverTakesWhatJoinsInAnyOrder) {
   for (int nodes = 1; nodes <= 20; ++nodes) {
