@@ -87,6 +87,13 @@ constexpr std::array settings_table = {
             .help = "how many collectives a communicator makes in the MPI before huddle takes over "
                     "(auto: until it would have paid to join, or until a team of the same ranks is "
                     "free)"},
+    Setting{.key = "net",
+            .kind = Kind::toggle,
+            .placeholder = "off|auto|on",
+            .fallback = "off",
+            .help = "collectives over several nodes, where all ranks of the job are known to run "
+                    "with huddle (on: they do where nobody can say; under Open MPI 4 "
+                    "its launcher can)"},
     Setting{.key = "heap",
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",

@@ -117,6 +117,9 @@ class Team {
   }
   // For teams of the same members to come.
   const std::shared_ptr<Places>& places() const { return outlook_->places(); }
+  // For whoever waits for something else on the members' behalf: it waits as they do, and hears of
+  // members that are lost.
+  world::hardware::Waiting& waiting() { return waiting_; }
 
   // What the last call that moved anything ran by its own choice; empty before the first.
   std::string_view latest_algorithm() const;

@@ -35,6 +35,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "summary     auto               default\n"
             "verify      off                default\n"
             "join-after  auto               default\n"
+            "net         off                default\n"
             "heap        off                default\n"
             "heap-block  64K                default\n"
             "heap-cap    64G                default\n"
@@ -75,8 +76,8 @@ TEST(ConfigJson, HoldsEverySetting) {
   ASSERT_EQ(root["settings"].size(), settings::table().size());
   EXPECT_EQ(root["settings"][1]["key"], "machine");
   EXPECT_EQ(root["settings"][1]["layer"], "environment");
-  EXPECT_EQ(root["settings"][13]["key"], "color");
-  EXPECT_EQ(root["settings"][13]["layer"], "flag");
+  EXPECT_EQ(root["settings"][14]["key"], "color");
+  EXPECT_EQ(root["settings"][14]["layer"], "flag");
   EXPECT_EQ(root["files"][1]["found"], true);
 }
 

@@ -2,23 +2,65 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# `huddle run` over several hosts, which are namespaces of this machine: h1 and h2, and this script as
+# `huddle run` over several hosts, which are namespaces of this machine: h1 to h4, and this script as
 # the host from which jobs are started. Needs root and iproute2. The MPIs are those that bench/peers has
 # set up; one that is not there is passed over, with a word. tests/lab/hosts.sh [BUILD_FOLDER]
 set -euo pipefail
-hosts=(h1 h2)
+hosts=(h1 h2 h3 h4)
 # shellcheck source=tests/lab/namespaces.sh
 . "$(dirname "$0")/namespaces.sh"
+preload=$build/lib/huddle/libhuddle_preload.so
+taken='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
+within='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^Mn]'
+passed='^allreduce .*  MPI: several nodes'
+
+# The words that start ranks seated so: 4x2, in turns, or 3+1+2+1.
+seated() {
+  local mpi=$1 layout=$2 word
+  slots='h1:2,h2:2,h3:2,h4:2' ranks=8
+  [ "$layout" != uneven ] || slots='h1:3,h2:1,h3:2,h4:1' ranks=7
+  mapfile -t launcher < <(launcher_of "$mpi"; seating_of "$mpi")
+  for word in "${!launcher[@]}"; do
+    case ${launcher[word]} in
+      h1:*) launcher[word]=$slots ;;
+      -n) launcher[word + 1]=$ranks ;;
+      :OVERSUBSCRIBE) [ "$layout" != turns ] || launcher[word]=node:OVERSUBSCRIBE ;;
+    esac
+  done
+  [ "$layout" != turns ] || case $mpi in
+    openmpi-4) launcher+=(--map-by node) ;;
+    mpich-5) launcher+=(-ppn 1) ;;
+  esac
+}
+
+# Who is there: the launcher of Open MPI 4 can tell; elsewhere the user says so.
+net_of() {
+  case $1 in openmpi-4) echo auto ;; *) echo on ;; esac
+}
+
+# Files that huddle would leave, and ranks that would go on.
+nothing_is_left() {
+  local host keeper left
+  for host in "${hosts[@]}"; do
+    keeper=$(cat "$lab/$host.pid")
+    left=$(nsenter -t "$keeper" -m "--pid=/proc/$keeper/ns/pid_for_children" sh -c \
+      'ls /dev/shm | grep huddle; ps -e -o stat= -o comm= | grep -v ^Z | grep -- "-dying"' || true)
+    [ -z "$left" ] || fail "$1: left on $host: $left"
+  done
+}
 
 try() {
-  local mpi=$1 program=$lab/$1-program launcher rank host
-  local preload=$build/lib/huddle/libhuddle_preload.so
+  local mpi=$1 program=$lab/$1-program several=$lab/$1-several dying=$lab/$1-dying rank host layout net
+  local slots ranks launcher
   if [ ! -x "$peers/$mpi/mpicc" ]; then
     echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
     return
   fi
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{communicators,expect}.c
-  mapfile -t launcher < <(launcher_of "$mpi"; seating_of "$mpi")
+  "$peers/$mpi/mpicc" -O1 -o "$several" tests/mpi/programs/c/{several_nodes,expect}.c
+  "$peers/$mpi/mpicc" -O1 -o "$dying" tests/mpi/programs/c/{dying_between_nodes,expect}.c
+  net=$(net_of "$mpi")
+  seated "$mpi" blocks
   # The library is in every rank, wherever it is.
   # shellcheck disable=SC2016  # for the ranks' shell
   job "$mpi-ranks" "$build/bin/huddle" run "${launcher[@]}" \
@@ -27,18 +69,54 @@ try() {
     rank=$(grep -c "^on $host: 1" "$lab/$mpi-ranks") || true
     [ "$rank" = 2 ] || fail "$mpi-ranks: huddle is in $rank of 2 ranks on $host: $(cat "$lab/$mpi-ranks")"
   done
-  # What is on one host is taken, what is on both is the MPI's.
+  # Unasked, what is on one host is taken, what is on several is the MPI's.
   job "$mpi-run" env HUDDLE_JOIN_AFTER=8 "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
-  says "$mpi-run" "huddle took no allreduce" '^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^M]'
-  says "$mpi-run" "no allreduce over both hosts" '^allreduce .*  MPI: several nodes'
+  says "$mpi-run" "huddle took no allreduce" "$within"
+  says "$mpi-run" "no allreduce over several hosts was the MPI's" "$passed"
+  # Asked, both are huddle's, wherever ranks sit, and right by the MPI's own results.
+  for layout in blocks turns uneven; do
+    seated "$mpi" "$layout"
+    for program_at in "$program" "$several"; do
+      job "$mpi-net-$layout" env HUDDLE_NET="$net" HUDDLE_VERIFY=1 HUDDLE_JOIN_AFTER=0 \
+        "$build/bin/huddle" run --stats "${launcher[@]}" "$program_at"
+      says "$mpi-net-$layout" "huddle took no allreduce over several hosts" "$taken"
+      says "$mpi-net-$layout" "nothing was sent to other nodes" '^rank 0 sent [0-9,]+ messages'
+      ! grep -q 'verify:' "$lab/$mpi-net-$layout" || fail "$mpi-net-$layout: $(grep verify: "$lab/$mpi-net-$layout")"
+    done
+  done
+  seated "$mpi" blocks
   # huddle on one host only: nobody waits for anybody.
   # shellcheck disable=SC2016  # for the ranks' shell
   job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
-  says "$mpi-half" "huddle took no allreduce" '^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^M]'
+  says "$mpi-half" "huddle took no allreduce" "$within"
+  # The same where its launcher can tell who is there, and of one rank that is without it or off.
+  # shellcheck disable=SC2016  # for the ranks' shell
+  if [ "$net" = auto ]; then
+    local with='export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=0 HUDDLE_NET=auto;'
+    local number='rank=${OMPI_COMM_WORLD_RANK};'
+    job "$mpi-one-host" "${launcher[@]}" sh -c "[ \"\$(hostname)\" = h2 ] || $with"' exec "$2"' sh "$preload" "$program"
+    says "$mpi-one-host" "no allreduce over several hosts was the MPI's" "$passed"
+    job "$mpi-one-rank" "${launcher[@]}" sh -c "$number [ \$rank = 5 ] || $with"' exec "$2"' sh "$preload" "$program"
+    says "$mpi-one-rank" "no allreduce over several hosts was the MPI's" "$passed"
+    job "$mpi-one-off" "${launcher[@]}" sh -c "$number $with [ \$rank != 5 ] || export HUDDLE=off;"' exec "$2"' sh "$preload" "$program"
+    says "$mpi-one-off" "no allreduce over several hosts was the MPI's" "$passed"
+    job "$mpi-one-net-off" "${launcher[@]}" sh -c "$number $with [ \$rank != 5 ] || export HUDDLE_NET=off;"' exec "$2"' sh "$preload" "$program"
+    says "$mpi-one-net-off" "no allreduce over several hosts was the MPI's" "$passed"
+  fi
+  # A rank that is killed in the middle, a first one of its host and another, ends the job.
+  for rank in 2 5; do
+    if timeout "$limit_seconds" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run "${launcher[@]}" \
+      "$dying" "$rank" >"$lab/$mpi-dying" 2>&1 </dev/null; then
+      fail "$mpi: a job ended well whose rank $rank was killed"
+    elif grep -q 'stands still' "$lab/$mpi-dying"; then
+      fail "$mpi: others waited for rank $rank, which was killed"
+    fi
+    nothing_is_left "$mpi-dying"
+  done
   echo "$mpi: tried on ${#hosts[@]} hosts"
 }
 
 bring_up
-for mpi in openmpi-4 openmpi-5 mpich-5; do try "$mpi"; done
+for mpi in ${HOSTS_MPIS:-openmpi-4 openmpi-5 mpich-5}; do try "$mpi"; done
 exit "$status"

@@ -86,7 +86,8 @@ launcher_of() {
       printf '%s\n' "$peers/$1/venv/bin/mpiexec" --prefix "$(realpath "$peers/$1/venv")" \
         --host "$(slots_of)" -n "$((2 * ${#hosts[@]}))" \
         --prtemca plm_ssh_agent "$lab/agent" --prtemca plm_ssh_no_tree_spawn 1 \
-        --prtemca prte_if_include $ours --mca btl_tcp_if_include $ours --mca pml ob1 --mca btl self,sm,tcp
+        --prtemca prte_if_include $ours --mca btl_tcp_if_include $ours --mca pml ob1 --mca btl self,sm,tcp \
+        --mca mpi_yield_when_idle 1
       ;;
     mpich-5)
       printf '%s\n' "$peers/$1/venv/bin/mpiexec.hydra" -launcher rsh -launcher-exec "$lab/agent" -iface eth0 \
@@ -94,7 +95,8 @@ launcher_of() {
       ;;
   esac
 }
-# Two ranks on each host in order, which may be more than there are cores.
+# Ranks on the hosts in order, two on each unless slots_of says otherwise, which may be more than there
+# are cores.
 seating_of() {
   case $1 in
     openmpi-4) printf '%s\n' --oversubscribe --bind-to none ;;

@@ -53,6 +53,14 @@ TEST(Options, TakeEverythingByDefaultAndSayNothing) {
   EXPECT_GT(plain.options.heap_wish.most_copied_bytes, 0U);
 }
 
+TEST(Options, LeaveNodesToTheMpiUnlessTold) {
+  EXPECT_EQ(read({}).options.net, "off");
+  EXPECT_EQ(read({"HUDDLE_NET=auto"}).options.net, "auto");
+  EXPECT_EQ(read({"HUDDLE_NET=1"}).options.net, "on");
+  EXPECT_NE(read({"HUDDLE_NET=1"}).options.digest(), read({}).options.digest())
+      << "ranks of which some would go on between nodes";
+}
+
 TEST(Options, TakeTheOperationsThatAreListed) {
   EXPECT_THAT(taken_by(read({"HUDDLE_OPS=reduce,barrier"}).options),
               ElementsAre(Operation::barrier, Operation::reduce));

@@ -15,7 +15,11 @@ Passed BarrierCall::objection(const Process& /*process*/,
 }
 
 Passed BarrierCall::take(const Process& /*process*/, Communicator& communicator) const {
-  communicator.team->barrier();
+  if (communicator.across) {
+    communicator.across->barrier();
+  } else {
+    communicator.team->barrier();
+  }
   return Passed::not_passed;
 }
 
@@ -37,7 +41,11 @@ Passed BcastCall::take(const Process& process, Communicator& communicator) const
   Dense data(process.real(), comm, part());
   const bool is_root = communicator.rank == root;
   if (is_root) data.fetch();
-  communicator.team->bcast(data.data(), data.bytes(), root);
+  if (communicator.across) {
+    communicator.across->bcast(data.data(), data.bytes(), root);
+  } else {
+    communicator.team->bcast(data.data(), data.bytes(), root);
+  }
   if (!is_root) data.store();
   return Passed::not_passed;
 }
@@ -63,7 +71,15 @@ Passed AllreduceCall::objection(const Process& process,
 }
 
 Passed AllreduceCall::take(const Process& process, Communicator& communicator) const {
-  return take_by<&team::Team::allreduce>(process, communicator);
+  if (!communicator.across) return take_by<&team::Team::allreduce>(process, communicator);
+  const auto may_join = [&](const memory::Reduction& reduction) {
+    return communicator.across->can_join(reduction);
+  };
+  const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
+    communicator.across->allreduce(parts.input(), parts.output(), static_cast<std::size_t>(count),
+                                   reduction);
+  };
+  return take_by(process, Gotten{true, count}, join, may_join);
 }
 
 int AllreduceCall::native(const Real& real) const {

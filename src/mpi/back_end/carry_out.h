@@ -7,8 +7,11 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <type_traits>
 
 #include "mpi/back_end/beside_devices.h"
+#include "mpi/back_end/call.h"
+#include "mpi/back_end/calls/allgather.h"
 #include "mpi/back_end/describe.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/verify.h"
@@ -34,12 +37,21 @@ class StopWatch {
   std::chrono::steady_clock::time_point start_;
 };
 
+// Whether huddle has it where ranks are on several nodes.
+template <class Call>
+inline constexpr bool goes_between_nodes =
+    std::is_same_v<Call, BarrierCall> || std::is_same_v<Call, BcastCall> ||
+    std::is_same_v<Call, AllreduceCall> || std::is_same_v<Call, AllgatherCall>;
+
 // Why this call is not huddle's; the same on all ranks, where the call is right.
 template <class Call>
 Passed reason_to_pass(const Process& process, const Communicator* communicator, const Call& call) {
   if (communicator == nullptr) return Passed::for_judgement;
-  if (!communicator->team) return communicator->passed;
+  if (!communicator->has_joined()) return communicator->passed;
   if (!process.options().takes(Call::operation)) return Passed::not_selected;
+  if constexpr (!goes_between_nodes<Call>) {
+    if (communicator->across) return Passed::several_nodes;
+  }
   return call.objection(process, *communicator);
 }
 
@@ -47,14 +59,14 @@ Passed reason_to_pass(const Process& process, const Communicator* communicator, 
 template <class Call>
 std::string_view algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
-  return moves_nothing ? "nothing to move" : communicator.team->latest_algorithm();
+  return moves_nothing ? "nothing to move" : communicator.latest_algorithm();
 }
 
 // Which algorithm was to make it by force, and could not.
 template <class Call>
 std::string_view unserved_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
-  return moves_nothing ? std::string_view() : communicator.team->latest_unserved();
+  return moves_nothing ? std::string_view() : communicator.latest_unserved();
 }
 
 // What huddle could not do to the end on this rank alone is an error of this communicator.
@@ -83,7 +95,7 @@ int error_of(Process& process, const Communicator& communicator, const Call& cal
 template <class Call>
 int failed_alone(Process& process, Communicator* communicator, const Call& call,
                  const std::exception& error) {
-  if (communicator != nullptr && communicator->team) communicator->team->give_up(error.what());
+  if (communicator != nullptr) communicator->give_up(error.what());
   return failed(process, call, error, error_other);
 }
 
@@ -133,7 +145,9 @@ Passed take(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (requires { call.written(communicator); }) {
     const bool on_device = process.devices().have_driver(communicator.looks) &&
                            is_on_device(process.devices(), communicator, call);
-    if (communicator.team->is_to_ask(on_device)) {
+    if (communicator.across) {
+      if (on_device) return make_on_host(process, communicator, call);
+    } else if (communicator.team->is_to_ask(on_device)) {
       if (communicator.team->holds_anywhere(on_device)) return Passed::device_memory;
     } else if (on_device) {
       return make_on_host(process, communicator, call);
@@ -146,7 +160,7 @@ Passed take(Process& process, Communicator& communicator, const Call& call) {
 // more of them than their number: then a call of one rank alone, which takes the MPI a few
 // nanoseconds, need not be looked at.
 inline bool passes_unseen(const Process& process, const Communicator* communicator) {
-  return communicator != nullptr && !communicator->team &&
+  return communicator != nullptr && !communicator->has_joined() &&
          communicator->passed != Passed::too_young && !process.options().is_timed();
 }
 

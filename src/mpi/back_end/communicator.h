@@ -12,8 +12,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
+#include "across/team.h"
 #include "mpi/back_end/real.h"
 #include "mpi/load_watch.h"
 #include "mpi/passed.h"
@@ -37,6 +39,7 @@ struct Communicator {
   Shares shares;              // of its calls until now
   LoadWatch::Looking looks{false};
   std::unique_ptr<team::Team> team;
+  std::unique_ptr<across::Team> across;  // in its stead, where its ranks are on several nodes
   // Whose team it is or may be: without the team, which waits in a pool once this is freed.
   team::TeamPool::Entry entry;
   // Why there is no team.
@@ -44,6 +47,20 @@ struct Communicator {
   team::Trouble why;  // where that takes a sentence
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
+  bool has_joined() const { return team != nullptr || across != nullptr; }
+  // How the latest call was made. pre: it has joined.
+  std::string_view latest_algorithm() const {
+    return across ? across->latest_algorithm() : team->latest_algorithm();
+  }
+  // Which algorithm was to make it by force, and could not.
+  std::string_view latest_unserved() const {
+    return across ? std::string_view() : team->latest_unserved();
+  }
+  // For a call that the others may be in already.
+  void give_up(std::string_view reason) {
+    if (team) team->give_up(reason);
+    if (across) across->give_up(reason);
+  }
 };
 
 // Found by an attribute, whose delete callback ends it, and by a small cache before that. Its

@@ -37,7 +37,7 @@ std::string described(const Process& process, const Communicator& communicator, 
   }
   if constexpr (requires { call.root; }) text += fmt::format(", root {}", call.root);
   return text + fmt::format(", rank {} of {}, algorithm {}", communicator.rank, communicator.ranks,
-                            communicator.team->latest_algorithm());
+                            communicator.latest_algorithm());
 }
 
 }  // namespace huddle::mpi

@@ -64,17 +64,26 @@ struct Joining::Facts {
   std::uint64_t offered_calls;
   std::uint64_t places;       // that it knows; 0: none
   std::uint64_t next_number;  // the lowest rank's is that of a team that is made
+  int free_tag;               // for a team over several nodes
   JoinTerms terms;
 };
 
+bool Joining::are_on_one_node(std::span<const Facts> all) {
+  return std::all_of(all.begin(), all.end(),
+                     [&](const Facts& rank) { return rank.node == all.front().node; });
+}
+
 Joining::Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-                 RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn)
+                 RollCall& roll_call, NodeContext& context, Between& between, Pulse& pulse,
+                 Complain warn)
     : real_(real),
       types_(types),
       options_(options),
       roster_(roster),
       roll_call_(roll_call),
       context_(context),
+      between_(between),
+      nodes_(context, between),
       pulse_(pulse),
       warn_(std::move(warn)),
       first_ask_(options.join_after.value_or(first_ask)),
@@ -106,7 +115,7 @@ void Joining::join(Communicator& communicator) {
   if (communicator.passed != Passed::not_passed) return;
   Holding holding;
   communicator.passed = agree(communicator, holding);
-  if (communicator.passed != Passed::not_passed) return;
+  if (communicator.passed != Passed::not_passed || communicator.across) return;
   if (holding.entry.team == nullptr) {
     communicator.why = team::Trouble::of([&] { make_team(communicator, holding); });
     if (communicator.why.is_any()) communicator.passed = Passed::no_team;
@@ -117,7 +126,7 @@ void Joining::join(Communicator& communicator) {
 }
 
 // What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
-// never answer.
+// never answer; that all of the job would is known where there is a way between its nodes.
 Passed Joining::meet(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return Passed::not_passed;
   Roster::Ranks ranks = roster_.ranks_of(communicator);
@@ -125,7 +134,7 @@ Passed Joining::meet(Communicator& communicator) {
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
                                         [this](int rank) { return roll_call_.is_here(rank); });
-  if (missing != in_job.end()) {
+  if (missing != in_job.end() && !between_.is_open()) {
     return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
   }
   communicator.entry.members = std::move(ranks.in_job);
@@ -161,6 +170,7 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
           holding.entry.calls,
           holding.known.number,
           numbers_.fetch_add(1) + 1,
+          between_.free_tag(),
           {past.calls, quicker(past.call_ns, communicator.call_ns),
            team_ns_ + (has_context ? 0 : machine_ns)}};
 }
@@ -187,7 +197,7 @@ Passed Joining::agree(Communicator& communicator, Holding& holding) {
 Passed Joining::find_common_ground(std::span<const Facts> all, const Facts& mine) const {
   const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
   if (!everywhere([](const Facts& rank) { return rank.has_memory; })) return Passed::no_team;
-  if (!everywhere([&](const Facts& rank) { return rank.node == mine.node; })) {
+  if (!between_.is_open() && !are_on_one_node(all)) {
     return Passed::several_nodes;
   }
   if (!everywhere([&](const Facts& rank) { return rank.settings == mine.settings; })) {
@@ -204,10 +214,15 @@ Passed Joining::come_by_team(Communicator& communicator, Holding& holding,
       std::all_of(all.begin(), all.end(), [](const Facts& rank) { return rank.has_context; });
   const JoinVerdict price = verdict(communicator, all);
   if (!price.joins) {
-    if (price.is_near && !all_know_machine && communicator.rank == 0) context_.begin_to_look();
+    const auto rank = static_cast<std::size_t>(communicator.rank);
+    const bool is_first_of_node =
+        std::none_of(all.begin(), all.begin() + communicator.rank,
+                     [&](const Facts& lower) { return lower.node == all[rank].node; });
+    if (price.is_near && !all_know_machine && is_first_of_node) context_.begin_to_look();
     communicator.next_ask = price.next_ask;
     return Passed::too_young;
   }
+  if (!are_on_one_node(all)) return join_nodes(communicator, all);
   holding.entry.number = all.front().next_number;
   const bool same_places = std::all_of(all.begin(), all.end(), [&](const Facts& rank) {
     return rank.places != 0 && rank.places == all.front().places;
@@ -283,6 +298,27 @@ bool Joining::share_machine(Communicator& communicator) {
   if (!share_text(text, communicator)) return false;
   communicator.why = team::Trouble::of([&] { context_.make(text); });
   return all_agree(!communicator.why.is_any(), communicator);
+}
+
+Passed Joining::join_nodes(Communicator& communicator, std::span<const Facts> all) {
+  const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> gathered) {
+    if (gather(mine, gathered, communicator)) return;
+    throw FailureError("the MPI cannot gather what a team is made from");
+  };
+  communicator.why = team::Trouble::of([&] {
+    NodeJoining::Known known;
+    bool has_tags = true;
+    for (const Facts& rank : all) {
+      known.nodes.push_back(rank.node);
+      known.has_context.push_back(rank.has_context);
+      known.tag = std::max(known.tag, rank.free_tag);
+      has_tags = has_tags && rank.free_tag != 0;
+    }
+    if (!has_tags) known.tag = 0;
+    communicator.across = nodes_.make({communicator.rank, communicator.ranks, allgather}, known,
+                                      communicator.entry.members);
+  });
+  return communicator.why.is_any() ? Passed::no_team : Passed::not_passed;
 }
 
 // Where all know the places already, they say only where their memory is.

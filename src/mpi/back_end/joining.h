@@ -13,8 +13,10 @@
 #include <span>
 #include <string>
 
+#include "mpi/back_end/between.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/node_context.h"
+#include "mpi/back_end/node_joining.h"
 #include "mpi/back_end/pulse.h"
 #include "mpi/back_end/real.h"
 #include "mpi/back_end/roster.h"
@@ -30,7 +32,7 @@ class Joining {
  public:
   // Keeps references.
   Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-          RollCall& roll_call, NodeContext& context, Pulse& pulse, Complain warn);
+          RollCall& roll_call, NodeContext& context, Between& between, Pulse& pulse, Complain warn);
 
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
   // too many to go on without. pre: it has no team yet, and is too young for one.
@@ -52,6 +54,7 @@ class Joining {
   Passed meet(Communicator& communicator);
   Passed judge_missing(int rank, int own);
   Passed agree(Communicator& communicator, Holding& holding);
+  static bool are_on_one_node(std::span<const Facts> all);
   Passed find_common_ground(std::span<const Facts> all, const Facts& mine) const;
   // A team that all of them have in their pools, or what is needed to make one, or neither yet.
   Passed come_by_team(Communicator& communicator, Holding& holding, std::span<const Facts> all);
@@ -66,6 +69,7 @@ class Joining {
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
   void make_team(Communicator& communicator, Holding& holding);
+  Passed join_nodes(Communicator& communicator, std::span<const Facts> all);
 
   const Real& real_;
   const Types& types_;
@@ -73,6 +77,8 @@ class Joining {
   Roster& roster_;
   RollCall& roll_call_;
   NodeContext& context_;
+  Between& between_;
+  NodeJoining nodes_;
   Pulse& pulse_;
   Complain warn_;
   std::size_t first_ask_;

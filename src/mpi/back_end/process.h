@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpi/back_end/between.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/joining.h"
 #include "mpi/back_end/lent_blocks.h"
@@ -39,6 +40,7 @@ class Process {
   Stats& stats() { return stats_; }
   Devices& devices() { return devices_; }
   const Devices& devices() const { return devices_; }
+  Between& between() { return between_; }
   bool is_null(Comm comm) const { return comm == null_; }
   // Null where the MPI does not have it, or does not work any more.
   Communicator* find(Comm comm);
@@ -60,6 +62,7 @@ class Process {
 
   // Before MPI comes up, once it is there, and before it goes.
   void sign_in();
+  void sign_in_for_world();
   void begin();
   void end();
   // The same of each session.
@@ -91,6 +94,7 @@ class Process {
   Stats stats_;
   Roster roster_;
   RollCall roll_call_;
+  Between between_;
   Pulse pulse_;
   NodeContext context_;
   Joining joining_;

@@ -58,6 +58,12 @@ void look_up_communicators(Find find, Real& real) {
   look_up(find, "PMPI_Win_get_group", real.win_get_group);
 }
 
+void look_up_messages(Find find, Real& real) {
+  look_up(find, "PMPI_Isend", real.isend);
+  look_up(find, "PMPI_Irecv", real.irecv);
+  look_up(find, "PMPI_Test", real.test);
+}
+
 void look_up_types(Find find, Real& real) {
   look_up(find, "PMPI_Type_size_x", real.type_size_x);
   look_up(find, "PMPI_Type_get_extent", real.type_get_extent);
@@ -83,6 +89,7 @@ void look_up_types(Find find, Real& real) {
 Real::Real(Find find) : RealCollectives(find) {
   look_up_process(find, *this);
   look_up_communicators(find, *this);
+  look_up_messages(find, *this);
   look_up_types(find, *this);
   byte = byte_of(find);
 }

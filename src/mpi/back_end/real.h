@@ -69,6 +69,10 @@ struct Real : RealCollectives {
   int (*op_commutative)(Op, int*);
   int (*reduce_local)(const void*, void*, int, Datatype, Op);
 
+  int (*isend)(const void*, int, Datatype, int, int tag, Comm, Request*);
+  int (*irecv)(void*, int, Datatype, int, int tag, Comm, Request*);
+  int (*test)(Request*, int*, Status*);
+
   int (*grequest_start)(int (*)(void*, Status*), int (*)(void*), int (*)(void*, int), void*,
                         Request*);
   int (*grequest_complete)(Request);

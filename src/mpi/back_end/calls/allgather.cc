@@ -11,7 +11,11 @@ Passed AllgatherCall::take(const Process& process, Communicator& communicator) c
   const Part own = output.block(communicator.rank);
   GivenBlock mine(process.real(), comm, given(communicator), own);
   Dense all(process.real(), comm, output.all(communicator.ranks));
-  communicator.team->allgather(mine.data(), all.data(), output.bytes());
+  if (communicator.across) {
+    communicator.across->allgather(mine.data(), all.data(), output.bytes());
+  } else {
+    communicator.team->allgather(mine.data(), all.data(), output.bytes());
+  }
   all.store();
   return Passed::not_passed;
 }

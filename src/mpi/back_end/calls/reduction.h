@@ -53,12 +53,16 @@ struct AnyReduction {
     bool is_result;
     Count count;
   };
-  // Calls `join` with the parts and the reduction.
-  template <class Join>
-  Passed take_by(const Process& process, Gotten gotten, const Join& join) const {
+  struct Always {
+    bool operator()(const memory::Reduction& /*reduction*/) const { return true; }
+  };
+  // Calls `join` with the parts and the reduction, if that may be joined here.
+  template <class Join, class MayJoin = Always>
+  Passed take_by(const Process& process, Gotten gotten, const Join& join,
+                 const MayJoin& may_join = {}) const {
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
-    if (!reducer.can_join()) return Passed::no_reduction;
+    if (!reducer.can_join() || !may_join(reducer.reduction())) return Passed::no_reduction;
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     if (reducer.is_packed()) {
       const Part result = part_of_output(gotten.count);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "across/choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "machine/cost.h"
+
+namespace huddle::across {
+namespace {
+
+// TCP over an Ethernet of 10 Gbit/s, as nodes have it at least: 25 us, 1.25 GB/s.
+constexpr Network generic = {25'000, 840'000, 1};
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+constexpr std::size_t small = 8;
+
+// Values of a number that an algorithm takes: each twice the one before, while it changes anything.
+std::vector<int> doubled(bool is_used, int first, std::int64_t last) {
+  std::vector<int> values = {first};
+  while (is_used && 2 * std::int64_t{values.back()} <= last) values.push_back(2 * values.back());
+  return values;
+}
+
+// A message of less than this is not cut for a pipeline any further.
+constexpr std::size_t least_segment_bytes = 1024;
+
+net::Sizes sizes_for(const Demand& demand, const net::Schedule& schedule) {
+  if (demand.blocks != nullptr) return *demand.blocks;
+  return net::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
+}
+
+std::int64_t bytes_of(const std::vector<net::Message>& messages, const net::Sizes& sizes) {
+  std::int64_t bytes = 0;
+  for (const net::Message& message : messages) {
+    bytes += static_cast<std::int64_t>(sizes.bytes(message.part.blocks));
+  }
+  return bytes;
+}
+
+// What two nodes send to each other at the same time: as many bytes as go both ways.
+std::int64_t exchanged_bytes(const net::Round& round, const net::Sizes& sizes) {
+  std::int64_t bytes = 0;
+  for (const net::Message& sent : round.sends) {
+    for (const net::Message& received : round.receives) {
+      if (sent.peer != received.peer) continue;
+      bytes += static_cast<std::int64_t>(
+          std::min(sizes.bytes(sent.part.blocks), sizes.bytes(received.part.blocks)));
+    }
+  }
+  return bytes;
+}
+
+// The longest part of it that any node has. An exchange of two takes as long as one way or as both,
+// by how acknowledgements fall, over TCP: half of the second way is counted.
+std::int64_t round_ns(const net::Schedule& schedule, std::int64_t number, const net::Sizes& sizes,
+                      const Network& network, net::Round& round) {
+  std::int64_t most_bytes = 0;
+  std::size_t most_messages = 0;
+  for (int node = 0; node < schedule.ranks(); ++node) {
+    schedule.make(node, number, round);
+    const std::int64_t one_way =
+        std::max(bytes_of(round.sends, sizes), bytes_of(round.receives, sizes));
+    most_bytes = std::max(most_bytes, one_way + exchanged_bytes(round, sizes) / 2);
+    most_messages = std::max({most_messages, round.sends.size(), round.receives.size()});
+  }
+  if (most_messages == 0) return 0;
+  return network.message_ns + most_bytes * network.ns_per_mib / static_cast<std::int64_t>(mib);
+}
+
+}  // namespace
+
+Network network_of(const machine::Machine& machine) {
+  if (machine.networks.empty()) return generic;
+  const machine::CostModel model(machine);
+  const double message_ns = model.message_ns(small, 0);
+  const double more_ns = model.message_ns(mib, 0) - message_ns;
+  const bool is_measured = machine.networks.front().origin == machine::Origin::measured;
+  return {std::llround(message_ns), std::llround(more_ns),
+          is_measured ? std::uint8_t{0} : std::uint8_t{1}};
+}
+
+std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,
+                          const Network& network) {
+  std::int64_t sum = 0;
+  std::vector<std::int64_t> by_round(static_cast<std::size_t>(schedule.rounds()));
+  net::Round round;
+  for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
+    const std::int64_t like = schedule.like(number);
+    std::int64_t& ns = by_round[static_cast<std::size_t>(number)];
+    ns = like < number ? by_round[static_cast<std::size_t>(like)]
+                       : round_ns(schedule, number, sizes, network, round);
+    sum += ns;
+  }
+  return sum;
+}
+
+Chosen cheapest(const Demand& demand, const Network& network) {
+  Chosen best;
+  const std::size_t bytes = demand.count * demand.element_bytes;
+  for (const net::Algorithm& algorithm : net::algorithms()) {
+    if (algorithm.operation != demand.operation || algorithm.order == net::Order::free) continue;
+    const auto most_segments = static_cast<std::int64_t>(bytes / least_segment_bytes);
+    for (const int radix : doubled(algorithm.uses.radix, 2, demand.nodes)) {
+      for (const int segments : doubled(algorithm.uses.segments, 1, most_segments)) {
+        net::Call call{.ranks = demand.nodes, .root = demand.root, .radix = radix};
+        call.segments = segments;
+        auto schedule = net::make_schedule(algorithm, call);
+        net::Sizes sizes = sizes_for(demand, *schedule);
+        const std::int64_t ns = predicted_ns(*schedule, sizes, network);
+        if (best.schedule != nullptr && ns >= best.ns) continue;
+        best = {std::move(schedule), std::move(sizes), algorithm.name, ns};
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace huddle::across

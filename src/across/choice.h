@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Which schedule carries a call between the nodes: the one that is predicted to take least, by
+// figures that are equal on all ranks, in whole numbers, so that all choose alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "machine/machine.h"
+#include "net/algorithms.h"
+#include "net/schedule.h"
+#include "net/sizes.h"
+
+namespace huddle::across {
+
+// What a message from node to node takes.
+struct Network {
+  std::int64_t message_ns = 0;    // one that is almost empty
+  std::int64_t ns_per_mib = 0;    // and so much more for its bytes
+  std::uint8_t is_estimated = 1;  // nobody has measured it
+  bool operator==(const Network&) const = default;
+};
+// Of a machine file, or round figures where it has no network.
+Network network_of(const machine::Machine& machine);
+
+// What a call is to a schedule. Allgather: a block of each node; elsewhere so many elements.
+struct Demand {
+  net::Operation operation = net::Operation::barrier;
+  int nodes = 1;
+  int root = 0;
+  std::size_t count = 0;
+  std::size_t element_bytes = 1;
+  const net::Sizes* blocks = nullptr;  // of an allgather
+};
+
+struct Chosen {
+  std::unique_ptr<net::Schedule> schedule;
+  net::Sizes sizes = net::Sizes::equal(0);
+  std::string_view algorithm;  // "doubling"
+  std::int64_t ns = 0;
+};
+
+// As if all nodes began each round together.
+std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,
+                          const Network& network);
+// Of those that keep to the association (net/association.h).
+Chosen cheapest(const Demand& demand, const Network& network);
+
+}  // namespace huddle::across

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "across/node_circle.h"
+
+#include <memory>
+
+#include "across/waiting.h"
+#include "net/algorithms.h"
+#include "net/execution.h"
+
+namespace huddle::across {
+namespace {
+
+class ByPlace : public net::Wire {
+ public:
+  ByPlace(net::Wire& by_rank, const NodeMap& map, int node)
+      : by_rank_(by_rank), map_(map), node_(node) {}
+
+  Ticket send(int place, std::span<const std::byte> bytes) override {
+    return by_rank_.send(map_.rank_at(node_, place), bytes);
+  }
+  Ticket receive(int place, std::span<std::byte> bytes) override {
+    return by_rank_.receive(map_.rank_at(node_, place), bytes);
+  }
+  bool test(Ticket ticket) override { return by_rank_.test(ticket); }
+
+ private:
+  net::Wire& by_rank_;
+  const NodeMap& map_;
+  int node_;
+};
+
+}  // namespace
+
+NodeCircle::NodeCircle(net::Wire& wire, const NodeMap& map, int rank)
+    : wire_(wire), map_(map), node_(map.node_of(rank)), place_(map.place_of(rank)) {}
+
+team::Bootstrap NodeCircle::bootstrap() {
+  return {place_, ranks(),
+          [this](std::span<const std::byte> mine, std::span<std::byte> all) { gather(mine, all); }};
+}
+
+void NodeCircle::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  run(net::Operation::allgather, mine.size(), mine.data(), all.data());
+}
+
+void NodeCircle::bcast(std::span<std::byte> bytes) {
+  run(net::Operation::bcast, bytes.size(), bytes.data(), bytes.data());
+}
+
+// By the algorithm of the fewest rounds. Nothing is known yet of who shares a processor with whom.
+void NodeCircle::run(net::Operation operation, std::size_t block_bytes, const std::byte* input,
+                     std::byte* output) {
+  const bool gathers = operation == net::Operation::allgather;
+  const net::Algorithm& algorithm =
+      net::algorithm_named(gathers ? "allgather:bruck" : "bcast:knomial");
+  const auto schedule = net::make_schedule(algorithm, {.ranks = ranks()});
+  const auto data =
+      net::CallData::of(operation, place_, net::Sizes::equal(block_bytes), input, output);
+  ByPlace wire(wire_, map_, node_);
+  world::hardware::Waiting waiting({.crowded = true}, nullptr, nullptr);
+  finish(std::make_unique<net::Execution>(*schedule, place_, data, memory::Reduction{}, wire),
+         waiting);
+}
+
+}  // namespace huddle::across

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A group of ranks on several nodes and its collectives: a part inside each node by the node's
+// team, a schedule between one rank of each node, and a part inside each node again. For one
+// thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "across/choice.h"
+#include "across/node_map.h"
+#include "memory/reduction.h"
+#include "net/execution.h"
+#include "net/wire.h"
+#include "team/agree.h"
+#include "team/team.h"
+
+namespace huddle::across {
+
+// What ranks of this process have sent to other nodes. For several threads.
+class Traffic {
+ public:
+  void add(std::size_t bytes) {
+    messages_.fetch_add(1, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  std::uint64_t messages() const { return messages_.load(std::memory_order_relaxed); }
+  std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> messages_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+};
+
+class Team {
+ public:
+  struct Parts {
+    NodeMap map;
+    int rank = 0;
+    std::unique_ptr<team::Team> node;  // of the ranks of this node, in the order of places
+    std::unique_ptr<net::Wire> wire;   // peers are ranks
+    Network network = {};              // equal on all ranks
+    Traffic* traffic = nullptr;        // is told of what is sent; null: nobody wants to know
+  };
+  explicit Team(Parts parts);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  const NodeMap& map() const { return parts_.map; }
+
+  // All collective, with equal counts, operators and roots on all ranks. Throw PeerLost where
+  // anything goes wrong on this node or on the way to another, and from then on always.
+  void barrier();
+  // The root's buffer is only read.
+  void bcast(void* buffer, std::size_t bytes, int root);
+  // pre: can_join(reduction). `input` may be `output`.
+  void allreduce(const void* input, void* output, std::size_t count,
+                 const memory::Reduction& reduction);
+  // A block from each rank for all. The input may be this rank's own block of the output.
+  void allgather(const void* input, void* output, std::size_t bytes);
+
+  // Whether contributions come in an order that the operator allows, and elements are no larger
+  // than every algorithm takes. The same on all ranks.
+  bool can_join(const memory::Reduction& reduction) const;
+
+  // For a caller that cannot come to the call that the others make: those of its node hear it.
+  void give_up(std::string_view why);
+
+  // How the last call that moved anything went between nodes: "nodes: doubling". On a rank that had
+  // no part in that: "nodes".
+  std::string_view latest_algorithm() const { return latest_; }
+
+ private:
+  struct Plan;
+
+  bool is_first() const { return place_ == 0; }
+  template <typename Steps>
+  void run(const Steps& steps);
+  // Between one rank of each node, of which this one is one: the first, but for that of the root.
+  void between(const Demand& demand, const net::CallData& data, const memory::Reduction& reduction,
+               int root_rank);
+  const Plan& plan_for(const Demand& demand);
+  void gather_in_order(const void* input, std::byte* output, std::size_t bytes);
+  void gather_scattered(const void* input, std::byte* output, std::size_t bytes);
+  void exchange_blocks(std::byte* by_node, std::size_t bytes);
+  // Where the blocks of a node begin, if they lie node by node.
+  std::size_t ranks_before(int node) const;
+
+  Parts parts_;
+  int node_;
+  int place_;
+  std::vector<std::size_t> ranks_before_;  // by node, and one past the last
+  std::vector<std::unique_ptr<Plan>> plans_;
+  std::string_view latest_;
+  team::Trouble lost_;  // why it cannot be used any more
+};
+
+}  // namespace huddle::across

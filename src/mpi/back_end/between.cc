@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/between.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "mpi/back_end/process.h"
+#include "settings/settings.h"
+#include "world/peer_lost.h"
+
+namespace huddle::mpi {
+namespace {
+
+// Every MPI has these, and most have many more.
+constexpr int most_tag = 32767;
+
+// MPI counts in an int.
+constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
+
+// Whether the MPI goes along with it that the process has come to the launcher before it does. Open
+// MPI 5 does not: it fails to begin.
+bool shares_key_space(const Real& real) {
+  std::array<char, max_library_version_string> text{};
+  int length = 0;
+  if (real.get_library_version == nullptr ||
+      real.get_library_version(text.data(), &length) != success) {
+    return false;
+  }
+  return std::string_view(text.data()).starts_with("Open MPI v4");
+}
+
+void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().between().note_refusal(); }
+
+}  // namespace
+
+class Between::MpiWire : public net::Wire {
+ public:
+  MpiWire(Between& between, std::vector<int> peers, int tag)
+      : between_(between), peers_(std::move(peers)), tag_(tag) {}
+  MpiWire(const MpiWire&) = delete;
+  MpiWire& operator=(const MpiWire&) = delete;
+  // A tag of which messages are still under way is never used again.
+  ~MpiWire() override {
+    if (free_.size() == posted_.size()) between_.give_back(tag_);
+  }
+
+  Ticket send(int peer, std::span<const std::byte> bytes) override {
+    return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
+      return between_.real_.isend(bytes.data() + at, count, between_.real_.byte, rank_of(peer),
+                                  tag_, between_.comm_, request);
+    });
+  }
+  Ticket receive(int peer, std::span<std::byte> bytes) override {
+    return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
+      return between_.real_.irecv(bytes.data() + at, count, between_.real_.byte, rank_of(peer),
+                                  tag_, between_.comm_, request);
+    });
+  }
+  bool test(Ticket ticket) override {
+    Posted& posted = posted_[static_cast<std::size_t>(ticket)];
+    while (posted.done < posted.pieces.size()) {
+      int ended = 0;
+      require(between_.real_.test(&posted.pieces[posted.done], &ended, status_ignore()));
+      if (ended == 0) return false;
+      ++posted.done;
+    }
+    free_.push_back(ticket);
+    return true;
+  }
+
+ private:
+  struct Posted {
+    std::vector<Request> pieces;
+    std::size_t done = 0;
+  };
+
+  // In pieces, of which an empty message has one.
+  template <class Start>
+  Ticket start(std::size_t bytes, const Start& start_piece) {
+    const Ticket ticket = free_ticket();
+    Posted& posted = posted_[static_cast<std::size_t>(ticket)];
+    posted.done = 0;
+    posted.pieces.clear();
+    std::size_t at = 0;
+    do {
+      const std::size_t piece = std::min(bytes - at, most_piece_bytes);
+      posted.pieces.emplace_back();
+      require(start_piece(at, static_cast<int>(piece), &posted.pieces.back()));
+      at += piece;
+    } while (at < bytes);
+    return ticket;
+  }
+  Ticket free_ticket() {
+    if (free_.empty()) {
+      posted_.emplace_back();
+      free_.reserve(posted_.size());
+      return static_cast<Ticket>(posted_.size() - 1);
+    }
+    const Ticket ticket = free_.back();
+    free_.pop_back();
+    return ticket;
+  }
+  int rank_of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
+  void require(int status) const {
+    if (status == success && between_.refusals_.load(std::memory_order_relaxed) == 0) return;
+    throw world::PeerLost(
+        fmt::format("the MPI does not carry a message to another node (error {})", status));
+  }
+
+  Between& between_;
+  std::vector<int> peers_;
+  int tag_;
+  std::vector<Posted> posted_;
+  std::vector<Ticket> free_;
+};
+
+Between::Between(const Real& real, const Options& options, RollCall& roll_call, std::string kind)
+    : real_(real),
+      options_(options),
+      roll_call_(roll_call),
+      kind_(std::move(kind)),
+      key_space_(settings::process_sources().environment) {}
+
+Between::~Between() = default;
+
+void Between::sign_in() {
+  if (options_.off || options_.net == "off" || has_told_) return;
+  can_tell_ = key_space_.is_there() && shares_key_space(real_);
+  has_told_ = can_tell_ && key_space_.tell(kind_);
+}
+
+// Who is missing on this node is seen without a word; to ask for what such a rank has told takes
+// the launcher some seconds. Who is here may have told nothing all the same: it has other settings.
+bool Between::are_all_here(int ranks) {
+  if (!can_tell_) return options_.net == "on";
+  if (!has_told_) return false;
+  int found_here = 0;
+  for (int rank = 0; rank < ranks; ++rank) found_here += roll_call_.is_here(rank) ? 1 : 0;
+  if (found_here < roll_call_.ranks_here()) return false;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (key_space_.told_by(rank, kind_) != Told::same) return false;
+  }
+  return true;
+}
+
+void Between::begin(Comm world) {
+  if (options_.off || options_.net == "off") return;
+  int ranks = 0;
+  const bool all_here =
+      real_.comm_size(world, &ranks) == success && ranks > 1 && are_all_here(ranks);
+  key_space_.close();
+  if (!all_here) return;
+  Errhandler takes_note{};
+  is_open_ = real_.comm_dup(world, &comm_) == success;
+  if (!is_open_ || real_.comm_create_errhandler(take_note, &takes_note) != success) return;
+  real_.comm_set_errhandler(comm_, takes_note);
+  real_.errhandler_free(&takes_note);
+}
+
+void Between::end() {
+  if (std::exchange(is_open_, false)) real_.comm_free(&comm_);
+}
+
+int Between::free_tag() const {
+  const std::lock_guard lock(mutex_);
+  const int tag = tags_.empty() ? 1 : *tags_.rbegin() + 1;
+  return tag > most_tag ? 0 : tag;
+}
+
+std::unique_ptr<net::Wire> Between::wire(std::vector<int> peers, int tag) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!tags_.insert(tag).second) {
+      throw FailureError("two teams over several nodes came upon the same tag");
+    }
+  }
+  return std::make_unique<MpiWire>(*this, std::move(peers), tag);
+}
+
+std::string Between::report() const {
+  if (traffic_.messages() == 0) return {};
+  return fmt::format("rank 0 sent {} with {} to other nodes\n",
+                     counted(traffic_.messages(), "message"), counted(traffic_.bytes(), "byte"));
+}
+
+void Between::give_back(int tag) {
+  const std::lock_guard lock(mutex_);
+  tags_.erase(tag);
+}
+
+}  // namespace huddle::mpi

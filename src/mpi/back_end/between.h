@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What carries huddle's messages between the nodes of a job: one communicator of huddle's own, made
+// as MPI begins, if all ranks of the job are known to have huddle; teams differ by tags.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "across/team.h"
+#include "mpi/back_end/real.h"
+#include "mpi/key_space.h"
+#include "mpi/options.h"
+#include "mpi/roll_call.h"
+#include "net/wire.h"
+
+namespace huddle::mpi {
+
+class Between {
+ public:
+  // kind: what ranks need to have in common, so that they answer each other.
+  Between(const Real& real, const Options& options, RollCall& roll_call, std::string kind);
+  ~Between();
+  Between(const Between&) = delete;
+  Between& operator=(const Between&) = delete;
+
+  // Before the world comes up.
+  void sign_in();
+  // Once it is there, on all of its ranks that have huddle.
+  void begin(Comm world);
+  // Before it goes. pre: nobody sends.
+  void end();
+
+  // Whether all ranks of the job have huddle, and it has a communicator: the same on all of them.
+  bool is_open() const { return is_open_; }
+
+  // Higher than those of all wires of this rank: for a new one the highest of its ranks' is taken.
+  // 0: none is left.
+  int free_tag() const;
+  // peers: ranks of the world, by the number that the wire is to know them by. It has the tag until
+  // it ends; throws FailureError where another one has it: threads that make wires at the same time
+  // may come upon the same. Sends throw PeerLost where the MPI does not carry them.
+  std::unique_ptr<net::Wire> wire(std::vector<int> peers, int tag);
+
+  across::Traffic& traffic() { return traffic_; }
+  // What this rank has sent, as a line for people; empty where it has sent nothing.
+  std::string report() const;
+  void note_refusal() { refusals_.fetch_add(1); }
+
+ private:
+  class MpiWire;
+
+  bool are_all_here(int ranks);
+  void give_back(int tag);
+
+  const Real& real_;
+  const Options& options_;
+  RollCall& roll_call_;
+  std::string kind_;
+  KeySpace key_space_;
+  bool can_tell_ = false;  // the same on all ranks of the job
+  bool has_told_ = false;
+  Comm comm_{};
+  bool is_open_ = false;
+  mutable std::mutex mutex_;  // guards what follows
+  std::set<int> tags_;        // in use
+
+  across::Traffic traffic_;
+  // Behind a handler of the program's own, MPICH 5 says that all went well.
+  std::atomic<std::uint64_t> refusals_{0};
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// How the ranks of a communicator over several nodes get a team: those of each node make one by
+// messages, and all agree that all have one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "across/node_circle.h"
+#include "across/team.h"
+#include "mpi/back_end/between.h"
+#include "mpi/back_end/node_context.h"
+#include "team/bootstrap.h"
+
+namespace huddle::mpi {
+
+class NodeJoining {
+ public:
+  // Keeps references.
+  NodeJoining(NodeContext& context, Between& between) : context_(context), between_(between) {}
+
+  // What all ranks know of each, by rank.
+  struct Known {
+    std::vector<std::uint64_t> nodes;  // equal on ranks of one node
+    std::vector<bool> has_context;
+    int tag = 0;  // that no team of any of them has
+  };
+  // in_job: the ranks in their world. All ranks throw the same FailureError, or none does.
+  std::unique_ptr<across::Team> make(const team::Bootstrap& all, const Known& known,
+                                     std::span<const int> in_job);
+
+ private:
+  std::unique_ptr<team::Team> make_node_team(across::NodeCircle& circle, bool know_machine);
+  void share_machine(across::NodeCircle& circle, const team::Bootstrap& here);
+
+  NodeContext& context_;
+  Between& between_;
+};
+
+}  // namespace huddle::mpi

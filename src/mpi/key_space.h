@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What ranks of a job tell each other across nodes before their MPI comes up: by PMIx, where that
+// is their launcher's. What is put there before the MPI begins has arrived everywhere once it has
+// begun, for it exchanges its own addresses so.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace huddle::mpi {
+
+// What a rank told, in the eyes of another.
+enum class Told { same, other_or_nothing };
+
+class KeySpace {
+ public:
+  // Of an environment of "NAME=value" lines.
+  explicit KeySpace(const std::vector<std::string>& environment);
+  ~KeySpace();
+  KeySpace(const KeySpace&) = delete;
+  KeySpace& operator=(const KeySpace&) = delete;
+
+  // Whether the job has one. If so, and this process cannot use it, the others see nothing of it.
+  bool is_there() const { return !job_.empty(); }
+  // Before the MPI comes up, once. False: nobody will hear it.
+  bool tell(const std::string& value);
+  // After it has. pre: tell() was true. May take some seconds where the rank is on this node and
+  // has told nothing.
+  Told told_by(int rank, std::string_view value);
+  // As early as may be: the MPI's own end of it is the last.
+  void close();
+
+ private:
+  struct Functions;
+
+  std::string job_;
+  std::string version_;                   // of the launcher's side
+  std::unique_ptr<Functions> functions_;  // while it is open
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "across/choice.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace huddle::across {
+namespace {
+
+// 100 Mbit/s, 50 us.
+constexpr Network slow = {50'000, 84'000'000, 0};
+
+Chosen chosen(net::Operation operation, int nodes, std::size_t bytes, const Network& network) {
+  const net::Sizes sizes =
+      net::Sizes::listed(std::vector<std::size_t>(static_cast<std::size_t>(nodes), bytes));
+  Demand demand{operation, nodes, 0, bytes, 1};
+  if (operation == net::Operation::allgather) demand.blocks = &sizes;
+  return cheapest(demand, network);
+}
+
+TEST(Choice, TakesFewRoundsForLittleAndFewBytesForMuch) {
+  EXPECT_EQ(chosen(net::Operation::allreduce, 8, 8, slow).algorithm, "doubling");
+  EXPECT_NE(chosen(net::Operation::allreduce, 8, 1 << 20, slow).algorithm, "doubling");
+  EXPECT_EQ(chosen(net::Operation::bcast, 8, 8, slow).algorithm, "knomial");
+  EXPECT_NE(chosen(net::Operation::bcast, 8, 1 << 20, slow).algorithm, "knomial");
+}
+
+// Two that send to each other at the same time may find that the wire has one direction.
+TEST(Choice, TakesARingForMuchRatherThanExchanges) {
+  EXPECT_EQ(chosen(net::Operation::allgather, 4, 1 << 18, slow).algorithm, "ring");
+  EXPECT_EQ(chosen(net::Operation::allreduce, 4, 1 << 20, slow).algorithm, "slices");
+}
+
+TEST(Choice, CountsHalfOfTheSecondWayOfAnExchange) {
+  const net::Call call{.ranks = 2};
+  const auto doubling = net::make_schedule(net::algorithm_named("allreduce:doubling"), call);
+  const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
+  EXPECT_EQ(predicted_ns(*doubling, net::Sizes::cut(100, 1, 1), network), 1000 + 150);
+}
+
+// A float's bits must not depend on what was chosen.
+TEST(Choice, NeverTakesWhatJoinsInAnyOrder) {
+  for (int nodes = 1; nodes <= 20; ++nodes) {
+    for (std::size_t bytes = 1; bytes <= std::size_t{1} << 26; bytes *= 8) {
+      EXPECT_NE(chosen(net::Operation::allreduce, nodes, bytes, slow).algorithm, "ring");
+    }
+  }
+}
+
+TEST(Choice, PredictsWhatARingTakes) {
+  const net::Call call{.ranks = 5};
+  const auto ring = net::make_schedule(net::algorithm_named("allgather:ring"), call);
+  const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
+  EXPECT_EQ(predicted_ns(*ring, net::Sizes::equal(100), network), 4 * (1000 + 100));
+}
+
+TEST(Choice, ReckonsWithRoundFiguresWhereNothingWasMeasured) {
+  machine::Machine machine;
+  EXPECT_EQ(network_of(machine).is_estimated, 1);
+  EXPECT_GT(network_of(machine).message_ns, 0);
+}
+
+}  // namespace
+}  // namespace huddle::across

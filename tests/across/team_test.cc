@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Ranks as threads, seated on nodes that are none: what has to come of each call, and the same bits
+// whatever carries them.
+#include "across/team.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "across/node_circle.h"
+#include "machine/discover.h"
+#include "machine/locate.h"
+#include "mail.h"
+#include "memory/reduction.h"
+#include "memory/types.h"
+#include "net/association.h"
+#include "ranks.h"
+#include "world/peer_lost.h"
+
+namespace huddle::across {
+namespace {
+
+using test::Mail;
+using test::MailEnd;
+using Keys = std::vector<std::uint64_t>;
+
+team::ContextOptions small_options() {
+  team::ContextOptions options;
+  options.machine =
+      machine::generic_machine(machine::discover_from_synthetic("pack:1 core:2 pu:1").topology);
+  options.arena.cap_bytes = std::size_t{64} << 20;
+  return options;
+}
+
+// A few rounds against many bytes, and the other way round.
+constexpr Network dear_messages = {50'000'000, 1, 1};
+constexpr Network dear_bytes = {1, 1'000'000'000, 1};
+
+// Who sits where: 4 x 2 in blocks and in turns, uneven, one a node, all on one.
+const std::vector<Keys> layouts = {
+    {1, 1, 2, 2, 3, 3, 4, 4}, {1, 2, 3, 4, 1, 2, 3, 4}, {1, 1, 1, 2, 3, 3, 4},
+    {1, 2, 1, 1, 3, 2},       {4, 3, 2, 1, 9},          {7, 7, 7},
+};
+
+class Teams : public testing::TestWithParam<Keys> {
+ protected:
+  // As the ranks of that layout, each with its team.
+  template <typename Function>
+  void run(const Network& network, const Function& function) {
+    const NodeMap map(GetParam());
+    Mail mail;
+    const auto ends = team::run_thread_ranks(map.ranks(), [&](const team::Bootstrap& all) {
+      team::Context context(small_options());
+      Team::Parts parts{map,     all.rank, nullptr, std::make_unique<MailEnd>(mail, all.rank),
+                        network, &traffic_};
+      NodeCircle circle(*parts.wire, parts.map, all.rank);
+      parts.node = std::make_unique<team::Team>(context, circle.bootstrap());
+      Team team(std::move(parts));
+      function(team, all.rank, mail);
+    });
+    for (const team::RankEnd& end : ends) EXPECT_EQ(end.how, team::RankEnd::How::fine) << end;
+    EXPECT_TRUE(mail.is_empty()) << "messages that nobody received";
+  }
+
+  Traffic traffic_;
+};
+
+std::vector<std::byte> bytes_of(int rank, std::size_t count, unsigned seed) {
+  std::minstd_rand random(seed * 1000 + static_cast<unsigned>(rank) + 1);
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+constexpr std::size_t sizes[] = {0, 1, 8, 1000, 65'537};
+
+TEST_P(Teams, Bcast) {
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [](Team& team, int rank, Mail&) {
+      for (const std::size_t size : sizes) {
+        for (int root = 0; root < team.map().ranks(); ++root) {
+          const auto expected = bytes_of(root, size, 1);
+          auto data = rank == root ? expected : std::vector<std::byte>(size);
+          team.bcast(data.data(), size, root);
+          ASSERT_EQ(data, expected) << size << " bytes from " << root;
+        }
+      }
+    });
+  }
+}
+
+TEST_P(Teams, Allgather) {
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [](Team& team, int rank, Mail&) {
+      for (const std::size_t size : sizes) {
+        std::vector<std::byte> expected;
+        for (int from = 0; from < team.map().ranks(); ++from) {
+          const auto block = bytes_of(from, size, 2);
+          expected.insert(expected.end(), block.begin(), block.end());
+        }
+        const auto mine = bytes_of(rank, size, 2);
+        std::vector<std::byte> all(expected.size());
+        team.allgather(mine.data(), all.data(), size);
+        ASSERT_EQ(all, expected) << size;
+        std::fill(all.begin(), all.end(), std::byte{0});
+        std::byte* const own = all.data() + size * static_cast<std::size_t>(rank);
+        if (size > 0) std::memcpy(own, mine.data(), size);
+        team.allgather(own, all.data(), size);
+        ASSERT_EQ(all, expected) << size << " in place";
+      }
+    });
+  }
+}
+
+TEST_P(Teams, AllreduceOfIntegers) {
+  const memory::Reduction sum = memory::reduction(memory::Type::uint64, memory::Operator::sum);
+  run(dear_bytes, [&](Team& team, int rank, Mail&) {
+    const auto ranks = static_cast<std::uint64_t>(team.map().ranks());
+    for (const std::size_t count : sizes) {
+      std::vector<std::uint64_t> mine(count);
+      std::vector<std::uint64_t> result(count, 9);
+      for (std::size_t i = 0; i < count; ++i) mine[i] = i * static_cast<std::uint64_t>(rank) + 1;
+      team.allreduce(mine.data(), result.data(), count, sum);
+      team.allreduce(mine.data(), mine.data(), count, sum);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(result[i], i * (ranks * (ranks - 1) / 2) + ranks);
+      }
+      ASSERT_EQ(mine, result) << "in place";
+    }
+  });
+}
+
+std::vector<float> floats_of(int rank, std::size_t count) {
+  std::minstd_rand random(77 + static_cast<unsigned>(rank));
+  std::uniform_real_distribution<float> values(-1e3F, 1e3F);
+  std::vector<float> numbers(count);
+  for (float& number : numbers) number = values(random);
+  return numbers;
+}
+
+// The brackets are those of docs/records/0007 in each node, and of net/association.h between nodes.
+TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
+  const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
+  constexpr std::size_t count = 5000;
+  std::mutex mutex;
+  std::vector<std::vector<float>> results;
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [&](Team& team, int rank, Mail&) {
+      const std::vector<float> mine = floats_of(rank, count);
+      std::vector<float> result(count);
+      team.allreduce(mine.data(), result.data(), count, sum);
+      const std::lock_guard lock(mutex);
+      results.push_back(result);
+    });
+  }
+  for (const auto& result : results) {
+    ASSERT_EQ(std::memcmp(result.data(), results.front().data(), count * sizeof(float)), 0);
+  }
+}
+
+// What is put behind each other: the order of ranks shows.
+TEST_P(Teams, JoinsInTheOrderOfRanksOrNotAtAll) {
+  struct Row {
+    int first, last;
+    bool broken;
+  };
+  memory::Reduction append;
+  append.element_bytes = sizeof(Row);
+  append.commutative = false;
+  append.combine = [](void* to, const void* left, const void* right, std::size_t count, void*) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Row& a = static_cast<const Row*>(left)[i];
+      const Row& b = static_cast<const Row*>(right)[i];
+      static_cast<Row*>(to)[i] = {a.first, b.last, a.broken || b.broken || a.last + 1 != b.first};
+    }
+  };
+  run(dear_bytes, [&](Team& team, int rank, Mail&) {
+    ASSERT_EQ(team.can_join(append), team.map().is_in_order());
+    if (!team.can_join(append)) return;
+    std::vector<Row> rows(100, Row{rank, rank, false});
+    team.allreduce(rows.data(), rows.data(), rows.size(), append);
+    for (const Row& row : rows) {
+      ASSERT_FALSE(row.broken);
+      ASSERT_EQ(row.first, 0);
+      ASSERT_EQ(row.last, team.map().ranks() - 1);
+    }
+  });
+}
+
+TEST_P(Teams, NobodyLeavesABarrierBeforeTheLastHasCome) {
+  std::atomic<int> come{0};
+  run(dear_messages, [&](Team& team, int, Mail&) {
+    for (int times = 1; times <= 20; ++times) {
+      come.fetch_add(1);
+      team.barrier();
+      ASSERT_GE(come.load(), times * team.map().ranks());
+    }
+  });
+}
+
+TEST_P(Teams, CountsWhatGoesToOtherNodes) {
+  run(dear_bytes, [](Team& team, int, Mail&) {
+    std::vector<std::byte> data(1000);
+    team.bcast(data.data(), data.size(), 0);
+  });
+  const NodeMap map(GetParam());
+  EXPECT_EQ(traffic_.bytes() >= 1000U * static_cast<unsigned>(map.nodes() - 1), true);
+  EXPECT_EQ(traffic_.bytes() == 0, map.nodes() == 1);
+}
+
+// A rank that cannot send lets nobody of its node wait, and the team is of no use to it any more.
+TEST_P(Teams, AWireThatIsCutIsHeardOfByTheWholeNode) {
+  if (NodeMap(GetParam()).nodes() == 1) return;
+  std::atomic<int> ready{0};
+  run(dear_messages, [&](Team& team, int rank, Mail& mail) {
+    team.barrier();
+    ready.fetch_add(1);
+    while (ready.load() < team.map().ranks()) std::this_thread::yield();
+    if (rank == 0) mail.cut();
+    ready.fetch_add(1);
+    while (ready.load() < 2 * team.map().ranks()) std::this_thread::yield();
+    EXPECT_THROW(team.barrier(), world::PeerLost);
+    EXPECT_THROW(team.barrier(), world::PeerLost);
+    mail.clear();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Teams, testing::ValuesIn(layouts));
+
+}  // namespace
+}  // namespace huddle::across
