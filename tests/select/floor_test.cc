@@ -2,14 +2,13 @@
 // Copyright the huddle contributors
 #include "select/floor.h"
 
-#include "machine/machine_file.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "machine/discover.h"
 #include "machine/locate.h"
+#include "machine/machine_file.h"
 #include "select/candidate.h"
 
 namespace huddle::select {
