@@ -8,6 +8,7 @@
 
 #include "machine/discover.h"
 #include "machine/locate.h"
+#include "machine/machine_file.h"
 #include "select/candidate.h"
 
 namespace huddle::select {
@@ -69,6 +70,36 @@ TEST_F(FloorTest, LiesBelowEveryPrediction) {
 TEST_F(FloorTest, IsNothingWhereAllShareAProcessor) {
   const node::Seats one_core = node::seats(machine_.topology, {0, 0});
   EXPECT_EQ(floor_ns({Operation::barrier, 0, 1}, one_core, model_), 0);
+}
+
+std::vector<Candidate> candidates_on(const std::string& machine_name, int ranks,
+                                     const Request& request) {
+  const machine::Machine machine =
+      machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + machine_name + ".toml");
+  const machine::CostModel model(machine);
+  std::vector<int> pus = first_pu_of_cores(machine.topology);
+  pus.resize(static_cast<std::size_t>(ranks));
+  const node::Seats seats = node::seats(machine.topology, pus);
+  EXPECT_GT(memory_ns(request, seats, model), 0);
+  return candidates(request, seats, model, provision(seats, model, usual_queue_bytes));
+}
+
+// 130 MB go into a memory that copies 10.6 GB/s, two of a copy's three streams.
+TEST(MemoryFloor, ARootsMemoryTakesAllOfAGather) {
+  for (const Candidate& one : candidates_on("songshan", 32, {Operation::gather, 4 << 20, 1})) {
+    EXPECT_GE(one.ns, 8e6) << one.parameters;
+  }
+}
+TEST(MemoryFloor, ReadersOfANodeShareItsMemory) {
+  for (const Candidate& one : candidates_on("dawning-5000a", 16, {Operation::bcast, 16 << 20, 1})) {
+    EXPECT_GE(one.ns, 17e6) << one.parameters;
+  }
+}
+
+// Those that would be faster without stay in their order.
+TEST(MemoryFloor, KeepsTheOrder) {
+  const auto all = candidates_on("dawning-5000a", 16, {Operation::bcast, 16 << 20, 1});
+  EXPECT_EQ(cheapest(all).parameters, "4 segments of 64K, 4 readers at a time, plain");
 }
 
 }  // namespace
