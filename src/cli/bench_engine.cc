@@ -222,6 +222,8 @@ class BenchEngineCommand : public Command {
                    "with --table ranks in place of 2, with --variants of one a core");
     options.flag("--markdown", given_.markdown, "with --table: as Markdown");
     options.flag("--dry-run", given_.dry_run, "with --table: only what is predicted");
+    options.flag("--simulate", given_.simulate,
+                 "with --table: what each protocol takes in the modelled world as well");
     options.optional_text("--json", given_.json, json_on_stdout, "FILE",
                           "every figure as JSON, to a file or in place of the tables");
     options.flag("--as-is", given_.as_is,
@@ -241,8 +243,8 @@ class BenchEngineCommand : public Command {
           "--ranks is how many the variants or the table get; the others have their number: add "
           "--variants or --table");
     }
-    if (!given_.table && (given_.markdown || given_.dry_run)) {
-      throw UsageError("--markdown and --dry-run are for --table");
+    if (!given_.table && (given_.markdown || given_.dry_run || given_.simulate)) {
+      throw UsageError("--markdown, --dry-run and --simulate are for --table");
     }
     if (given_.markdown && given_.json == json_on_stdout) {
       throw UsageError("--json and --markdown both want standard output; name a file: --json FILE");

@@ -41,6 +41,7 @@ struct EngineBenchOptions {
   bool table = false;
   bool markdown = false;
   bool dry_run = false;
+  bool simulate = false;
   int rounds = 0;  // 0: not given
 };
 

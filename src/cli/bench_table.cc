@@ -9,6 +9,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -34,11 +36,58 @@
 namespace huddle::cli {
 namespace {
 
+std::string figures_named(const BenchTableReport& report) {
+  return fmt::format("predicted{}{}", report.simulated ? "/simulated" : "",
+                     report.dry_run ? "" : "/measured");
+}
+
+std::string simulation_text(const BenchTableReport& report) {
+  const PredictionError error = report.simulation_error();
+  if (error.points == 0) return "";
+  return fmt::format("; what was simulated by a factor of {:.2f} in the median of {}",
+                     error.median_times_off,
+                     counted(static_cast<long long>(error.points), "point"));
+}
+
+std::string choices_text(const BenchTableReport::Choices& choices) {
+  if (choices.points == 0) return "";
+  return fmt::format("; at {} of {} what is chosen is within a tenth of the fastest",
+                     choices.near_best, counted(static_cast<long long>(choices.points), "size"));
+}
+
 // Three digits that mean something, and no more than three behind the point.
 std::string microseconds_text(double ns) {
   const double us = ns / 1000;
   const int decimals = us < 1 ? 3 : us < 10 ? 2 : us < 100 ? 1 : 0;
   return fmt::format("{:.{}f}", us, decimals);
+}
+
+// How far what `of_cell` says is from what was measured.
+template <class OfCell>
+PredictionError error_of(const std::vector<bench::OperationTable>& tables, const OfCell& of_cell) {
+  std::vector<double> all;
+  for (const bench::OperationTable& table : tables) {
+    for (const bench::AlgorithmRow& row : table.rows) {
+      for (const auto& cell : row.cells) {
+        if (!cell || cell->ns.empty()) continue;
+        const std::optional<double> ns = of_cell(*cell);
+        if (ns) all.push_back(times_off(*ns, calibrate::median_of(cell->ns)));
+      }
+    }
+  }
+  return cli::prediction_error(std::move(all));
+}
+
+// Ranks that share a processor are not simulated.
+std::vector<bench::OperationTable> tables_of(const bench::Forecast& forecast,
+                                             const BenchTableReport& report) {
+  std::vector<bench::OperationTable> tables = bench::algorithm_table(forecast);
+  if (!report.simulated) return tables;
+  if (report.binding.crowded()) {
+    throw UsageError("ranks that share a core are not simulated: leave --simulate out");
+  }
+  bench::simulate(tables, forecast);
+  return tables;
 }
 
 constexpr int widest = 100;  // a figure far from its name is hard to find
@@ -107,6 +156,7 @@ BenchTableReport report_of(machine::LoadedMachine loaded, bench::Binding binding
           .machine_file = loaded.path,
           .binding = std::move(binding),
           .dry_run = options.dry_run,
+          .simulated = options.simulate,
           .quick = options.quick,
           .rounds = options.dry_run ? 0 : engine_rounds(options),
           .notes = {},
@@ -121,7 +171,7 @@ ExitCode predict(const Context& context, const EngineBenchOptions& options) {
                                first_pu_of_cores(machine.loaded.machine.topology)};
   BenchTableReport report = report_of(std::move(machine.loaded), binding, options);
   constexpr bool may_read = true;
-  report.tables = bench::algorithm_table(bench::Forecast(report.machine, report.binding, may_read));
+  report.tables = tables_of(bench::Forecast(report.machine, report.binding, may_read), report);
   print(context.console, options, report);
   return ExitCode::fine;
 }
@@ -164,29 +214,46 @@ std::string bench_table_ground(const BenchTableReport& report, std::string_view 
   return fmt::format("{}; {}; microseconds, {}; {} is what huddle chooses{}{}",
                      machine_text(report.machine, report.machine_file),
                      report.dry_run ? counted(binding.ranks, "rank") : text(binding),
-                     report.dry_run ? "predicted" : "predicted/measured", mark_of_choice,
-                     error.empty() ? "" : "; ", error);
+                     figures_named(report), mark_of_choice, error.empty() ? "" : "; ", error) +
+         simulation_text(report) + choices_text(report.choices());
 }
 
 PredictionError BenchTableReport::prediction_error() const {
-  std::vector<double> all;
+  return error_of(tables, [](const bench::Cell& cell) { return std::optional(cell.best.ns); });
+}
+
+PredictionError BenchTableReport::simulation_error() const {
+  return error_of(tables, [](const bench::Cell& cell) { return cell.simulated_ns; });
+}
+
+BenchTableReport::Choices BenchTableReport::choices() const {
+  constexpr double near = 1.1;
+  Choices choices;
   for (const bench::OperationTable& table : tables) {
-    for (const bench::AlgorithmRow& row : table.rows) {
-      for (const auto& cell : row.cells) {
-        if (!cell || cell->ns.empty()) continue;
-        all.push_back(times_off(cell->best.ns, calibrate::median_of(cell->ns)));
+    for (std::size_t i = 0; i < table.bytes.size(); ++i) {
+      std::optional<double> chosen_ns;
+      double best_ns = std::numeric_limits<double>::infinity();
+      for (const bench::AlgorithmRow& row : table.rows) {
+        if (!row.cells[i] || row.cells[i]->ns.empty()) continue;
+        const double ns = calibrate::median_of(row.cells[i]->ns);
+        if (row.cells[i]->chosen) chosen_ns = ns;
+        best_ns = std::min(best_ns, ns);
       }
+      if (!chosen_ns) continue;
+      ++choices.points;
+      if (*chosen_ns <= near * best_ns) ++choices.near_best;
     }
   }
-  return cli::prediction_error(std::move(all));
+  return choices;
 }
 
 std::string figures_text(const bench::Cell& cell) {
-  std::string predicted = microseconds_text(cell.best.ns);
-  if (cell.ns.empty()) return predicted;
+  std::string figures = microseconds_text(cell.best.ns);
+  if (cell.simulated_ns) figures += "/" + microseconds_text(*cell.simulated_ns);
+  if (cell.ns.empty()) return figures;
   const double measured_ns = calibrate::median_of(cell.ns);
   const bool is_far = is_mispredicted(cell.best.ns, measured_ns);
-  return fmt::format("{}/{}{}", predicted, microseconds_text(measured_ns),
+  return fmt::format("{}/{}{}", figures, microseconds_text(measured_ns),
                      is_far ? misprediction_mark : "");
 }
 
@@ -237,7 +304,7 @@ ExitCode bench_table(const Context& context, const EngineBenchOptions& options) 
   const bench::Binding binding{ranks_of(options),
                                calibrate::measured_pus(discovery.topology, discovery.allowed)};
   BenchTableReport report = report_of(std::move(loaded), binding, options);
-  report.tables = bench::algorithm_table(bench::Forecast(report.machine, report.binding));
+  report.tables = tables_of(bench::Forecast(report.machine, report.binding), report);
   measure(context, interrupt, report);
   print(context.console, options, report);
   if (report.interrupted) {

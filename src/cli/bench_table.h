@@ -20,6 +20,7 @@ struct BenchTableReport {
   std::string machine_file;  // as in a EngineBenchReport
   bench::Binding binding;
   bool dry_run = false;  // predictions alone
+  bool simulated = false;
   bool quick = false;
   int rounds = 0;  // asked for
   bool interrupted = false;
@@ -28,6 +29,15 @@ struct BenchTableReport {
 
   // Of all cells that were measured.
   PredictionError prediction_error() const;
+  // The same of what was simulated.
+  PredictionError simulation_error() const;
+  // At how many sizes, of those measured, what huddle chooses is no more than a tenth slower than
+  // the fastest.
+  struct Choices {
+    std::size_t points = 0;
+    std::size_t near_best = 0;
+  };
+  Choices choices() const;
 };
 
 std::string bench_table_text(const BenchTableReport& report, int columns);
@@ -39,7 +49,8 @@ std::string bench_table_json(const BenchTableReport& report);
 
 // The machine, the ranks, and what the figures are.
 std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice);
-// "0.143/0.151": predicted and, where it was, measured; marked where they are far apart.
+// "0.143/0.151": predicted, where it was simulated, and where it was measured; marked where the
+// first and the last are far apart.
 std::string figures_text(const bench::Cell& cell);
 // "nothing" where there is nothing.
 std::string needs_text(const bench::AlgorithmRow& row);

@@ -19,10 +19,14 @@ ordered_json cell_json(std::size_t bytes, const bench::Cell& cell) {
                       {"parameters", cell.best.parameters},
                       {"chosen", cell.chosen},
                       {"predicted_ns", cell.best.ns}};
+  if (cell.simulated_ns) one["simulated_ns"] = *cell.simulated_ns;
   if (!cell.ns.empty()) {
     const calibrate::Summary summary = calibrate::summarize(cell.ns);
     one["median_ns"] = summary.median;
     one["times_off"] = times_off(cell.best.ns, summary.median);
+    if (cell.simulated_ns) {
+      one["simulation_times_off"] = times_off(*cell.simulated_ns, summary.median);
+    }
     one["spread"] = summary.spread;
   }
   one["ns"] = cell.ns;
@@ -70,6 +74,15 @@ std::string bench_table_json(const BenchTableReport& report) {
                        {"operations", ordered_json::array()}};
   for (const auto& table : report.tables) root["operations"].push_back(table_json(table));
   add_prediction_error(root, report.prediction_error());
+  const PredictionError simulation = report.simulation_error();
+  if (simulation.points > 0) {
+    root["simulation_error"] = {{"points", simulation.points},
+                                {"median_times_off", simulation.median_times_off}};
+  }
+  const BenchTableReport::Choices choices = report.choices();
+  if (choices.points > 0) {
+    root["choices"] = {{"points", choices.points}, {"near_best", choices.near_best}};
+  }
   return json_text(root);
 }
 

@@ -39,7 +39,7 @@ MAY_SEE = {
     "mpi": {"base", "settings", "memory", "heap", "machine", "net", "world", "node", "select", "team", "across"},
     "profile": {"base", "mpi"},
     "launch": {"base", "settings", "heap", "doctor"},
-    "bench": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "team", "mpi",
+    "bench": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "predict", "team", "mpi",
               "launch"},
     "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "path", "world", "node", "select", "bench"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",

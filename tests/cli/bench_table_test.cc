@@ -120,6 +120,41 @@ TEST(BenchTable, MarksWhatWasPredictedBadly) {
   EXPECT_THAT(bench_table_markdown(report), HasSubstr("| 0.100/0.150 | 0.100/0.300? |"));
 }
 
+TEST(BenchTable, HasWhatWasSimulatedBetween) {
+  bench::Cell chosen;
+  chosen.best.ns = 100;
+  chosen.chosen = true;
+  chosen.simulated_ns = 120;
+  chosen.ns = {150};
+  bench::Cell faster = chosen;
+  faster.chosen = false;
+  faster.ns = {130};
+  BenchTableReport report;
+  report.simulated = true;
+  bench::OperationTable& table = report.tables.emplace_back();
+  table.operation = select::Operation::bcast;
+  table.bytes = {8, 64};
+  table.rows = {{"inline", "", {chosen, chosen}}, {"pipelined", "", {faster, std::nullopt}}};
+  EXPECT_THAT(bench_table_text(report, 100), HasSubstr("0.100/0.120/0.150"));
+  EXPECT_DOUBLE_EQ(report.simulation_error().median_times_off, 1.25);
+  EXPECT_EQ(report.choices().points, 2U);
+  EXPECT_EQ(report.choices().near_best, 1U);
+  const json document = json::parse(bench_table_json(report));
+  EXPECT_EQ(document["choices"]["near_best"], 1);
+  EXPECT_EQ(document["operations"][0]["algorithms"][0]["points"][0]["simulated_ns"], 120);
+}
+
+TEST(BenchTable, SimulatesForAMachineElsewhere) {
+  const Program program;
+  const Ran ran = program.run(table({"--dry-run", "--simulate", "--machine", epyc, "--json"}));
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  for (const json& operation : json::parse(ran.out)["operations"]) {
+    for (const json& row : operation["algorithms"]) {
+      for (const json& point : row["points"]) EXPECT_GT(point["simulated_ns"], 0);
+    }
+  }
+}
+
 TEST(BenchTable, KeepsBothInOneRun) {
   const Program program;
   const std::string file = program.home().path("table.json");
@@ -135,6 +170,7 @@ TEST(BenchTable, RefusesWhatDoesNotGoTogether) {
        std::vector<std::vector<std::string>>{{"bench", "--table"},
                                              {"bench", "engine", "--markdown"},
                                              {"bench", "engine", "--dry-run"},
+                                             {"bench", "engine", "--simulate"},
                                              table({"--variants"}),
                                              table({"--ranks", "1"}),
                                              table({"--markdown", "--json"})}) {

@@ -11,6 +11,7 @@
 #include "bench/engine/barriers.h"
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"
+#include "predict/predict.h"
 #include "select/algorithm.h"
 
 namespace huddle::bench {
@@ -70,7 +71,7 @@ void predict(OperationTable& table, std::size_t column, const Forecast& forecast
     const auto its = std::find_if(best.begin(), best.end(), [&](const select::Candidate& one) {
       return select::algorithm_name(one.plan) == row.algorithm;
     });
-    if (its != best.end()) row.cells[column] = {*its, &*its == &chosen, {}};
+    if (its != best.end()) row.cells[column] = {*its, &*its == &chosen, {}, std::nullopt};
   }
 }
 
@@ -116,6 +117,22 @@ std::vector<OperationTable> algorithm_table(const Forecast& forecast) {
     }
   }
   return tables;
+}
+
+void simulate(std::vector<OperationTable>& tables, const Forecast& forecast) {
+  for (OperationTable& table : tables) {
+    for (std::size_t column = 0; column < table.bytes.size(); ++column) {
+      const select::Request request =
+          request_of(table.operation, table.bytes[column], forecast.seats.ranks());
+      each_there(table, column, [&](AlgorithmRow& row) {
+        Cell& cell = *row.cells[column];
+        cell.simulated_ns =
+            predict::predict({request, forecast.seats, forecast.provision, forecast.model},
+                             cell.best.plan)
+                .all_ns();
+      });
+    }
+  }
 }
 
 Comparison comparison_at(const OperationTable& table, std::size_t column, const Binding& binding,

@@ -22,6 +22,7 @@ struct Cell {
   select::Candidate best;  // its cheapest plan there
   bool chosen = false;     // cheaper than any other's
   std::vector<double> ns;  // a call, one figure a round; empty: not measured
+  std::optional<double> simulated_ns = std::nullopt;  // where that was asked for
 };
 
 struct AlgorithmRow {
@@ -39,7 +40,7 @@ struct Relative {
 struct OperationTable {
   select::Operation operation = select::Operation::barrier;
   std::vector<Relative> relatives;  // whose blocks may differ
-  std::vector<std::size_t> bytes;   // as an CallData has them; of a barrier none: 0
+  std::vector<std::size_t> bytes;   // as a CallData has them; of a barrier none: 0
   std::vector<AlgorithmRow> rows;
 };
 
@@ -48,6 +49,9 @@ std::vector<std::size_t> table_sizes();
 
 // All operations, as predicted.
 std::vector<OperationTable> algorithm_table(const Forecast& forecast);
+
+// Each algorithm's protocol in the modelled world. pre: ranks do not share processors.
+void simulate(std::vector<OperationTable>& tables, const Forecast& forecast);
 
 // Those who can serve at one size, against each other.
 Comparison comparison_at(const OperationTable& table, std::size_t column, const Binding& binding,
