@@ -131,8 +131,9 @@ Between::Between(const Real& real, const Options& options, RollCall& roll_call, 
 
 Between::~Between() = default;
 
-void Between::sign_in() {
-  if (options_.off || options_.net == "off" || has_told_) return;
+void Between::sign_in(bool has_threads) {
+  is_wanted_ = !options_.off && options_.net != "off" && !has_threads;
+  if (!is_wanted_ || has_told_) return;
   can_tell_ = key_space_.is_there() && shares_key_space(real_);
   has_told_ = can_tell_ && key_space_.tell(kind_);
 }
@@ -152,7 +153,7 @@ bool Between::are_all_here(int ranks) {
 }
 
 void Between::begin(Comm world) {
-  if (options_.off || options_.net == "off") return;
+  if (!is_wanted_) return;
   int ranks = 0;
   const bool all_here =
       real_.comm_size(world, &ranks) == success && ranks > 1 && are_all_here(ranks);

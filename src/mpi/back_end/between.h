@@ -30,8 +30,8 @@ class Between {
   Between(const Between&) = delete;
   Between& operator=(const Between&) = delete;
 
-  // Before the world comes up.
-  void sign_in();
+  // Before the world comes up. Where threads make calls at once there is none: not shown to work.
+  void sign_in(bool has_threads);
   // Once it is there, on all of its ranks that have huddle.
   void begin(Comm world);
   // Before it goes. pre: nobody sends.
@@ -64,6 +64,7 @@ class Between {
   RollCall& roll_call_;
   std::string kind_;
   KeySpace key_space_;
+  bool is_wanted_ = false;
   bool can_tell_ = false;  // the same on all ranks of the job
   bool has_told_ = false;
   Comm comm_{};

@@ -32,14 +32,14 @@ HUDDLE_EXPORT int huddle_enter(const huddle_door* door) {
 }
 
 HUDDLE_EXPORT int MPI_Init(int* argc, char*** argv) {
-  process().sign_in_for_world();
+  process().sign_in_for_world(false);
   const int status = process().real().init(argc, argv);
   if (status == success) process().begin();
   return status;
 }
 
 HUDDLE_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  process().sign_in_for_world();
+  process().sign_in_for_world(required == thread_multiple);
   const int status = process().real().init_thread(argc, argv, required, provided);
   if (status == success) process().begin();
   return status;

@@ -81,9 +81,9 @@ void Process::sign_in() {
 }
 
 // The same, and across nodes.
-void Process::sign_in_for_world() {
+void Process::sign_in_for_world(bool has_threads) {
   sign_in();
-  between_.sign_in();
+  between_.sign_in(has_threads);
 }
 
 void Process::begin() {

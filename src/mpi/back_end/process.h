@@ -62,7 +62,7 @@ class Process {
 
   // Before MPI comes up, once it is there, and before it goes.
   void sign_in();
-  void sign_in_for_world();
+  void sign_in_for_world(bool has_threads);
   void begin();
   void end();
   // The same of each session.
