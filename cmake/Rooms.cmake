@@ -75,8 +75,10 @@ function(huddle_precompile target first)
   # Without a time in it the compiler's cache finds what was compiled with it again.
   target_compile_options(${target} PRIVATE
                          $<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>)
-  # gcc 12 forgets that precompiled headers are the system's, and doubts how its strings copy.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds>)
+  # gcc 12 forgets that precompiled headers are the system's, and doubts how its own strings copy.
+  foreach(doubt array-bounds stringop-overflow stringop-overread)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-${doubt}>)
+  endforeach()
   if(target STREQUAL first)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   else()
