@@ -26,6 +26,7 @@ Json row_json(const reproduce::Row& row) {
                {"band", nullptr},
                {"verdict", reproduce::name(row.verdict)},
                {"direction_right", nullptr},
+               {"simulated", nullptr},
                {"why", figure.why}};
   if (figure.published) {
     json["published"] = {{"from", figure.published->from}, {"to", figure.published->to}};
@@ -38,6 +39,10 @@ Json row_json(const reproduce::Row& row) {
   }
   if (const auto right = reproduce::is_direction_right(figure, row.answer->ours)) {
     json["direction_right"] = *right;
+  }
+  if (row.simulated) {
+    json["simulated"] = {{"ours", *row.simulated},
+                         {"holds", reproduce::holds(figure, *row.simulated)}};
   }
   return json;
 }
@@ -64,6 +69,8 @@ std::string reproduce_json(const Reproductions& all) {
   document["summary"] = {{"exact", tally_json(summary.exact)},
                          {"priced", tally_json(summary.priced)},
                          {"direction", tally_json(summary.direction)},
+                         {"simulated", tally_json(summary.simulated)},
+                         {"simulated_direction", tally_json(summary.simulated_direction)},
                          {"unexplained", summary.unexplained},
                          {"not_compared", summary.not_compared}};
   return json_text(document);

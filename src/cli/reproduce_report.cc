@@ -65,13 +65,32 @@ std::string name_of(const Row& row, bool with_machine) {
   return printable(figure.where + ": " + figure.what + on);
 }
 
+// Marked where it holds and the price does not, or the other way round.
+std::string simulated_text(const Row& row) {
+  if (!row.simulated) return "-";
+  const bool agrees =
+      reproduce::holds(row.figure, *row.simulated) == (row.verdict == Verdict::holds);
+  return number_text(*row.simulated) + (agrees ? "" : row.verdict == Verdict::holds ? " -" : " +");
+}
+
+bool has_simulated(const reproduce::Reproduction& one) {
+  return std::any_of(one.rows.begin(), one.rows.end(),
+                     [](const Row& row) { return row.simulated.has_value(); });
+}
+
 std::string table_of(const reproduce::Reproduction& one, int columns) {
-  Table table({"figure", "published", "ours", "band", "verdict"}, {.indent = 2});
+  const bool is_simulated = has_simulated(one);
+  Table::Row heading = {"figure", "published", "ours", "band"};
+  if (is_simulated) heading.emplace_back("simulated");
+  heading.emplace_back("verdict");
+  Table table(heading, {.indent = 2});
   const bool with_machine = is_of_several_machines(one);
   for (const Row& row : one.rows) {
-    table.add({name_of(row, with_machine), published_text(row),
-               row.answer ? number_text(row.answer->ours) : "-", band_text(row),
-               std::string(reproduce::name(row.verdict))});
+    Table::Row cells = {name_of(row, with_machine), published_text(row),
+                        row.answer ? number_text(row.answer->ours) : "-", band_text(row)};
+    if (is_simulated) cells.push_back(simulated_text(row));
+    cells.emplace_back(reproduce::name(row.verdict));
+    table.add(std::move(cells));
   }
   return table.text(columns);
 }
@@ -93,12 +112,20 @@ std::string tally_text(const Tally& tally, std::string_view what) {
   return fmt::format("{} of {} {}", tally.good, tally.rows, what);
 }
 
+std::string simulation_text(const Summary& summary) {
+  if (summary.simulated.rows == 0) return "";
+  return fmt::format(" Of those whose protocols were simulated {} hold, {} the right way round.",
+                     tally_text(summary.simulated, ""),
+                     tally_text(summary.simulated_direction, "directions"));
+}
+
 std::string summary_text(const std::vector<reproduce::Reproduction>& papers) {
   const Summary summary = reproduce::summary_of(papers);
   return fmt::format("{} within {:g} %; {} within {:g} %; {} the right way round; {} not compared.",
                      tally_text(summary.exact, "exact figures"), 100 * reproduce::exact_within,
                      tally_text(summary.priced, "priced ones"), 100 * reproduce::price_within,
-                     tally_text(summary.direction, "directions"), summary.not_compared);
+                     tally_text(summary.direction, "directions"), summary.not_compared) +
+         simulation_text(summary);
 }
 
 }  // namespace
@@ -112,12 +139,15 @@ std::string reproduce_text(const Reproductions& all, int columns) {
             reasons(one, Verdict::not_compared, "Not compared:", width) + "\n";
   }
   text += wrap("", summary_text(all.papers), 0, width);
-  text += wrap("",
-               fmt::format("Figures without a unit are ratios of times, or counts; below 1 the "
-                           "first is the faster. band: nine tenths of {} answers with all "
-                           "estimates of the machine drawn anew within {:g} %, seed {}.",
-                           reproduce::draws, 100 * reproduce::estimates_spread, all.seed),
-               0, width);
+  text += wrap(
+      "",
+      fmt::format("Figures without a unit are ratios of times, or counts; below 1 the "
+                  "first is the faster. band: nine tenths of {} answers with all "
+                  "estimates of the machine drawn anew within {:g} %, seed {}. simulated: by the "
+                  "protocol in the modelled world; + where that holds and the price "
+                  "does not, - where it is the other way round.",
+                  reproduce::draws, 100 * reproduce::estimates_spread, all.seed),
+      0, width);
   return text;
 }
 

@@ -29,6 +29,8 @@ struct OfHere {
 struct Experiment {
   std::string figure;  // the name of the published one
   std::variant<OfPaper, OfMachine, OfFabric, OfHere> ours;
+  // The same by the protocol itself in the modelled world, where huddle has the protocol.
+  OfMachine simulated = {};
 };
 
 std::vector<Experiment> zhang_experiments();

@@ -125,6 +125,27 @@ OfMachine by(const Design& ours, const Design& other) {
   };
 }
 
+// The same of huddle's own protocol, which has a set and its tree as well, unless data follow.
+double simulated_ns(const Machine& machine, const Design& design, std::size_t message) {
+  const Seated seated(machine);
+  select::Provision provision = select::provision(seated.seats, select::usual_queue_bytes);
+  const auto cells = [](std::size_t bytes) { return static_cast<int>(bytes / page); };
+  provision.pipelined_bcast = {{design.notices},
+                               page,
+                               cells(design.fragment * design.buffers),
+                               static_cast<int>(design.sets)};
+  return seated.simulated_ns(
+      {.operation = select::Operation::bcast, .bytes = message}, provision,
+      node::PipelinedBcast::Plan{0, cells(design.fragment), memory::CopyKernel::plain});
+}
+
+OfMachine simulated(const Design& ours, const Design& other) {
+  return [ours, other](const Machine& machine) {
+    return simulated_ns(machine, ours, priced_message) /
+           simulated_ns(machine, other, priced_message);
+  };
+}
+
 // By huddle's own price of a pipeline.
 double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                    std::size_t fragment) {
@@ -133,11 +154,8 @@ double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
 }
 
 // The dearer of the two that they found best, by the cheapest of the others.
-double best_trees(const Machine& machine) {
-  const Seated seated(machine);
-  const auto ns = [&seated](const Shape& shape) {
-    return pipeline_ns(seated, shape, 64 * figures_fragment, figures_fragment);
-  };
+template <class NsOf>
+double best_trees(const NsOf& ns) {
   double others_ns = ns(flat);
   for (const int degree : {4, 8}) {
     others_ns = std::min(others_ns, ns({Shape::Kind::kary, degree}));
@@ -147,18 +165,41 @@ double best_trees(const Machine& machine) {
   }
   return std::max(ns(binary), ns(chain)) / others_ns;
 }
-
-double cheapest_fragment(const Machine& machine) {
+double priced_trees(const Machine& machine) {
   const Seated seated(machine);
+  return best_trees([&seated](const Shape& shape) {
+    return pipeline_ns(seated, shape, 64 * figures_fragment, figures_fragment);
+  });
+}
+double simulated_trees(const Machine& machine) {
+  return best_trees([&machine](const Shape& shape) {
+    return simulated_ns(machine, {shape, figures_fragment, 64, 1, false}, priced_message);
+  });
+}
+
+template <class NsOf>
+double cheapest_fragment(const NsOf& ns_of) {
   std::size_t best = 0;
   double best_ns = std::numeric_limits<double>::infinity();
   for (std::size_t fragment = page; fragment <= figures_queue; fragment *= 2) {
-    const double ns = pipeline_ns(seated, binary, figures_queue, fragment);
+    const double ns = ns_of(fragment);
     if (ns >= best_ns) continue;
     best = fragment;
     best_ns = ns;
   }
   return static_cast<double>(best);
+}
+double priced_fragment(const Machine& machine) {
+  const Seated seated(machine);
+  return cheapest_fragment([&seated](std::size_t fragment) {
+    return pipeline_ns(seated, binary, figures_queue, fragment);
+  });
+}
+double simulated_fragment(const Machine& machine) {
+  return cheapest_fragment([&machine](std::size_t fragment) {
+    return simulated_ns(machine, {binary, fragment, figures_queue / fragment, 1, false},
+                        priced_message);
+  });
 }
 
 }  // namespace
@@ -180,12 +221,15 @@ std::vector<Experiment> kurnosov_experiments() {
       {"saw-tooth", OfPaper([] { return steepest_step(64); })},
   };
   for (const std::string machine : {"broadwell", "nehalem"}) {
-    all.push_back({"two-buffers-" + machine, by(theirs(2), theirs(1))});
-    all.push_back({"four-buffers-" + machine, by(theirs(4), theirs(1))});
-    all.push_back({"against-mvapich-" + machine, by(theirs(64), mvapich)});
+    all.push_back(
+        {"two-buffers-" + machine, by(theirs(2), theirs(1)), simulated(theirs(2), theirs(1))});
+    all.push_back(
+        {"four-buffers-" + machine, by(theirs(4), theirs(1)), simulated(theirs(4), theirs(1))});
+    all.push_back(
+        {"against-mvapich-" + machine, by(theirs(64), mvapich), simulated(theirs(64), mvapich)});
     all.push_back({"against-coll-sm-" + machine, by(theirs(64), coll_sm)});
-    all.push_back({"trees-" + machine, OfMachine(best_trees)});
-    all.push_back({"fragment-" + machine, OfMachine(cheapest_fragment)});
+    all.push_back({"trees-" + machine, OfMachine(priced_trees), simulated_trees});
+    all.push_back({"fragment-" + machine, OfMachine(priced_fragment), simulated_fragment});
   }
   return all;
 }

@@ -147,6 +147,9 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
       row.answer = answer_to(figure, *experiment, seed, measured);
       if (row.answer) {
         row.verdict = holds(figure, row.answer->ours) ? Verdict::holds : Verdict::misses;
+        if (experiment->simulated) {
+          row.simulated = experiment->simulated(machine::read_machine_file(shipped(figure.on)));
+        }
       }
     }
     result.rows.push_back(std::move(row));
@@ -178,6 +181,11 @@ Summary summary_of(const std::vector<Reproduction>& all) {
         count(summary.direction, *right);
       }
       if (!is_good && row.figure.why.empty()) ++summary.unexplained;
+      if (!row.simulated) continue;
+      count(summary.simulated, holds(row.figure, *row.simulated));
+      if (const auto right = is_direction_right(row.figure, *row.simulated)) {
+        count(summary.simulated_direction, *right);
+      }
     }
   }
   return summary;

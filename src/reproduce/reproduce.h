@@ -38,8 +38,7 @@ constexpr std::string_view name(Verdict verdict) {
   return verdict_names[static_cast<std::size_t>(verdict)];
 }
 
-// What we say in place of a published figure: worked out, priced or measured. What a simulation of
-// the protocols says would stand here beside a price.
+// What we say in place of a published figure: worked out, priced or measured.
 struct Answer {
   double ours = 0;
   std::optional<Band> band;  // none where nothing of it is estimated or measured
@@ -53,6 +52,7 @@ using Measurements = std::map<int, Answer>;
 struct Row {
   Figure figure;
   std::optional<Answer> answer;
+  std::optional<double> simulated;  // beside a price, where there is a protocol for it
   Verdict verdict = Verdict::not_compared;
 };
 
@@ -84,8 +84,11 @@ struct Tally {
 };
 struct Summary {
   Tally exact;
-  Tally priced;         // ratios and values
-  Tally direction;      // of all rows that have one: whether it is right
+  Tally priced;     // ratios and values
+  Tally direction;  // of all rows that have one: whether it is right
+  // The same of what was simulated.
+  Tally simulated;
+  Tally simulated_direction;
   int unexplained = 0;  // rows that miss and do not say why
   int not_compared = 0;
 };

@@ -9,6 +9,7 @@
 
 #include "machine/cost.h"
 #include "node/seats.h"
+#include "predict/predict.h"
 #include "select/prices.h"
 
 namespace huddle::reproduce {
@@ -24,6 +25,12 @@ struct Seated {
   // Prices refer to the seats that they were made with.
   Seated(const Seated&) = delete;
   Seated& operator=(const Seated&) = delete;
+
+  // What a call takes in the modelled world by a plan of this provision.
+  double simulated_ns(const select::Request& request, const select::Provision& provision,
+                      const select::Plan& plan) const {
+    return predict::predict({request, seats, provision, model}, plan).all_ns();
+  }
 
   machine::CostModel model;
   node::Seats seats;

@@ -6,6 +6,7 @@
 
 #include "node/barrier_tree.h"
 #include "node/bcast_segments.h"
+#include "predict/predict.h"
 #include "reproduce/experiment.h"
 #include "reproduce/seated.h"
 #include "select/barrier.h"
@@ -39,6 +40,12 @@ double barrier_ns(const Machine& machine, const Barrier& barrier) {
                                  {1, barrier.release});
 }
 
+double simulated_barrier_ns(const Machine& machine, const Barrier& barrier) {
+  const Seated seated(machine);
+  return seated.simulated_ns({}, select::provision(seated.seats, select::usual_queue_bytes),
+                             select::TreeBarrierPlan{barrier.shape, {1, barrier.release}});
+}
+
 OfMachine barrier_us(const Barrier& barrier) {
   return [barrier](const Machine& machine) { return barrier_ns(machine, barrier) / ns_per_us; };
 }
@@ -46,6 +53,12 @@ OfMachine barrier_us(const Barrier& barrier) {
 OfMachine barriers(const Barrier& ours, const Barrier& other) {
   return [ours, other](const Machine& machine) {
     return barrier_ns(machine, ours) / barrier_ns(machine, other);
+  };
+}
+
+OfMachine simulated_barriers(const Barrier& ours, const Barrier& other) {
+  return [ours, other](const Machine& machine) {
+    return simulated_barrier_ns(machine, ours) / simulated_barrier_ns(machine, other);
   };
 }
 
@@ -58,25 +71,59 @@ constexpr Reading all_at_once{16, false};
 constexpr Reading four_at_once{4, false};
 constexpr Reading four_and_placed{4, true};
 
-// With the segments that are best for it, up to half a megabyte in a turn.
-double bcast_ns(const Machine& machine, const Reading& reading, std::size_t bytes) {
-  const Seated seated(machine);
+// Calls ns_of(seats, layout, segment bytes), and returns the least: with the segments that are best
+// for it, up to half a megabyte in a turn.
+template <class NsOf>
+double with_best_segments(const Seated& seated, const Reading& reading, const NsOf& ns_of) {
   node::Seats memories = seated.seats;
   if (!reading.is_spread) memories.memory_of.assign(memories.memory_of.size(), 0);
   double best_ns = 0;
   for (std::size_t segment = node::page_bytes;; segment *= 2) {
     const node::SegmentedBcast layout({reading.at_once, segment}, memories, 0, 0);
     if (segment * static_cast<std::size_t>(layout.segments()) > megabyte / 2) break;
-    const double ns = select::segmented_bcast_ns(seated.prices, layout, reading.at_once, bytes,
-                                                 {segment, memory::CopyKernel::plain});
+    const double ns = ns_of(memories, layout, segment);
     if (segment == node::page_bytes || ns < best_ns) best_ns = ns;
   }
   return best_ns;
 }
 
+double bcast_ns(const Machine& machine, const Reading& reading, std::size_t bytes) {
+  const Seated seated(machine);
+  return with_best_segments(
+      seated, reading,
+      [&](const node::Seats&, const node::SegmentedBcast& layout, std::size_t segment) {
+        return select::segmented_bcast_ns(seated.prices, layout, reading.at_once, bytes,
+                                          {segment, memory::CopyKernel::plain});
+      });
+}
+
+double simulated_bcast_ns(const Machine& machine, const Reading& reading, std::size_t bytes) {
+  const Seated seated(machine);
+  select::Provision provision = select::provision(seated.seats, select::usual_queue_bytes);
+  return with_best_segments(
+      seated, reading,
+      [&](const node::Seats& memories, const node::SegmentedBcast&, std::size_t segment) {
+        provision.segmented_bcast = {reading.at_once, segment};
+        const predict::Question question{{.operation = select::Operation::bcast, .bytes = bytes},
+                                         memories,
+                                         provision,
+                                         seated.model};
+        return predict::predict(question,
+                                node::SegmentedBcast::Plan{segment, memory::CopyKernel::plain})
+            .all_ns();
+      });
+}
+
 OfMachine bcasts(const Reading& ours, std::size_t bytes) {
   return [ours, bytes](const Machine& machine) {
     return bcast_ns(machine, ours, bytes) / bcast_ns(machine, all_at_once, bytes);
+  };
+}
+
+OfMachine simulated_bcasts(const Reading& ours, std::size_t bytes) {
+  return [ours, bytes](const Machine& machine) {
+    return simulated_bcast_ns(machine, ours, bytes) /
+           simulated_bcast_ns(machine, all_at_once, bytes);
   };
 }
 
@@ -113,6 +160,17 @@ double four_ranks_ns(const Machine& machine, const std::vector<int>& pus, std::s
   return select::choose(request, seated.seats, seated.model, provision)->usual.ns;
 }
 
+double simulated_four_ranks_ns(const Machine& machine, const std::vector<int>& pus,
+                               std::size_t bytes) {
+  const Seated seated(machine, pus);
+  const auto provision = select::provision(seated.seats, seated.model, select::usual_queue_bytes);
+  const select::Request request =
+      select::request_of(select::Operation::alltoall, bytes, static_cast<int>(pus.size()));
+  return seated.simulated_ns(
+      request, provision,
+      select::choose(request, seated.seats, seated.model, provision)->usual.plan);
+}
+
 const std::vector<int> on_one_socket = {0, 1, 2, 3};
 const std::vector<int> on_four_sockets = {0, 4, 8, 12};
 
@@ -139,12 +197,18 @@ std::vector<Experiment> zhang_experiments() {
       {"barrier-two-queues-time", barrier_us(two_queues)},
       {"barrier-one-queue-time", barrier_us(one_queue)},
       {"barrier-levels-time", barrier_us(three_levels)},
-      {"barrier-one-queue", barriers(one_queue, two_queues)},
-      {"barrier-levels", barriers(three_levels, one_queue)},
-      {"bcast-four-512k", bcasts(four_at_once, 512 * kilobyte)},
-      {"bcast-four-16m", bcasts(four_at_once, 16 * megabyte)},
-      {"bcast-placed-128k", bcasts(four_and_placed, 128 * kilobyte)},
-      {"bcast-placed-16m", bcasts(four_and_placed, 16 * megabyte)},
+      {"barrier-one-queue", barriers(one_queue, two_queues),
+       simulated_barriers(one_queue, two_queues)},
+      {"barrier-levels", barriers(three_levels, one_queue),
+       simulated_barriers(three_levels, one_queue)},
+      {"bcast-four-512k", bcasts(four_at_once, 512 * kilobyte),
+       simulated_bcasts(four_at_once, 512 * kilobyte)},
+      {"bcast-four-16m", bcasts(four_at_once, 16 * megabyte),
+       simulated_bcasts(four_at_once, 16 * megabyte)},
+      {"bcast-placed-128k", bcasts(four_and_placed, 128 * kilobyte),
+       simulated_bcasts(four_and_placed, 128 * kilobyte)},
+      {"bcast-placed-16m", bcasts(four_and_placed, 16 * megabyte),
+       simulated_bcasts(four_and_placed, 16 * megabyte)},
       {"bcast-placed-16m-time", OfMachine([](const Machine& machine) {
          return bcast_ns(machine, four_and_placed, 16 * megabyte) / ns_per_us;
        })},
@@ -153,11 +217,19 @@ std::vector<Experiment> zhang_experiments() {
       {"alltoall-small-close", OfMachine([](const Machine& machine) {
          return four_ranks_ns(machine, on_one_socket, 8) /
                 four_ranks_ns(machine, on_four_sockets, 8);
-       })},
+       }),
+       [](const Machine& machine) {
+         return simulated_four_ranks_ns(machine, on_one_socket, 8) /
+                simulated_four_ranks_ns(machine, on_four_sockets, 8);
+       }},
       {"alltoall-large-apart", OfMachine([](const Machine& machine) {
          return four_ranks_ns(machine, on_four_sockets, 8 * megabyte) /
                 four_ranks_ns(machine, on_one_socket, 8 * megabyte);
-       })},
+       }),
+       [](const Machine& machine) {
+         return simulated_four_ranks_ns(machine, on_four_sockets, 8 * megabyte) /
+                simulated_four_ranks_ns(machine, on_one_socket, 8 * megabyte);
+       }},
       {"working-set-256k", working_sets(256 * kilobyte, 4, 1)},
       {"working-set-512k", working_sets(512 * kilobyte, 1, 4)},
       {"working-set-1m", working_sets(megabyte, 1, 4)},

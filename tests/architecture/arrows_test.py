@@ -41,7 +41,7 @@ MAY_SEE = {
     "launch": {"base", "settings", "heap", "doctor"},
     "bench": {"base", "memory", "machine", "doctor", "calibrate", "path", "world", "node", "select", "predict", "team", "mpi",
               "launch"},
-    "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "path", "world", "node", "select", "bench"},
+    "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "path", "world", "node", "select", "predict", "bench"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
             "world", "node", "select", "predict", "profile", "launch", "bench", "reproduce"},
     "manual": {"base", "settings", "cli"},
