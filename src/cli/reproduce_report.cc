@@ -115,7 +115,7 @@ std::string tally_text(const Tally& tally, std::string_view what) {
 std::string simulation_text(const Summary& summary) {
   if (summary.simulated.rows == 0) return "";
   return fmt::format(" Of those whose protocols were simulated {} hold, {} the right way round.",
-                     tally_text(summary.simulated, ""),
+                     tally_text(summary.simulated, "rows"),
                      tally_text(summary.simulated_direction, "directions"));
 }
 

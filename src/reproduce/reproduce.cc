@@ -135,7 +135,7 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
                         const Measurements& measured) {
   Reproduction result;
   for (const Figure& figure : paper.figures) {
-    Row row{figure, {}, Verdict::not_compared};
+    Row row{figure, {}, {}, Verdict::not_compared};
     if (figure.kind != Kind::not_comparable) {
       const auto experiment =
           std::find_if(experiments.begin(), experiments.end(),

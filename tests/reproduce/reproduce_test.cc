@@ -131,20 +131,35 @@ TEST(Summary, CountsWhatTheRowsSay) {
   Figure why = figure_of(Kind::ratio, 0.5, 0.5);
   why.why = "because";
   Reproduction one;
-  one.rows = {{figure_of(Kind::exact, 2, 2), Answer{2, {}}, Verdict::holds},
-              {figure_of(Kind::exact, 2, 2), Answer{3, {}}, Verdict::misses},
-              {figure_of(Kind::ratio, 0.5, 0.5), Answer{0.5, {}}, Verdict::holds},
-              {why, Answer{0.9, {}}, Verdict::misses},
-              {why, Answer{1.5, {}}, Verdict::misses},
-              {figure_of(Kind::direction, 0, 0), Answer{0.9, {}}, Verdict::holds},
-              {figure_of(Kind::not_comparable, 1, 1), {}, Verdict::not_compared}};
+  one.rows = {{figure_of(Kind::exact, 2, 2), Answer{2, {}}, {}, Verdict::holds},
+              {figure_of(Kind::exact, 2, 2), Answer{3, {}}, {}, Verdict::misses},
+              {figure_of(Kind::ratio, 0.5, 0.5), Answer{0.5, {}}, {}, Verdict::holds},
+              {why, Answer{0.9, {}}, 0.5, Verdict::misses},
+              {why, Answer{1.5, {}}, 0.9, Verdict::misses},
+              {figure_of(Kind::direction, 0, 0), Answer{0.9, {}}, {}, Verdict::holds},
+              {figure_of(Kind::not_comparable, 1, 1), {}, {}, Verdict::not_compared}};
   const Summary summary = summary_of({one});
   const auto pair = [](const Tally& tally) { return std::pair(tally.good, tally.rows); };
   EXPECT_EQ(pair(summary.exact), std::pair(1, 2));
   EXPECT_EQ(pair(summary.priced), std::pair(1, 3));
   EXPECT_EQ(pair(summary.direction), std::pair(3, 4));
+  EXPECT_EQ(pair(summary.simulated), std::pair(1, 2));
+  EXPECT_EQ(pair(summary.simulated_direction), std::pair(2, 2));
   EXPECT_EQ(summary.unexplained, 1);
   EXPECT_EQ(summary.not_compared, 1);
+}
+
+// What a price cannot know and a protocol in the modelled world finds out: who else copies in one's
+// socket, and what a second queue of flags costs.
+TEST(Papers, ProtocolsKnowWhoElseCopiesWhere) {
+  const Reproduction zhang = reproduced("zhang", 1);
+  const auto simulated = [&zhang](const std::string& name) {
+    return *std::find_if(zhang.rows.begin(), zhang.rows.end(), [&name](const Row& row) {
+              return row.figure.name == name;
+            })->simulated;
+  };
+  EXPECT_LT(simulated("alltoall-large-apart"), 1);
+  EXPECT_LT(simulated("barrier-one-queue"), 1);
 }
 
 TEST(Papers, WhatIsMeasuredIsComparedOnceItWas) {
