@@ -54,8 +54,8 @@ function(huddle_room_of name sources)
   endif()
 endfunction()
 
-# Half of the time that a source takes to compile is in headers of others: for tests they are compiled once.
-# With sanitizers, rooms that make text, where no time is spent, are not optimised either.
+# With sanitizers half of the time that a source takes to compile is in headers of others: they are compiled
+# once. Rooms that make text, where no time is spent, are not optimised either.
 set(huddle_text_rooms picture doctor launch bench cli manual)
 function(huddle_precompile_room name)
   set(first base)
@@ -65,7 +65,7 @@ function(huddle_precompile_room name)
     list(GET huddle_text_rooms 0 first)
     list(APPEND headers <nlohmann/json.hpp>)
     target_link_libraries(huddle_${name} PRIVATE nlohmann_json::nlohmann_json)
-    target_compile_options(huddle_${name} PRIVATE $<$<BOOL:${HUDDLE_SANITIZE}>:-O0>)
+    target_compile_options(huddle_${name} PRIVATE -O0)
   endif()
   huddle_precompile(huddle_${name} huddle_${first} ${headers})
 endfunction()
@@ -112,7 +112,7 @@ function(huddle_tests room)
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}"
                              HUDDLE_PROGRAM="${huddle_program}")
-  if(HUDDLE_PRECOMPILE)
+  if(HUDDLE_PRECOMPILE OR HUDDLE_PRECOMPILE_TESTS)
     huddle_precompile(${room}_tests base_tests
       <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h> <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem>
       <fstream> <functional> <map> <memory> <optional> <set> <string> <thread> <vector>)

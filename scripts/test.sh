@@ -10,6 +10,6 @@ cd "$(dirname "$0")/.."
 scripts/install-packages.sh build test
 # Without PyPI, or on Arm, some MPIs are missing: this says which, and their tests that they are skipped.
 bench/peers >/dev/null || true
-scripts/build.sh release -DHUDDLE_TESTS=ON -DHUDDLE_CHECKS=ON -DHUDDLE_PRECOMPILE=ON
+scripts/build.sh release -DHUDDLE_TESTS=ON -DHUDDLE_CHECKS=ON -DHUDDLE_PRECOMPILE_TESTS=ON
 exec ctest --test-dir build/release --output-on-failure --no-label-summary --no-tests=error \
   --parallel "${JOBS:-$(nproc)}"

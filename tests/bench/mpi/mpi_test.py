@@ -16,7 +16,7 @@ import sys
 import time
 
 HUDDLE = sys.argv[1]
-REPOSITORY = pathlib.Path(__file__).parents[2]
+REPOSITORY = pathlib.Path(__file__).parents[3]
 LAUNCHERS = [path for path in map(shutil.which, ("mpiexec.openmpi", "mpiexec.mpich")) if path]
 SKIPPED = 77
 OPERATIONS = {"barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter",
