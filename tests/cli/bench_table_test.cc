@@ -148,7 +148,8 @@ TEST(BenchTable, SimulatesForAMachineElsewhere) {
   const Program program;
   const Ran ran = program.run(table({"--dry-run", "--simulate", "--machine", epyc, "--json"}));
   ASSERT_EQ(ran.status, 0) << ran.err;
-  for (const json& operation : json::parse(ran.out)["operations"]) {
+  const json document = json::parse(ran.out);
+  for (const json& operation : document["operations"]) {
     for (const json& row : operation["algorithms"]) {
       for (const json& point : row["points"]) EXPECT_GT(point["simulated_ns"], 0);
     }
