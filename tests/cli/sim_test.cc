@@ -41,7 +41,8 @@ void expect_error(const std::vector<std::string>& arguments, int status,
   const Ran ran = sim(arguments);
   EXPECT_EQ(ran.status, status) << ran.err;
   EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, AllOf(StartsWith("huddle: "), HasSubstr(reason)));
+  // A sanitizer may have its say about fibers before.
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("huddle: "), HasSubstr(reason)));
 }
 
 TEST(Sim, ComparesAllAlgorithmsTheFastestFirst) {
