@@ -117,8 +117,8 @@ class EngineBench {
  private:
   std::vector<bench::Comparison> comparisons(const machine::Discovery& discovery,
                                              EngineBenchReport& report) const;
-  void hold_all(const Context& context, const std::vector<bench::Comparison>& comparisons,
-                const Interrupt& interrupt, EngineBenchReport& report) const;
+  void run_all(const Context& context, const std::vector<bench::Comparison>& comparisons,
+               const Interrupt& interrupt, EngineBenchReport& report) const;
   void print(const Console& console, const EngineBenchReport& report) const;
 
   const EngineBenchOptions& options_;
@@ -143,15 +143,15 @@ std::vector<bench::Comparison> EngineBench::comparisons(const machine::Discovery
   return all;
 }
 
-void EngineBench::hold_all(const Context& context,
-                           const std::vector<bench::Comparison>& comparisons,
-                           const Interrupt& interrupt, EngineBenchReport& report) const {
+void EngineBench::run_all(const Context& context, const std::vector<bench::Comparison>& comparisons,
+                          const Interrupt& interrupt, EngineBenchReport& report) const {
   ComparisonProgress watcher(context.console, comparisons.size());
-  const bench::RunOptions terms{report.machine, report.rounds};
+  const bench::RunOptions run_options{report.machine, report.rounds};
   for (const bench::Comparison& one : comparisons) {
     if (interrupt.requested()) break;
     watcher.begin(one.name);
-    report.results.push_back(bench::run_comparison(one, terms, watcher, interrupt.requested()));
+    report.results.push_back(
+        bench::run_comparison(one, run_options, watcher, interrupt.requested()));
     watcher.end();
   }
   watcher.finish();
@@ -176,7 +176,7 @@ ExitCode EngineBench::run(const Context& context) {
                            .results = {}};
   const auto all = comparisons(discovery, report);
   for (const std::string& note : report.notes) console.note("note: " + note);
-  hold_all(context, all, interrupt, report);
+  run_all(context, all, interrupt, report);
   print(console, report);
   if (report.interrupted) {
     console.note(fmt::format("huddle: {}; what was measured until then stands above",

@@ -188,13 +188,14 @@ void measure(const Context& context, const Interrupt& interrupt, BenchTableRepor
   std::size_t comparisons = 0;
   for (const auto& table : report.tables) comparisons += table.bytes.size();
   ComparisonProgress watcher(context.console, comparisons);
-  const bench::RunOptions terms{report.machine, report.rounds};
+  const bench::RunOptions run_options{report.machine, report.rounds};
   for (bench::OperationTable& table : report.tables) {
     for (std::size_t i = 0; i < table.bytes.size() && !interrupt.requested(); ++i) {
       const auto one = bench::comparison_at(table, i, report.binding, {report.quick});
       watcher.begin(one.name);
       if (fits(one)) {
-        bench::enter(bench::run_comparison(one, terms, watcher, interrupt.requested()), table, i);
+        bench::enter(bench::run_comparison(one, run_options, watcher, interrupt.requested()), table,
+                     i);
       } else {
         report.notes.push_back(
             fmt::format("{} is not measured: there is too little memory", one.name));

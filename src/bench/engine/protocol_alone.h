@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A protocol of src/node on its own, outside of any team: what a implementation of one protocol is
+// A protocol of src/node on its own, outside of any team: what an implementation of one protocol is
 // made of. Made before the ranks are forked, like the implementation.
 #pragma once
 

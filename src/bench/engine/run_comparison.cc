@@ -63,9 +63,9 @@ struct alignas(calibrate::apart_bytes) Stretch {
 // Everything that the processes of one comparison share.
 struct Common {
   explicit Common(const Comparison& comparison, int rounds)
-      : gate_pages(sizeof(HarnessBarrier)),
-        gate(new (gate_pages.data())
-                 HarnessBarrier(comparison.binding.ranks, comparison.binding.crowded())),
+      : barrier_pages(sizeof(HarnessBarrier)),
+        barrier(new (barrier_pages.data())
+                    HarnessBarrier(comparison.binding.ranks, comparison.binding.crowded())),
         stretches(static_cast<std::size_t>(comparison.binding.ranks)),
         figures(comparison.entries.size() * static_cast<std::size_t>(rounds)),
         words(comparison.entries.size()) {
@@ -75,8 +75,8 @@ struct Common {
     words.build();
   }
 
-  SharedPages gate_pages;
-  HarnessBarrier* gate;
+  SharedPages barrier_pages;
+  HarnessBarrier* barrier;
   Shared<Board> board;
   Shared<Stretch> stretches;  // by rank
   Shared<double> figures;     // by round, then by entry
@@ -119,7 +119,7 @@ class RankRun {
   void run_all() {
     for (const Entry& entry : comparison_.entries) {
       entry.implementation->set_up(here_);
-      common_.gate->wait();
+      common_.barrier->wait();
     }
     const long switches_before = involuntary_switches();
     const std::size_t entries = comparison_.entries.size();
@@ -139,7 +139,7 @@ class RankRun {
   // All ranks get the same answer.
   bool goes_on() {
     if (is_first()) common_.board->go_on.store(!common_.board->stop.load());
-    common_.gate->wait();
+    common_.barrier->wait();
     return common_.board->go_on.load();
   }
 
@@ -159,11 +159,11 @@ class RankRun {
     Stretch& mine = common_.stretches[here_.rank];
     ++here_.stamp;
     entry.implementation->prepare(here_);
-    common_.gate->wait();
+    common_.barrier->wait();
     mine.begin_ns = calibrate::now_ns();
     entry.implementation->run(here_, entry.calls);
     mine.end_ns = calibrate::now_ns();
-    common_.gate->wait();
+    common_.barrier->wait();
     const double ns = is_first() ? whole_ns() / entry.calls : 0;
     if (!entry.implementation->is_right(here_)) {
       throw FailureError(fmt::format("{}: {}: the result is wrong", comparison_.name, entry.name));

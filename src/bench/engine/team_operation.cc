@@ -28,8 +28,8 @@ select::Call exchange(const CallData& at, Operation operation, const Blocks& out
 }
 
 std::size_t call_bytes(const Calls& calls, int ranks) {
-  const TestData task = test_data_of(select::regular_form(calls.operation));
-  const bool in_blocks = task.input_in_blocks || task.output_in_blocks;
+  const TestData test_data = test_data_of(select::regular_form(calls.operation));
+  const bool in_blocks = test_data.input_in_blocks || test_data.output_in_blocks;
   return calls.bytes * (in_blocks ? static_cast<std::size_t>(ranks) : 1);
 }
 
@@ -52,11 +52,11 @@ select::Request request_of(const Calls& calls, int ranks) {
 
 TeamOperation::TeamOperation(const Calls& calls, PlanOrChoice plan)
     : calls_(calls),
-      task_(test_data_of(select::regular_form(calls.operation))),
+      test_data_(test_data_of(select::regular_form(calls.operation))),
       plan_(plan),
       sum_(memory::reduction(memory::Type::float64, memory::Operator::sum)) {}
 
-CallData TeamOperation::occasion(const RankContext& here, int call) const {
+CallData TeamOperation::call_data(const RankContext& here, int call) const {
   const std::size_t place = static_cast<std::size_t>(call) * stride_;
   const auto calls = static_cast<std::uint32_t>(calls_.in_a_stretch);
   return {.rank = here.rank,
@@ -74,12 +74,12 @@ void TeamOperation::set_up(const RankContext& here) {
 }
 
 void TeamOperation::prepare(const RankContext& here) {
-  for (int call = 0; call < calls_.in_a_stretch; ++call) task_.fill(occasion(here, call));
+  for (int call = 0; call < calls_.in_a_stretch; ++call) test_data_.fill(call_data(here, call));
 }
 
 void TeamOperation::run(const RankContext& here, int calls) {
   for (int number = 0; number < calls; ++number) {
-    const CallData at = occasion(here, number);
+    const CallData at = call_data(here, number);
     if (ready_) {
       here.team->run_by(*ready_, call(at));
     } else {
@@ -91,7 +91,7 @@ void TeamOperation::run(const RankContext& here, int calls) {
 bool TeamOperation::is_right(const RankContext& here) {
   bool right = true;
   for (int call = 0; call < calls_.in_a_stretch; ++call) {
-    right = right && task_.is_right(occasion(here, call));
+    right = right && test_data_.is_right(call_data(here, call));
   }
   return right;
 }

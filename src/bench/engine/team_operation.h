@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any of huddle's collectives that moves something as a implementation. Each call of a stretch has
+// Any of huddle's collectives that moves something as an implementation. Each call of a stretch has
 // buffers of its own, and another root.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace huddle::bench {
 
 struct Calls {
   select::Operation operation = select::Operation::bcast;
-  std::size_t bytes = 0;  // as an CallData has them
+  std::size_t bytes = 0;  // as a CallData has them
   int in_a_stretch = 1;
 
   // What the buffers of a comparison have to hold.
@@ -38,12 +38,12 @@ class TeamOperation final : public Implementation {
   std::string how(const RankContext& here) override;
 
  private:
-  CallData occasion(const RankContext& here, int call) const;
+  CallData call_data(const RankContext& here, int call) const;
   void run_chosen(team::Team& team, const CallData& at) const;
   select::Call call(const CallData& at) const;
 
   Calls calls_;
-  TestData task_;
+  TestData test_data_;
   PlanOrChoice plan_;
   std::optional<team::Ready> ready_;  // by the plan
   memory::Reduction sum_;             // of doubles

@@ -44,23 +44,23 @@ void Meter::linger() {
   for (int rank = 0; rank < shared_.ranks(); ++rank) {
     last_out = std::max(last_out, shared_.slot(rank).out_ns.load(std::memory_order_relaxed));
   }
-  shared_.head().gate.wait();
+  shared_.head().barrier.wait();
   const auto until =
       last_out + static_cast<std::int64_t>((slower_ - 1) * static_cast<double>(lasted));
   shared_.mine().out_ns.store(until, std::memory_order_relaxed);
   while (now_ns() < until) {
   }
-  shared_.head().gate.wait();
+  shared_.head().barrier.wait();
 }
 
 std::int64_t Meter::stretch(Side side, Timing timing) {
   Slot& mine = shared_.mine();
-  bench::HarnessBarrier& gate = shared_.head().gate;
-  gate.wait();
+  bench::HarnessBarrier& barrier = shared_.head().barrier;
+  barrier.wait();
   mine.in_ns.store(now_ns(), std::memory_order_relaxed);
   work_.carry_out(side);
   mine.out_ns.store(now_ns(), std::memory_order_relaxed);
-  gate.wait();
+  barrier.wait();
   if (side == Side::huddle && slower_ > 1) linger();
   return timing == Timing::osu ? mean_of_ranks() : since_last_in();
 }
@@ -87,7 +87,7 @@ Batch Meter::first_calls(const Order& order, Side side) {
   const std::int64_t ns = stretch(side, order.timing);
   judge(side, work_.is_right());
   if (shared_.rank() == 0) batch.ns.push_back(ns);
-  shared_.head().gate.wait();
+  shared_.head().barrier.wait();
   return batch;
 }
 
@@ -98,7 +98,7 @@ Batch Meter::batch(const Order& order, Side side) {
   // A communicator that joins asks the MPI for what teams are made with.
   const unsigned long passed_before = passed_calls();
   const std::int64_t end = now_ns() + order.limit_ns;
-  head.gate.wait();
+  head.barrier.wait();
   bool goes_on = true;
   for (int done = 0; goes_on && done < order.stretches; ++done) {
     if (order.timing == Timing::apart) work_.prepare();
@@ -108,10 +108,10 @@ Batch Meter::batch(const Order& order, Side side) {
       batch.ns.push_back(ns);
       head.goes_on.store(now_ns() < end, std::memory_order_relaxed);
     }
-    head.gate.wait();
+    head.barrier.wait();
     goes_on = head.goes_on.load(std::memory_order_relaxed);
   }
-  head.gate.wait();
+  head.barrier.wait();
   batch.passed = passed_calls() - passed_before;
   return batch;
 }

@@ -30,9 +30,9 @@ struct alignas(apart) Slot {
 };
 
 struct Head {
-  explicit Head(int ranks, bool crowded) : gate(ranks, crowded) {}
+  explicit Head(int ranks, bool crowded) : barrier(ranks, crowded) {}
 
-  alignas(apart) bench::HarnessBarrier gate;
+  alignas(apart) bench::HarnessBarrier barrier;
   alignas(apart) std::atomic<std::uint32_t> orders{0};  // how many were given
   Order order{};
   bool ends = false;                               // instead of an order

@@ -28,12 +28,12 @@ std::byte* Buffer::at_least(std::size_t bytes, bool fresh) {
 void Work::begin(const Order& order) {
   order_ = order;
   if (order.operation == Operation::barrier) return;
-  const bench::TestData task = bench::test_data_of(order.operation);
+  const bench::TestData test_data = bench::test_data_of(order.operation);
   const auto ranks = static_cast<std::size_t>(shared_.ranks());
   const auto kinds_of_calls = static_cast<std::size_t>(kinds());
   const bool fresh = order.timing == Timing::cold;
-  input_stride_ = round_up(order.bytes * (task.input_in_blocks ? ranks : 1), apart);
-  output_stride_ = round_up(order.bytes * (task.output_in_blocks ? ranks : 1), apart);
+  input_stride_ = round_up(order.bytes * (test_data.input_in_blocks ? ranks : 1), apart);
+  output_stride_ = round_up(order.bytes * (test_data.output_in_blocks ? ranks : 1), apart);
   input_ = inputs_.at_least(kinds_of_calls * input_stride_, fresh);
   output_ = outputs_.at_least(kinds_of_calls * output_stride_, fresh);
   byte_counts_.assign(ranks, static_cast<int>(order.bytes));
@@ -46,7 +46,7 @@ void Work::begin(const Order& order) {
 
 void Work::use_new_communicator() { sides_.service.comm_dup(world_, &sides_.world); }
 
-CallData Work::occasion(int call) const {
+CallData Work::call_data(int call) const {
   const auto number = static_cast<std::size_t>(call);
   return {{shared_.rank(), shared_.ranks(), root(call), order_.bytes, stamp(call),
            input_ + number * input_stride_, output_ + number * output_stride_},
@@ -59,8 +59,8 @@ void Work::prepare() {
   stamp_ += static_cast<std::uint32_t>(kinds());
   turn_ = order_.timing == Timing::osu ? 0 : (turn_ + kinds()) % shared_.ranks();
   if (order_.operation == Operation::barrier) return;
-  const bench::TestData task = bench::test_data_of(order_.operation);
-  for (int call = 0; call < kinds(); ++call) task.fill(occasion(call));
+  const bench::TestData test_data = bench::test_data_of(order_.operation);
+  for (int call = 0; call < kinds(); ++call) test_data.fill(call_data(call));
 }
 
 void Work::carry_out(Side side) {
@@ -69,15 +69,16 @@ void Work::carry_out(Side side) {
     for (int call = 0; call < order_.calls; ++call) mpi.barrier(sides_.world);
     return;
   }
-  CallFunction* const deed = call_function_of(order_.operation);
-  for (int call = 0; call < order_.calls; ++call) deed(mpi, sides_, occasion(call % kinds()));
+  CallFunction* const call_function = call_function_of(order_.operation);
+  for (int call = 0; call < order_.calls; ++call)
+    call_function(mpi, sides_, call_data(call % kinds()));
 }
 
 bool Work::is_right() const {
   if (order_.operation == Operation::barrier) return true;
-  const bench::TestData task = bench::test_data_of(order_.operation);
+  const bench::TestData test_data = bench::test_data_of(order_.operation);
   bool right = true;
-  for (int call = 0; call < kinds(); ++call) right = right && task.is_right(occasion(call));
+  for (int call = 0; call < kinds(); ++call) right = right && test_data.is_right(call_data(call));
   return right;
 }
 

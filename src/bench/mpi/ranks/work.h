@@ -57,7 +57,7 @@ class Work {
   int kinds() const { return order_.timing == Timing::osu ? 1 : order_.calls; }
   int root(int call) const { return (turn_ + call) % shared_.ranks(); }
   std::uint32_t stamp(int call) const { return stamp_ + static_cast<std::uint32_t>(call); }
-  CallData occasion(int call) const;
+  CallData call_data(int call) const;
 
   Sides sides_;  // its world is the communicator in use
   const SharedState& shared_;
