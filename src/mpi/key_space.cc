@@ -98,17 +98,17 @@ bool KeySpace::tell(const std::string& value) {
   return is_told;
 }
 
-Told KeySpace::told_by(int rank, std::string_view value) {
+bool KeySpace::has_told(int rank, std::string_view value) {
   Process whose = functions_->self;
   whose.rank = static_cast<std::uint32_t>(rank);
   Value* found = nullptr;
   if (functions_->get(&whose, key, nullptr, 0, &found) != success || found == nullptr) {
-    return Told::other_or_nothing;
+    return false;
   }
   const bool is_same = found->type == type_string && found->text != nullptr && found->text == value;
   if (found->type == type_string) std::free(found->text);
   std::free(found);
-  return is_same ? Told::same : Told::other_or_nothing;
+  return is_same;
 }
 
 // It counts how often a process has begun with it.

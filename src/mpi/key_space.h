@@ -13,9 +13,6 @@
 
 namespace huddle::mpi {
 
-// What a rank told, in the eyes of another.
-enum class Told { same, other_or_nothing };
-
 class KeySpace {
  public:
   // Of an environment of "NAME=value" lines.
@@ -28,9 +25,9 @@ class KeySpace {
   bool is_there() const { return !job_.empty(); }
   // Before the MPI comes up, once. False: nobody will hear it.
   bool tell(const std::string& value);
-  // After it has. pre: tell() was true. May take some seconds where the rank is on this node and
-  // has told nothing.
-  Told told_by(int rank, std::string_view value);
+  // Whether that rank told just this; after it has. pre: tell() was true. May take some seconds
+  // where the rank is on this node and has told nothing.
+  bool has_told(int rank, std::string_view value);
   // As early as may be: the MPI's own end of it is the last.
   void close();
 

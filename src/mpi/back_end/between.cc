@@ -147,7 +147,7 @@ bool Between::are_all_here(int ranks) {
   for (int rank = 0; rank < ranks; ++rank) found_here += roll_call_.is_here(rank) ? 1 : 0;
   if (found_here < roll_call_.ranks_here()) return false;
   for (int rank = 0; rank < ranks; ++rank) {
-    if (key_space_.told_by(rank, kind_) != Told::same) return false;
+    if (!key_space_.has_told(rank, kind_)) return false;
   }
   return true;
 }

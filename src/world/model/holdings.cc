@@ -56,6 +56,14 @@ int Holdings::peer_with(const Piece& piece, int rank, bool nearest) const {
   return best;
 }
 
+void Holdings::keep_alone(std::int64_t first, Piece& piece, int rank) {
+  const auto& mine = figures_.caches_of(rank);
+  std::erase_if(piece.holders, [&](const Holder& holder) {
+    return std::find(mine.begin(), mine.end(), holder.cache) == mine.end();
+  });
+  take_in(piece, rank, lines_bytes(first, piece));
+}
+
 void Holdings::take_in(Piece& piece, int rank, std::uint64_t bytes) {
   for (const int cache : figures_.caches_of(rank)) {
     if (has(piece, cache)) continue;
@@ -70,14 +78,8 @@ void Holdings::take_in(Piece& piece, int rank, std::uint64_t bytes) {
 
 void Holdings::own(int rank, Place place, std::size_t bytes) {
   each(place, bytes, [&](std::size_t, std::int64_t first, Piece& piece) {
-    piece.writer = rank;
-    piece.readers.clear();
-    note(piece, rank);
-    std::erase_if(piece.holders, [&](const Holder& holder) {
-      const auto& mine = figures_.caches_of(rank);
-      return std::find(mine.begin(), mine.end(), holder.cache) == mine.end();
-    });
-    take_in(piece, rank, lines_bytes(first, piece));
+    note_written(piece, rank);
+    keep_alone(first, piece, rank);
   });
 }
 

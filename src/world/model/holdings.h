@@ -90,6 +90,13 @@ class Holdings {
     }
     piece.readers[i / 64] |= std::uint64_t{1} << (i % 64);
   }
+  void note_written(Piece& piece, int rank) const {
+    piece.writer = rank;
+    piece.readers.clear();
+    note(piece, rank);
+  }
+  // In this rank's caches, and in no others. pre: it has written it.
+  void keep_alone(std::int64_t first, Piece& piece, int rank);
   static std::size_t lines_bytes(std::int64_t first, const Piece& piece) {
     return static_cast<std::size_t>(piece.end - first) * line_bytes;
   }
@@ -102,7 +109,10 @@ class Holdings {
 template <class Visit>
 void Holdings::each(Place place, std::size_t bytes, Visit visit) {
   if (bytes == 0) return;
-  const auto line = [](std::int64_t at) { return at >= 0 ? at / 64 : (at - 63) / 64; };
+  constexpr auto line_size = static_cast<std::int64_t>(line_bytes);
+  const auto line = [](std::int64_t at) {
+    return (at >= 0 ? at : at - (line_size - 1)) / line_size;
+  };
   const auto first_byte = static_cast<std::int64_t>(place.offset);
   const auto end_byte = first_byte + static_cast<std::int64_t>(bytes);
   const std::int64_t first = line(first_byte);
@@ -118,8 +128,8 @@ void Holdings::each(Place place, std::size_t bytes, Visit visit) {
       cut(pieces, end);
     }
     const std::int64_t stop = at->second.end;
-    const std::int64_t from = std::max(first_byte, next * 64);
-    const std::int64_t to = std::min(end_byte, stop * 64);
+    const std::int64_t from = std::max(first_byte, next * line_size);
+    const std::int64_t to = std::min(end_byte, stop * line_size);
     visit(static_cast<std::size_t>(to - from), at->first, at->second);
     next = stop;
     ++at;
@@ -171,17 +181,11 @@ void Holdings::write(int rank, Place place, std::size_t bytes, bool past, bool b
     if (!has_had(piece, rank) && piece.writer >= 0) {
       count(piece.writer, static_cast<std::size_t>(piece.end - first));
     }
-    piece.writer = rank;
-    piece.readers.clear();
-    note(piece, rank);
+    note_written(piece, rank);
     if (past) {
       piece.holders.clear();
     } else {
-      std::erase_if(piece.holders, [&](const Holder& holder) {
-        const auto& mine = figures_.caches_of(rank);
-        return std::find(mine.begin(), mine.end(), holder.cache) == mine.end();
-      });
-      take_in(piece, rank, lines_bytes(first, piece));
+      keep_alone(first, piece, rank);
     }
     found.push_back({n, side});
   });

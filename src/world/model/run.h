@@ -33,7 +33,6 @@ class Run {
   // What ModelWorld asks for.
   int ranks() const { return figures_.ranks(); }
   bool lets_reach() const { return job_.reachable; }
-  Holdings& holdings() { return holdings_; }
   void caller_read(int rank, Place place, std::size_t bytes);
   void meet(int rank);
   Sequence look(int rank, Place flag);
