@@ -24,7 +24,7 @@ using world::Place;
 using world::Region;
 using world::model::ModelWorld;
 
-// A call of the first rank's, and how much each has and wants.
+// A rank's call, and how much it has and wants.
 struct Made {
   Call call;
   std::size_t input_bytes = 0;
@@ -34,58 +34,52 @@ struct Made {
 
 constexpr int root = 0;
 
+// Blocks of as many elements as can be, one for each rank, of all that a reduction has.
+std::vector<node::Block> cut_in_blocks(std::size_t count, int ranks) {
+  std::vector<node::Block> blocks;
+  std::size_t at = 0;
+  for (int one = 0; one < ranks; ++one) {
+    const std::size_t end =
+        count * static_cast<std::size_t>(one + 1) / static_cast<std::size_t>(ranks);
+    blocks.push_back({static_cast<std::ptrdiff_t>(at), end - at});
+    at = end;
+  }
+  return blocks;
+}
+
 Made made(const select::Request& request, const memory::Reduction& reduction, int rank, int ranks) {
   const Operation operation = request.operation;
-  const std::size_t bytes = request.bytes;
-  const std::size_t all = bytes * static_cast<std::size_t>(ranks);
-  const bool is_root = rank == root;
-  const auto exchange = [&](const Blocks& outgoing, const Blocks& incoming) {
-    return Call{.operation = operation,
-                .count = bytes,
-                .root = root,
-                .outgoing = outgoing,
-                .incoming = incoming};
-  };
-  const Blocks even = Blocks::even(bytes);
-  const std::size_t count = bytes / request.element_bytes;
+  const std::size_t count = request.bytes / request.element_bytes;
+  const select::OwnData data = select::own_data(request, rank == root, ranks);
+  Made result{Call{.operation = operation, .root = root}, static_cast<std::size_t>(data.in_bytes),
+              static_cast<std::size_t>(data.out_bytes)};
   switch (select::regular_form(operation)) {
     case Operation::barrier:
-      return {Call{.operation = operation}};
+      break;
     case Operation::bcast:
-      return {Call{.operation = operation, .count = bytes, .root = root}, is_root ? bytes : 0,
-              is_root ? 0 : bytes};
+      result.call.count = request.bytes;
+      break;
     case Operation::reduce:
-      return {Call{.operation = operation, .count = count, .reduction = &reduction, .root = root},
-              bytes, is_root ? bytes : 0};
     case Operation::allreduce:
     case Operation::scan:
     case Operation::exscan:
-      return {Call{.operation = operation, .count = count, .reduction = &reduction, .root = root},
-              bytes, bytes};
-    case Operation::reduce_scatter_block: {
-      Made result{Call{.operation = operation, .count = count, .reduction = &reduction}, bytes, 0};
-      std::size_t at = 0;
-      for (int one = 0; one < ranks; ++one) {
-        const std::size_t end =
-            count * static_cast<std::size_t>(one + 1) / static_cast<std::size_t>(ranks);
-        result.blocks.push_back({static_cast<std::ptrdiff_t>(at), end - at});
-        at = end;
-      }
+      result.call.count = count;
+      result.call.reduction = &reduction;
+      break;
+    case Operation::reduce_scatter_block:
+      result.call.count = count;
+      result.call.reduction = &reduction;
+      result.blocks = cut_in_blocks(count, ranks);
       result.call.incoming = Blocks::listed(result.blocks);
-      const auto mine = static_cast<std::size_t>(rank);
-      result.output_bytes = result.blocks[mine].bytes * request.element_bytes;
-      return result;
-    }
+      result.output_bytes =
+          result.blocks[static_cast<std::size_t>(rank)].bytes * request.element_bytes;
+      break;
     case Operation::allgather:
-      return {exchange(Blocks::only(rank, bytes), even), bytes, all};
     case Operation::alltoall:
-      return {exchange(even, even), all, all};
     case Operation::gather:
-      return {exchange(Blocks::only(root, bytes), is_root ? even : Blocks()), bytes,
-              is_root ? all : 0};
     case Operation::scatter:
-      return {exchange(is_root ? even : Blocks(), Blocks::only(root, bytes)), is_root ? all : 0,
-              bytes};
+      result.call = select::exchange_of(operation, request.bytes, rank, root);
+      break;
     case Operation::allgatherv:
     case Operation::alltoallv:
     case Operation::alltoallw:
@@ -94,7 +88,7 @@ Made made(const select::Request& request, const memory::Reduction& reduction, in
     case Operation::reduce_scatter:
       break;  // regular_form() is none of these
   }
-  return {};
+  return result;
 }
 
 // So often that every place of a queue has been used, and every slot where slots are taken in turn.

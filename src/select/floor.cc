@@ -91,47 +91,6 @@ double floor_ns(const Request& request, const node::Seats& seats, const machine:
 
 namespace {
 
-// Of one rank: what it hands in, and what it wants.
-struct Data {
-  double in_bytes = 0;
-  double out_bytes = 0;
-};
-
-Data data_of(const Request& request, int rank, int ranks) {
-  const auto bytes = static_cast<double>(request.bytes);
-  const double all = bytes * ranks;
-  const bool is_root = rank == 0;
-  switch (regular_form(request.operation)) {
-    case Operation::barrier:
-      return {};
-    case Operation::bcast:
-      return {is_root ? bytes : 0, is_root ? 0 : bytes};
-    case Operation::reduce:
-      return {bytes, is_root ? bytes : 0};
-    case Operation::allreduce:
-    case Operation::scan:
-    case Operation::exscan:
-      return {bytes, bytes};
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-      return {bytes, bytes / ranks};
-    case Operation::allgather:
-    case Operation::allgatherv:
-      return {bytes, all};
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-      return {all, all};
-    case Operation::gather:
-    case Operation::gatherv:
-      return {bytes, is_root ? all : 0};
-    case Operation::scatter:
-    case Operation::scatterv:
-      return {is_root ? all : 0, bytes};
-  }
-  return {};
-}
-
 // The innermost level with a group that holds all of a node.
 std::string_view level_of(const machine::Topology& topology, const machine::CpuSet& node) {
   for (const machine::Level& level : topology.levels) {
@@ -156,7 +115,7 @@ double memory_ns(const Request& request, const node::Seats& seats,
   const machine::Topology& topology = model.machine().topology;
   std::map<const machine::NumaNode*, Share> shares;
   for (int rank = 0; rank < seats.ranks(); ++rank) {
-    const Data data = data_of(request, rank, seats.ranks());
+    const OwnData data = own_data(request, rank == 0, seats.ranks());
     Share& share = shares[home_node(topology, seats.pus[static_cast<std::size_t>(rank)])];
     share.copied_bytes += (data.in_bytes + 2 * data.out_bytes) / 3;
     ++share.ranks;

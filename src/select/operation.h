@@ -161,6 +161,45 @@ constexpr std::size_t data_bytes(const Request& request, int ranks) {
   return 0;
 }
 
+// What one rank hands in and what it wants. Of what is reduced to blocks, where those are alike.
+struct OwnData {
+  double in_bytes = 0;
+  double out_bytes = 0;
+};
+constexpr OwnData own_data(const Request& request, bool is_root, int ranks) {
+  const auto bytes = static_cast<double>(request.bytes);
+  const double all = bytes * ranks;
+  switch (request.operation) {
+    case Operation::barrier:
+      return {};
+    case Operation::bcast:
+      return {is_root ? bytes : 0, is_root ? 0 : bytes};
+    case Operation::reduce:
+      return {bytes, is_root ? bytes : 0};
+    case Operation::allreduce:
+    case Operation::scan:
+    case Operation::exscan:
+      return {bytes, bytes};
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+      return {bytes, bytes / ranks};
+    case Operation::allgather:
+    case Operation::allgatherv:
+      return {bytes, all};
+    case Operation::alltoall:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+      return {all, all};
+    case Operation::gather:
+    case Operation::gatherv:
+      return {bytes, is_root ? all : 0};
+    case Operation::scatter:
+    case Operation::scatterv:
+      return {is_root ? all : 0, bytes};
+  }
+  return {};
+}
+
 // A call of a benchmark: the elements of reductions are doubles, and what is reduced to blocks of
 // so many bytes has a block for each rank.
 constexpr Request request_of(Operation operation, std::size_t bytes, int ranks) {

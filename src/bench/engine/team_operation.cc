@@ -15,18 +15,6 @@ using select::Operation;
 
 std::size_t numbers_in(const CallData& at) { return at.bytes / sizeof(double); }
 
-// What moves in blocks.
-select::Call exchange(const CallData& at, Operation operation, const Blocks& outgoing,
-                      const Blocks& incoming) {
-  return {.operation = operation,
-          .input = at.input,
-          .output = at.output,
-          .count = at.bytes,
-          .root = at.root,
-          .outgoing = outgoing,
-          .incoming = incoming};
-}
-
 std::size_t call_bytes(const Calls& calls, int ranks) {
   const TestData test_data = test_data_of(select::regular_form(calls.operation));
   const bool in_blocks = test_data.input_in_blocks || test_data.output_in_blocks;
@@ -139,8 +127,6 @@ void TeamOperation::run_chosen(team::Team& team, const CallData& at) const {
 
 select::Call TeamOperation::call(const CallData& at) const {
   const Operation operation = calls_.operation;
-  const bool is_root = at.rank == at.root;
-  const Blocks even = Blocks::even(at.bytes);
   switch (select::regular_form(operation)) {
     case Operation::bcast:
       return {.operation = operation,
@@ -161,13 +147,14 @@ select::Call TeamOperation::call(const CallData& at) const {
               .reduction = &sum_,
               .incoming = Blocks::even(numbers_in(at))};
     case Operation::allgather:
-      return exchange(at, operation, Blocks::only(at.rank, at.bytes), even);
     case Operation::alltoall:
-      return exchange(at, operation, even, even);
     case Operation::gather:
-      return exchange(at, operation, Blocks::only(at.root, at.bytes), is_root ? even : Blocks());
-    case Operation::scatter:
-      return exchange(at, operation, is_root ? even : Blocks(), Blocks::only(at.root, at.bytes));
+    case Operation::scatter: {
+      select::Call call = select::exchange_of(operation, at.bytes, at.rank, at.root);
+      call.input = at.input;
+      call.output = at.output;
+      return call;
+    }
     case Operation::barrier:
     case Operation::allgatherv:
     case Operation::alltoallv:
