@@ -27,6 +27,7 @@
 #include "cli/interrupt.h"
 #include "cli/machine_in_question.h"
 #include "cli/machine_json.h"
+#include "cli/node_choice.h"
 #include "cli/prediction_error_json.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
@@ -78,14 +79,11 @@ PredictionError error_of(const std::vector<bench::OperationTable>& tables, const
   return cli::prediction_error(std::move(all));
 }
 
-// Ranks that share a processor are not simulated.
 std::vector<bench::OperationTable> tables_of(const bench::Forecast& forecast,
                                              const BenchTableReport& report) {
   std::vector<bench::OperationTable> tables = bench::algorithm_table(forecast);
   if (!report.simulated) return tables;
-  if (report.binding.crowded()) {
-    throw UsageError("ranks that share a core are not simulated: leave --simulate out");
-  }
+  check_simulated(forecast.seats.pus);
   bench::simulate(tables, forecast);
   return tables;
 }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,9 +104,7 @@ class ExplainCommand : public Command {
   static std::function<double(const select::Candidate&)> simulation(
       select::Request request, const node::Seats& seats, const machine::Machine& machine,
       const select::Provision& provision) {
-    if (std::set<int>(seats.pus.begin(), seats.pus.end()).size() < seats.pus.size()) {
-      throw UsageError("ranks that share a core are not simulated: leave --simulate out");
-    }
+    check_simulated(seats.pus);
     return [request, seats, machine, provision](const select::Candidate& candidate) {
       const machine::CostModel model(machine);
       return predict::predict({request, seats, provision, model}, candidate.plan).all_ns();

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "base/text.h"
@@ -96,22 +97,35 @@ select::Explanation explanation_of(select::Request request, const node::Seats& s
 
 }  // namespace
 
+std::size_t size_given(bool is_barrier, const std::string& word, const std::string& ask) {
+  if (is_barrier) {
+    if (word.empty()) return 0;
+    throw UsageError("a barrier moves nothing: leave SIZE out");
+  }
+  if (word.empty()) throw UsageError(ask);
+  const auto bytes = size_from(word);
+  if (!bytes) {
+    throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", word));
+  }
+  return *bytes;
+}
+
+bool share_a_processor(const std::vector<int>& pus) {
+  return std::set<int>(pus.begin(), pus.end()).size() < pus.size();
+}
+
+void check_simulated(const std::vector<int>& pus) {
+  if (!share_a_processor(pus)) return;
+  throw UsageError("ranks that share a core are not simulated: leave --simulate out");
+}
+
 select::Request node_request(std::string_view command, const std::string& operation_word,
                              const std::string& size_word) {
   const select::Operation operation = operation_named(command, operation_word);
-  if (operation == select::Operation::barrier) {
-    if (size_word.empty()) return {operation, 0, 1};
-    throw UsageError("a barrier moves nothing: leave SIZE out");
-  }
-  if (size_word.empty()) {
-    throw UsageError(
-        fmt::format("{0} of how much? Say it: huddle {1} {0} 64K", operation_word, command));
-  }
-  const auto bytes = size_from(size_word);
-  if (!bytes) {
-    throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", size_word));
-  }
-  return {operation, *bytes, element_bytes_of(operation)};
+  const std::size_t bytes = size_given(
+      operation == select::Operation::barrier, size_word,
+      fmt::format("{0} of how much? Say it: huddle {1} {0} 64K", operation_word, command));
+  return {operation, bytes, element_bytes_of(operation)};
 }
 
 NodeChoice node_choice(const Context& context, const select::Request& request,

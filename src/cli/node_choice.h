@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/command.h"
 #include "machine/cost.h"
@@ -14,6 +15,9 @@
 #include "select/provision.h"
 
 namespace huddle::cli {
+
+// The bytes of SIZE; a barrier has none. Throws UsageError: `ask` where it is missing.
+std::size_t size_given(bool is_barrier, const std::string& word, const std::string& ask);
 
 // Throws UsageError in the words of that command. Elements of reductions are doubles.
 select::Request node_request(std::string_view command, const std::string& operation_word,
@@ -29,5 +33,10 @@ struct NodeChoice {
 // is of this machine, so it is known what the system lets ranks do.
 NodeChoice node_choice(const Context& context, const select::Request& request,
                        const node::Seats& seats, const machine::CostModel& model, bool is_here);
+
+// Whether two of these ranks sit on one processor: then they are not simulated.
+bool share_a_processor(const std::vector<int>& pus);
+// Throws UsageError if so. For commands that have --simulate.
+void check_simulated(const std::vector<int>& pus);
 
 }  // namespace huddle::cli

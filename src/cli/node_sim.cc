@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -45,7 +44,7 @@ std::vector<int> seated(const std::string& bind, int ranks, const Topology& topo
   if (is_list) return {listed.begin(), listed.begin() + all};
   std::vector<int> pus =
       bound_processors(all, binding_groups(bind.empty() ? "core" : bind, topology, topology.pus));
-  if (std::set<int>(pus.begin(), pus.end()).size() < pus.size()) {
+  if (share_a_processor(pus)) {
     throw UsageError(fmt::format("--bind {}: ranks that share a core are not simulated", bind));
   }
   return pus;
@@ -80,7 +79,7 @@ constexpr std::array<std::size_t, 5> compared_bytes = {8, 4096, 65536, 1 << 20, 
 
 }  // namespace
 
-double Comparison::agreeing() const {
+double AgainstPrices::agreeing() const {
   const auto agree =
       std::count_if(points.begin(), points.end(), [](const Compared& one) { return one.agrees(); });
   return points.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(points.size());
@@ -106,8 +105,9 @@ void NodeSim::run(const Context& context, const Words& words) const {
     if (!words.operation.empty()) {
       throw UsageError("--against-prices is of every operation: leave OPERATION and SIZE out");
     }
-    const Comparison compared = comparison(context, words.ranks);
-    console.print(words.json ? comparison_json(compared) : comparison_text(compared, console));
+    const AgainstPrices compared = against_prices(context, words.ranks);
+    console.print(words.json ? against_prices_json(compared)
+                             : against_prices_text(compared, console));
     return;
   }
   const NodeSimulated result = simulated(context, words);
@@ -134,13 +134,13 @@ NodeSimulated NodeSim::simulated(const Context& context, const Words& words) con
   return result;
 }
 
-Comparison NodeSim::comparison(const Context& context, int ranks) const {
+AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
   const MachineInQuestion machine =
       machine_in_question(context, machine::discover_this_machine().topology);
   const machine::Machine& described = machine.loaded.machine;
   const machine::CostModel model(described);
   const int most = ranks > 0 ? ranks : core_count(described.topology);
-  Comparison result{described.name, {}, 0};
+  AgainstPrices result{described.name, {}, 0};
   std::vector<int> numbers;
   for (int number = std::min(4, most); number < most; number *= 2) numbers.push_back(number);
   numbers.push_back(most);
@@ -234,10 +234,11 @@ std::string node_sim_text(const NodeSimulated& simulated, const Console& console
   return text;
 }
 
-std::string comparison_text(const Comparison& comparison, const Console& console) {
+std::string against_prices_text(const AgainstPrices& compared, const Console& console) {
   const int columns = std::min(console.columns, widest);
-  Table table({"further apart than 1.5", "predicted", "simulated", "ratio"}, {});
-  std::vector<Compared> rows = comparison.points;
+  Table table(
+      {fmt::format("further apart than {}", agree_within), "predicted", "simulated", "ratio"}, {});
+  std::vector<Compared> rows = compared.points;
   std::stable_sort(rows.begin(), rows.end(), [](const Compared& a, const Compared& b) {
     return std::max(a.ratio(), 1 / a.ratio()) > std::max(b.ratio(), 1 / b.ratio());
   });
@@ -248,10 +249,10 @@ std::string comparison_text(const Comparison& comparison, const Console& console
   }
   std::string text = table.text(columns);
   text += wrap("",
-               fmt::format("{}: {} of {} within 1.5 times; {} left out, of more than {}.",
-                           printable(comparison.machine), percent(comparison.agreeing()),
-                           counted(static_cast<int>(comparison.points.size()), "prediction"),
-                           comparison.left_out, time_text(longest_compared_ns)),
+               fmt::format("{}: {} of {} within {} times; {} left out, of more than {}.",
+                           printable(compared.machine), percent(compared.agreeing()),
+                           counted(static_cast<int>(compared.points.size()), "prediction"),
+                           agree_within, compared.left_out, time_text(longest_compared_ns)),
                0, columns);
   return text;
 }

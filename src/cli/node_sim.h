@@ -25,6 +25,9 @@ struct NodeSimulated {
   world::model::Outcome outcome;
 };
 
+// Neither may be more than so many times the other.
+inline constexpr double agree_within = 1.5;
+
 // A closed form beside what its protocol took.
 struct Compared {
   select::Request request;
@@ -34,11 +37,10 @@ struct Compared {
   double simulated_ns = 0;
 
   double ratio() const { return simulated_ns / price_ns; }
-  // Neither is more than half as long again as the other.
-  bool agrees() const { return ratio() <= 1.5 && 1 / ratio() <= 1.5; }
+  bool agrees() const { return ratio() <= agree_within && 1 / ratio() <= agree_within; }
 };
 
-struct Comparison {
+struct AgainstPrices {
   std::string machine;
   std::vector<Compared> points;
   int left_out = 0;         // that take longer than anybody waits for
@@ -58,7 +60,7 @@ class NodeSim {
 
  private:
   NodeSimulated simulated(const Context& context, const Words& words) const;
-  Comparison comparison(const Context& context, int ranks) const;
+  AgainstPrices against_prices(const Context& context, int ranks) const;
 
   std::string bind_, algorithm_, trace_;
   bool against_prices_ = false;
@@ -66,7 +68,7 @@ class NodeSim {
 
 std::string node_sim_text(const NodeSimulated& simulated, const Console& console);
 std::string node_sim_json(const NodeSimulated& simulated);
-std::string comparison_text(const Comparison& comparison, const Console& console);
-std::string comparison_json(const Comparison& comparison);
+std::string against_prices_text(const AgainstPrices& compared, const Console& console);
+std::string against_prices_json(const AgainstPrices& compared);
 
 }  // namespace huddle::cli

@@ -40,13 +40,13 @@ std::string node_sim_json(const NodeSimulated& simulated) {
   return json_text(document);
 }
 
-std::string comparison_json(const Comparison& comparison) {
+std::string against_prices_json(const AgainstPrices& compared) {
   Json document = json_document(node_sim_json_schema, "sim");
-  document["machine"] = comparison.machine;
-  document["agreeing"] = comparison.agreeing();
-  document["left_out"] = comparison.left_out;
+  document["machine"] = compared.machine;
+  document["agreeing"] = compared.agreeing();
+  document["left_out"] = compared.left_out;
   document["points"] = Json::array();
-  for (const Compared& one : comparison.points) {
+  for (const Compared& one : compared.points) {
     document["points"].push_back({{"operation", select::name(one.request.operation)},
                                   {"bytes", one.request.bytes},
                                   {"ranks", one.ranks},

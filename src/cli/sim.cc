@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle sim`: what a collective between nodes would take on a fabric that need not be here.
+// `huddle sim`: what a collective would take inside a node, or between nodes on a fabric; neither
+// need be here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/fabric_options.h"
 #include "cli/net_call.h"
+#include "cli/node_choice.h"
 #include "cli/node_sim.h"
 #include "cli/progress.h"
 #include "cli/sim_report.h"
@@ -57,9 +59,8 @@ class SimCommand : public Command {
   }
   std::string description() const override {
     return "Without --fabric: runs the protocol that 'explain' chooses inside a node, on a model "
-           "of "
-           "the machine that a file describes, and tells how long each rank takes, which lines go "
-           "how far and what is busy. With --fabric: simulates the algorithms of a collective "
+           "of the machine that a file describes, and tells how long each rank takes, which lines "
+           "go how far and what is busy. With --fabric: simulates the algorithms of a collective "
            "between nodes, one rank a node: how long each takes and where the time goes, how many "
            "rounds it has, and how much the fullest link carries. Neither the machine nor the "
            "fabric need be here. SIZE is what one rank has, of an exchange (allgather, alltoall, "
@@ -169,19 +170,9 @@ class SimCommand : public Command {
   }
 
   double bytes_of(net::Operation operation) const {
-    if (operation == net::Operation::barrier) {
-      if (size_.empty()) return 0;
-      throw UsageError("a barrier moves nothing: leave SIZE out");
-    }
-    if (size_.empty()) {
-      throw UsageError(fmt::format("{0} of how much? Say it: huddle sim --fabric {1} {0} 8K",
-                                   operation_, fabric_.file()));
-    }
-    const auto bytes = size_from(size_);
-    if (!bytes) {
-      throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", size_));
-    }
-    return static_cast<double>(*bytes);
+    const std::string ask = fmt::format("{0} of how much? Say it: huddle sim --fabric {1} {0} 8K",
+                                        operation_, fabric_.file());
+    return static_cast<double>(size_given(operation == net::Operation::barrier, size_, ask));
   }
 
   static double judged_ns(const sim::Question& question) {
