@@ -15,8 +15,8 @@ Passed BarrierCall::objection(const Process& /*process*/,
 }
 
 Passed BarrierCall::take(const Process& /*process*/, Communicator& communicator) const {
-  if (communicator.across) {
-    communicator.across->barrier();
+  if (communicator.internode) {
+    communicator.internode->barrier();
   } else {
     communicator.team->barrier();
   }
@@ -41,8 +41,8 @@ Passed BcastCall::take(const Process& process, Communicator& communicator) const
   Dense data(process.real(), comm, part());
   const bool is_root = communicator.rank == root;
   if (is_root) data.fetch();
-  if (communicator.across) {
-    communicator.across->bcast(data.data(), data.bytes(), root);
+  if (communicator.internode) {
+    communicator.internode->bcast(data.data(), data.bytes(), root);
   } else {
     communicator.team->bcast(data.data(), data.bytes(), root);
   }
@@ -71,13 +71,13 @@ Passed AllreduceCall::objection(const Process& process,
 }
 
 Passed AllreduceCall::take(const Process& process, Communicator& communicator) const {
-  if (!communicator.across) return take_by<&team::Team::allreduce>(process, communicator);
+  if (!communicator.internode) return take_by<&team::Team::allreduce>(process, communicator);
   const auto may_join = [&](const memory::Reduction& reduction) {
-    return communicator.across->can_join(reduction);
+    return communicator.internode->can_join(reduction);
   };
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-    communicator.across->allreduce(parts.input(), parts.output(), static_cast<std::size_t>(count),
-                                   reduction);
+    communicator.internode->allreduce(parts.input(), parts.output(),
+                                      static_cast<std::size_t>(count), reduction);
   };
   return take_by(process, Gotten{true, count}, join, may_join);
 }

@@ -50,7 +50,7 @@ Passed reason_to_pass(const Process& process, const Communicator* communicator, 
   if (!communicator->has_joined()) return communicator->passed;
   if (!process.options().takes(Call::operation)) return Passed::not_selected;
   if constexpr (!goes_between_nodes<Call>) {
-    if (communicator->across) return Passed::several_nodes;
+    if (communicator->internode) return Passed::several_nodes;
   }
   return call.objection(process, *communicator);
 }
@@ -145,7 +145,7 @@ Passed take(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (requires { call.written(communicator); }) {
     const bool on_device = process.devices().have_driver(communicator.looks) &&
                            is_on_device(process.devices(), communicator, call);
-    if (communicator.across) {
+    if (communicator.internode) {
       if (on_device) return make_on_host(process, communicator, call);
     } else if (communicator.team->is_to_ask(on_device)) {
       if (communicator.team->holds_anywhere(on_device)) return Passed::device_memory;

@@ -106,7 +106,7 @@ void Communicators::end(Communicator& communicator) {
   communicator.handle.store(Comm{}, std::memory_order_relaxed);
   at_end_(communicator);
   communicator.team.reset();
-  communicator.across.reset();
+  communicator.internode.reset();
   communicator.entry = {};
   communicator.use = 0;
   communicator.next_ask = 0;

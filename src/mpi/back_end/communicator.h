@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "across/team.h"
+#include "internode/team.h"
 #include "mpi/back_end/real.h"
 #include "mpi/load_watch.h"
 #include "mpi/passed.h"
@@ -39,7 +39,7 @@ struct Communicator {
   Shares shares;              // of its calls until now
   LoadWatch::Looking looks{false};
   std::unique_ptr<team::Team> team;
-  std::unique_ptr<across::Team> across;  // in its stead, where its ranks are on several nodes
+  std::unique_ptr<internode::Team> internode;  // in its stead, where its ranks are on several nodes
   // Whose team it is or may be: without the team, which waits in a pool once this is freed.
   team::TeamPool::Entry entry;
   // Why there is no team.
@@ -47,19 +47,19 @@ struct Communicator {
   team::Trouble why;  // where that takes a sentence
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
-  bool has_joined() const { return team != nullptr || across != nullptr; }
+  bool has_joined() const { return team != nullptr || internode != nullptr; }
   // How the latest call was made. pre: it has joined.
   std::string_view latest_algorithm() const {
-    return across ? across->latest_algorithm() : team->latest_algorithm();
+    return internode ? internode->latest_algorithm() : team->latest_algorithm();
   }
   // Which algorithm was to make it by force, and could not.
   std::string_view latest_unserved() const {
-    return across ? std::string_view() : team->latest_unserved();
+    return internode ? std::string_view() : team->latest_unserved();
   }
   // For a call that the others may be in already.
   void give_up(std::string_view reason) {
     if (team) team->give_up(reason);
-    if (across) across->give_up(reason);
+    if (internode) internode->give_up(reason);
   }
 };
 

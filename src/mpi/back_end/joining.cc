@@ -74,7 +74,7 @@ bool Joining::are_on_one_node(std::span<const Facts> all) {
 }
 
 Joining::Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-                 RollCall& roll_call, NodeContext& context, Between& between, Pulse& pulse,
+                 RollCall& roll_call, NodeContext& context, InterNode& inter_node, Pulse& pulse,
                  Complain warn)
     : real_(real),
       types_(types),
@@ -82,8 +82,8 @@ Joining::Joining(const Real& real, const Types& types, const Options& options, R
       roster_(roster),
       roll_call_(roll_call),
       context_(context),
-      between_(between),
-      nodes_(context, between),
+      inter_node_(inter_node),
+      nodes_(context, inter_node),
       pulse_(pulse),
       warn_(std::move(warn)),
       first_ask_(options.join_after.value_or(first_ask)),
@@ -115,7 +115,7 @@ void Joining::join(Communicator& communicator) {
   if (communicator.passed != Passed::not_passed) return;
   Holding holding;
   communicator.passed = agree(communicator, holding);
-  if (communicator.passed != Passed::not_passed || communicator.across) return;
+  if (communicator.passed != Passed::not_passed || communicator.internode) return;
   if (holding.entry.team == nullptr) {
     communicator.why = team::Trouble::of([&] { make_team(communicator, holding); });
     if (communicator.why.is_any()) communicator.passed = Passed::no_team;
@@ -134,7 +134,7 @@ Passed Joining::meet(Communicator& communicator) {
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
                                         [this](int rank) { return roll_call_.is_here(rank); });
-  if (missing != in_job.end() && !between_.is_open()) {
+  if (missing != in_job.end() && !inter_node_.is_open()) {
     return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
   }
   communicator.entry.members = std::move(ranks.in_job);
@@ -170,7 +170,7 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
           holding.entry.calls,
           holding.known.number,
           numbers_.fetch_add(1) + 1,
-          between_.free_tag(),
+          inter_node_.free_tag(),
           {past.calls, quicker(past.call_ns, communicator.call_ns),
            team_ns_ + (has_context ? 0 : machine_ns)}};
 }
@@ -197,7 +197,7 @@ Passed Joining::agree(Communicator& communicator, Holding& holding) {
 Passed Joining::find_common_ground(std::span<const Facts> all, const Facts& mine) const {
   const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
   if (!everywhere([](const Facts& rank) { return rank.has_memory; })) return Passed::no_team;
-  if (!between_.is_open() && !are_on_one_node(all)) {
+  if (!inter_node_.is_open() && !are_on_one_node(all)) {
     return Passed::several_nodes;
   }
   if (!everywhere([&](const Facts& rank) { return rank.settings == mine.settings; })) {
@@ -315,8 +315,8 @@ Passed Joining::join_nodes(Communicator& communicator, std::span<const Facts> al
       has_tags = has_tags && rank.free_tag != 0;
     }
     if (!has_tags) known.tag = 0;
-    communicator.across = nodes_.make({communicator.rank, communicator.ranks, allgather}, known,
-                                      communicator.entry.members);
+    communicator.internode = nodes_.make({communicator.rank, communicator.ranks, allgather}, known,
+                                         communicator.entry.members);
   });
   return communicator.why.is_any() ? Passed::no_team : Passed::not_passed;
 }

@@ -13,8 +13,8 @@
 #include <span>
 #include <string>
 
-#include "mpi/back_end/between.h"
 #include "mpi/back_end/communicator.h"
+#include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/back_end/node_joining.h"
 #include "mpi/back_end/pulse.h"
@@ -32,7 +32,8 @@ class Joining {
  public:
   // Keeps references.
   Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-          RollCall& roll_call, NodeContext& context, Between& between, Pulse& pulse, Complain warn);
+          RollCall& roll_call, NodeContext& context, InterNode& inter_node, Pulse& pulse,
+          Complain warn);
 
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
   // too many to go on without. pre: it has no team yet, and is too young for one.
@@ -77,7 +78,7 @@ class Joining {
   Roster& roster_;
   RollCall& roll_call_;
   NodeContext& context_;
-  Between& between_;
+  InterNode& inter_node_;
   NodeJoining nodes_;
   Pulse& pulse_;
   Complain warn_;

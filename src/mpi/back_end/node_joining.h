@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "across/node_circle.h"
-#include "across/team.h"
-#include "mpi/back_end/between.h"
+#include "internode/node_bootstrap.h"
+#include "internode/team.h"
+#include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/node_context.h"
 #include "team/bootstrap.h"
 
@@ -21,7 +21,8 @@ namespace huddle::mpi {
 class NodeJoining {
  public:
   // Keeps references.
-  NodeJoining(NodeContext& context, Between& between) : context_(context), between_(between) {}
+  NodeJoining(NodeContext& context, InterNode& inter_node)
+      : context_(context), inter_node_(inter_node) {}
 
   // What all ranks know of each, by rank.
   struct Known {
@@ -30,15 +31,16 @@ class NodeJoining {
     int tag = 0;  // that no team of any of them has
   };
   // in_job: the ranks in their world. All ranks throw the same FailureError, or none does.
-  std::unique_ptr<across::Team> make(const team::Bootstrap& all, const Known& known,
-                                     std::span<const int> in_job);
+  std::unique_ptr<internode::Team> make(const team::Bootstrap& all, const Known& known,
+                                        std::span<const int> in_job);
 
  private:
-  std::unique_ptr<team::Team> make_node_team(across::NodeCircle& circle, bool know_machine);
-  void share_machine(across::NodeCircle& circle, const team::Bootstrap& here);
+  std::unique_ptr<team::Team> make_node_team(internode::NodeBootstrap& node_ranks,
+                                             bool know_machine);
+  void share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here);
 
   NodeContext& context_;
-  Between& between_;
+  InterNode& inter_node_;
 };
 
 }  // namespace huddle::mpi

@@ -41,11 +41,11 @@ Process::Process(const huddle_door& door)
                      [this](Communicator& communicator) { joining_.leave(communicator); }),
       roster_(real_, world_),
       roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
-      between_(real_, options_, roll_call_, kind_of(options_)),
+      inter_node_(real_, options_, roll_call_, kind_of(options_)),
       pulse_(real_),
       context_(
           options_, [this] { keep_moving(); }, roll_call_.ranks_here()),
-      joining_(real_, types_, options_, roster_, roll_call_, context_, between_, pulse_,
+      joining_(real_, types_, options_, roster_, roll_call_, context_, inter_node_, pulse_,
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);
                }),
@@ -83,7 +83,7 @@ void Process::sign_in() {
 // The same, and across nodes.
 void Process::sign_in_for_world(bool has_threads) {
   sign_in();
-  between_.sign_in(has_threads);
+  inter_node_.sign_in(has_threads);
 }
 
 void Process::begin() {
@@ -91,7 +91,7 @@ void Process::begin() {
   int rank = 0;
   if (real_.comm_rank(world_, &rank) == success) roll_call_.confirm(rank);
   note_other_launcher();
-  between_.begin(world_);
+  inter_node_.begin(world_);
   types_.begin(self_);
   communicators_.begin();
   start_heap();
@@ -115,7 +115,7 @@ void Process::end() {
   real_.comm_rank(world_, &rank);
   say_goodbye(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_));
   pulse_.stop();
-  between_.end();
+  inter_node_.end();
   types_.end();
 }
 
@@ -158,7 +158,7 @@ void Process::say_goodbye(bool speaks) {
   const Shares shares = communicators_.shares();
   // The last line of the table, where its columns end.
   const std::string text = options_.stats ? fmt::format("{}{}{}\n", stats_.report(door_),
-                                                        between_.report(), times(shares, run()))
+                                                        inter_node_.report(), times(shares, run()))
                                           : summary(shares, door_, run()) + stats_.remarks();
   std::fputs(text.c_str(), stderr);
 }

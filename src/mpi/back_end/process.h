@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "mpi/back_end/between.h"
 #include "mpi/back_end/communicator.h"
+#include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/joining.h"
 #include "mpi/back_end/lent_blocks.h"
 #include "mpi/back_end/node_context.h"
@@ -40,7 +40,7 @@ class Process {
   Stats& stats() { return stats_; }
   Devices& devices() { return devices_; }
   const Devices& devices() const { return devices_; }
-  Between& between() { return between_; }
+  InterNode& inter_node() { return inter_node_; }
   bool is_null(Comm comm) const { return comm == null_; }
   // Null where the MPI does not have it, or does not work any more.
   Communicator* find(Comm comm);
@@ -94,7 +94,7 @@ class Process {
   Stats stats_;
   Roster roster_;
   RollCall roll_call_;
-  Between between_;
+  InterNode inter_node_;
   Pulse pulse_;
   NodeContext context_;
   Joining joining_;

@@ -11,8 +11,8 @@ Passed AllgatherCall::take(const Process& process, Communicator& communicator) c
   const Part own = output.block(communicator.rank);
   GivenBlock mine(process.real(), comm, given(communicator), own);
   Dense all(process.real(), comm, output.all(communicator.ranks));
-  if (communicator.across) {
-    communicator.across->allgather(mine.data(), all.data(), output.bytes());
+  if (communicator.internode) {
+    communicator.internode->allgather(mine.data(), all.data(), output.bytes());
   } else {
     communicator.team->allgather(mine.data(), all.data(), output.bytes());
   }

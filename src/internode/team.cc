@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "across/team.h"
+#include "internode/team.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
-#include "across/waiting.h"
+#include "internode/waiting.h"
 #include "world/peer_lost.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 namespace {
 
 using net::Operation;
@@ -228,4 +228,4 @@ const Team::Plan& Team::plan_for(const Demand& demand) {
   return *plans_.front();
 }
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

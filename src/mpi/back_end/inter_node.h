@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "across/team.h"
+#include "internode/team.h"
 #include "mpi/back_end/real.h"
 #include "mpi/key_space.h"
 #include "mpi/options.h"
@@ -22,13 +22,13 @@
 
 namespace huddle::mpi {
 
-class Between {
+class InterNode {
  public:
   // kind: what ranks need to have in common, so that they answer each other.
-  Between(const Real& real, const Options& options, RollCall& roll_call, std::string kind);
-  ~Between();
-  Between(const Between&) = delete;
-  Between& operator=(const Between&) = delete;
+  InterNode(const Real& real, const Options& options, RollCall& roll_call, std::string kind);
+  ~InterNode();
+  InterNode(const InterNode&) = delete;
+  InterNode& operator=(const InterNode&) = delete;
 
   // Before the world comes up. Where threads make calls at once there is none: not shown to work.
   void sign_in(bool has_threads);
@@ -48,7 +48,7 @@ class Between {
   // may come upon the same. Sends throw PeerLost where the MPI does not carry them.
   std::unique_ptr<net::Wire> wire(std::vector<int> peers, int tag);
 
-  across::Traffic& traffic() { return traffic_; }
+  internode::Traffic& traffic() { return traffic_; }
   // What this rank has sent, as a line for people; empty where it has sent nothing.
   std::string report() const;
   void note_refusal() { refusals_.fetch_add(1); }
@@ -72,7 +72,7 @@ class Between {
   mutable std::mutex mutex_;  // guards what follows
   std::set<int> tags_;        // in use
 
-  across::Traffic traffic_;
+  internode::Traffic traffic_;
   // Behind a handler of the program's own, MPICH 5 says that all went well.
   std::atomic<std::uint64_t> refusals_{0};
 };

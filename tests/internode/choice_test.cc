@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "across/choice.h"
+#include "internode/choice.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace huddle::across {
+namespace huddle::internode {
 namespace {
 
 // 100 Mbit/s, 50 us.
@@ -63,4 +63,4 @@ TEST(Choice, ReckonsWithRoundFiguresWhereNothingWasMeasured) {
 }
 
 }  // namespace
-}  // namespace huddle::across
+}  // namespace huddle::internode

@@ -16,7 +16,7 @@
 
 #include "net/wire.h"
 
-namespace huddle::across::test {
+namespace huddle::internode::test {
 
 // For the threads of all ranks.
 class Mail {
@@ -96,4 +96,4 @@ class MailEnd : public net::Wire {
   std::vector<Receive> receives_;
 };
 
-}  // namespace huddle::across::test
+}  // namespace huddle::internode::test

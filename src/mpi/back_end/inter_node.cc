@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "mpi/back_end/between.h"
+#include "mpi/back_end/inter_node.h"
 
 #include <fmt/format.h>
 
@@ -37,38 +37,38 @@ bool shares_key_space(const Real& real) {
   return std::string_view(text.data()).starts_with("Open MPI v4");
 }
 
-void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().between().note_refusal(); }
+void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().inter_node().note_refusal(); }
 
 }  // namespace
 
-class Between::MpiWire : public net::Wire {
+class InterNode::MpiWire : public net::Wire {
  public:
-  MpiWire(Between& between, std::vector<int> peers, int tag)
-      : between_(between), peers_(std::move(peers)), tag_(tag) {}
+  MpiWire(InterNode& inter_node, std::vector<int> peers, int tag)
+      : inter_node_(inter_node), peers_(std::move(peers)), tag_(tag) {}
   MpiWire(const MpiWire&) = delete;
   MpiWire& operator=(const MpiWire&) = delete;
   // A tag of which messages are still under way is never used again.
   ~MpiWire() override {
-    if (free_.size() == posted_.size()) between_.give_back(tag_);
+    if (free_.size() == posted_.size()) inter_node_.give_back(tag_);
   }
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
     return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
-      return between_.real_.isend(bytes.data() + at, count, between_.real_.byte, rank_of(peer),
-                                  tag_, between_.comm_, request);
+      return inter_node_.real_.isend(bytes.data() + at, count, inter_node_.real_.byte,
+                                     rank_of(peer), tag_, inter_node_.comm_, request);
     });
   }
   Ticket receive(int peer, std::span<std::byte> bytes) override {
     return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
-      return between_.real_.irecv(bytes.data() + at, count, between_.real_.byte, rank_of(peer),
-                                  tag_, between_.comm_, request);
+      return inter_node_.real_.irecv(bytes.data() + at, count, inter_node_.real_.byte,
+                                     rank_of(peer), tag_, inter_node_.comm_, request);
     });
   }
   bool test(Ticket ticket) override {
     Posted& posted = posted_[static_cast<std::size_t>(ticket)];
     while (posted.done < posted.pieces.size()) {
       int ended = 0;
-      require(between_.real_.test(&posted.pieces[posted.done], &ended, status_ignore()));
+      require(inter_node_.real_.test(&posted.pieces[posted.done], &ended, status_ignore()));
       if (ended == 0) return false;
       ++posted.done;
     }
@@ -110,28 +110,29 @@ class Between::MpiWire : public net::Wire {
   }
   int rank_of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   void require(int status) const {
-    if (status == success && between_.refusals_.load(std::memory_order_relaxed) == 0) return;
+    if (status == success && inter_node_.refusals_.load(std::memory_order_relaxed) == 0) return;
     throw world::PeerLost(
         fmt::format("the MPI does not carry a message to another node (error {})", status));
   }
 
-  Between& between_;
+  InterNode& inter_node_;
   std::vector<int> peers_;
   int tag_;
   std::vector<Posted> posted_;
   std::vector<Ticket> free_;
 };
 
-Between::Between(const Real& real, const Options& options, RollCall& roll_call, std::string kind)
+InterNode::InterNode(const Real& real, const Options& options, RollCall& roll_call,
+                     std::string kind)
     : real_(real),
       options_(options),
       roll_call_(roll_call),
       kind_(std::move(kind)),
       key_space_(settings::process_sources().environment) {}
 
-Between::~Between() = default;
+InterNode::~InterNode() = default;
 
-void Between::sign_in(bool has_threads) {
+void InterNode::sign_in(bool has_threads) {
   is_wanted_ = !options_.off && options_.net != "off" && !has_threads;
   if (!is_wanted_ || has_told_) return;
   can_tell_ = key_space_.is_there() && shares_key_space(real_);
@@ -140,7 +141,7 @@ void Between::sign_in(bool has_threads) {
 
 // Who is missing on this node is seen without a word; to ask for what such a rank has told takes
 // the launcher some seconds. Who is here may have told nothing all the same: it has other settings.
-bool Between::are_all_here(int ranks) {
+bool InterNode::are_all_here(int ranks) {
   if (!can_tell_) return options_.net == "on";
   if (!has_told_) return false;
   int found_here = 0;
@@ -152,7 +153,7 @@ bool Between::are_all_here(int ranks) {
   return true;
 }
 
-void Between::begin(Comm world) {
+void InterNode::begin(Comm world) {
   if (!is_wanted_) return;
   int ranks = 0;
   const bool all_here =
@@ -166,17 +167,17 @@ void Between::begin(Comm world) {
   real_.errhandler_free(&takes_note);
 }
 
-void Between::end() {
+void InterNode::end() {
   if (std::exchange(is_open_, false)) real_.comm_free(&comm_);
 }
 
-int Between::free_tag() const {
+int InterNode::free_tag() const {
   const std::lock_guard lock(mutex_);
   const int tag = tags_.empty() ? 1 : *tags_.rbegin() + 1;
   return tag > most_tag ? 0 : tag;
 }
 
-std::unique_ptr<net::Wire> Between::wire(std::vector<int> peers, int tag) {
+std::unique_ptr<net::Wire> InterNode::wire(std::vector<int> peers, int tag) {
   {
     const std::lock_guard lock(mutex_);
     if (!tags_.insert(tag).second) {
@@ -186,13 +187,13 @@ std::unique_ptr<net::Wire> Between::wire(std::vector<int> peers, int tag) {
   return std::make_unique<MpiWire>(*this, std::move(peers), tag);
 }
 
-std::string Between::report() const {
+std::string InterNode::report() const {
   if (traffic_.messages() == 0) return {};
   return fmt::format("rank 0 sent {} with {} to other nodes\n",
                      counted(traffic_.messages(), "message"), counted(traffic_.bytes(), "byte"));
 }
 
-void Between::give_back(int tag) {
+void InterNode::give_back(int tag) {
   const std::lock_guard lock(mutex_);
   tags_.erase(tag);
 }

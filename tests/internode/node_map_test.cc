@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "across/node_map.h"
+#include "internode/node_map.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace huddle::across {
+namespace huddle::internode {
 namespace {
 
 NodeMap map_of(const std::vector<std::uint64_t>& keys) { return NodeMap(keys); }
@@ -64,4 +64,4 @@ TEST(NodeMap, AnyMap) {
 }
 
 }  // namespace
-}  // namespace huddle::across
+}  // namespace huddle::internode

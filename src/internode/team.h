@@ -13,15 +13,15 @@
 #include <string_view>
 #include <vector>
 
-#include "across/choice.h"
-#include "across/node_map.h"
+#include "internode/choice.h"
+#include "internode/node_map.h"
 #include "memory/reduction.h"
 #include "net/execution.h"
 #include "net/wire.h"
 #include "team/agree.h"
 #include "team/team.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 
 // What ranks of this process have sent to other nodes. For several threads.
 class Traffic {
@@ -102,4 +102,4 @@ class Team {
   team::Trouble lost_;  // why it cannot be used any more
 };
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

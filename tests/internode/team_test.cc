@@ -3,7 +3,7 @@
 //
 // Ranks as threads, seated on nodes that are none: what has to come of each call, and the same bits
 // whatever carries them.
-#include "across/team.h"
+#include "internode/team.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "across/node_circle.h"
+#include "internode/node_bootstrap.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "mail.h"
@@ -26,7 +26,7 @@
 #include "ranks.h"
 #include "world/peer_lost.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 namespace {
 
 using test::Mail;
@@ -62,8 +62,8 @@ class Teams : public testing::TestWithParam<Keys> {
       team::Context context(small_options());
       Team::Parts parts{map,     all.rank, nullptr, std::make_unique<MailEnd>(mail, all.rank),
                         network, &traffic_};
-      NodeCircle circle(*parts.wire, parts.map, all.rank);
-      parts.node = std::make_unique<team::Team>(context, circle.bootstrap());
+      NodeBootstrap node_ranks(*parts.wire, parts.map, all.rank);
+      parts.node = std::make_unique<team::Team>(context, node_ranks.bootstrap());
       Team team(std::move(parts));
       function(team, all.rank, mail);
     });
@@ -237,4 +237,4 @@ TEST_P(Teams, AWireThatIsCutIsHeardOfByTheWholeNode) {
 INSTANTIATE_TEST_SUITE_P(Layouts, Teams, testing::ValuesIn(layouts));
 
 }  // namespace
-}  // namespace huddle::across
+}  // namespace huddle::internode

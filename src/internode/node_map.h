@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace huddle::across {
+namespace huddle::internode {
 
 class NodeMap {
  public:
@@ -54,4 +54,4 @@ class NodeMap {
   std::vector<int> sizes_;              // by node
 };
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "across/node_circle.h"
+#include "internode/node_bootstrap.h"
 
 #include <memory>
 
-#include "across/waiting.h"
+#include "internode/waiting.h"
 #include "net/algorithms.h"
 #include "net/execution.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 namespace {
 
 class ByPlace : public net::Wire {
@@ -32,25 +32,25 @@ class ByPlace : public net::Wire {
 
 }  // namespace
 
-NodeCircle::NodeCircle(net::Wire& wire, const NodeMap& map, int rank)
+NodeBootstrap::NodeBootstrap(net::Wire& wire, const NodeMap& map, int rank)
     : wire_(wire), map_(map), node_(map.node_of(rank)), place_(map.place_of(rank)) {}
 
-team::Bootstrap NodeCircle::bootstrap() {
+team::Bootstrap NodeBootstrap::bootstrap() {
   return {place_, ranks(),
           [this](std::span<const std::byte> mine, std::span<std::byte> all) { gather(mine, all); }};
 }
 
-void NodeCircle::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+void NodeBootstrap::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   run(net::Operation::allgather, mine.size(), mine.data(), all.data());
 }
 
-void NodeCircle::bcast(std::span<std::byte> bytes) {
+void NodeBootstrap::bcast(std::span<std::byte> bytes) {
   run(net::Operation::bcast, bytes.size(), bytes.data(), bytes.data());
 }
 
 // By the algorithm of the fewest rounds. Nothing is known yet of who shares a processor with whom.
-void NodeCircle::run(net::Operation operation, std::size_t block_bytes, const std::byte* input,
-                     std::byte* output) {
+void NodeBootstrap::run(net::Operation operation, std::size_t block_bytes, const std::byte* input,
+                        std::byte* output) {
   const bool gathers = operation == net::Operation::allgather;
   const net::Algorithm& algorithm =
       net::algorithm_named(gathers ? "allgather:bruck" : "bcast:knomial");
@@ -63,4 +63,4 @@ void NodeCircle::run(net::Operation operation, std::size_t block_bytes, const st
          waiting);
 }
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

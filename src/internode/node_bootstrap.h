@@ -8,21 +8,21 @@
 #include <cstddef>
 #include <span>
 
-#include "across/node_map.h"
+#include "internode/node_map.h"
 #include "net/operation.h"
 #include "net/wire.h"
 #include "team/bootstrap.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 
-class NodeCircle {
+class NodeBootstrap {
  public:
   // Keeps references. Peers of the wire are ranks.
-  NodeCircle(net::Wire& wire, const NodeMap& map, int rank);
+  NodeBootstrap(net::Wire& wire, const NodeMap& map, int rank);
 
   int place() const { return place_; }
   int ranks() const { return map_.ranks_on(node_); }
-  // Ranks are places there. It refers to this circle.
+  // Ranks are places there. It refers to this object.
   team::Bootstrap bootstrap();
   // From place 0 to all.
   void bcast(std::span<std::byte> bytes);
@@ -38,4 +38,4 @@ class NodeCircle {
   int place_;
 };
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

@@ -9,7 +9,7 @@
 #include "net/execution.h"
 #include "world/hardware/patience.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 
 // Where that ends in the middle, messages may still come in: what they were to be received into is
 // left to them.
@@ -26,4 +26,4 @@ inline void finish(std::unique_ptr<net::Execution> execution, world::hardware::W
   }
 }
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

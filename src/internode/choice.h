@@ -15,7 +15,7 @@
 #include "net/schedule.h"
 #include "net/sizes.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 
 // What a message from node to node takes.
 struct Network {
@@ -50,4 +50,4 @@ std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes
 // Of those that keep to the association (net/association.h).
 Chosen cheapest(const Demand& demand, const Network& network);
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

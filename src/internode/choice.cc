@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "across/choice.h"
+#include "internode/choice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "machine/cost.h"
 
-namespace huddle::across {
+namespace huddle::internode {
 namespace {
 
 // TCP over an Ethernet of 10 Gbit/s, as nodes have it at least: 25 us, 1.25 GB/s.
@@ -119,4 +119,4 @@ Chosen cheapest(const Demand& demand, const Network& network) {
   return best;
 }
 
-}  // namespace huddle::across
+}  // namespace huddle::internode

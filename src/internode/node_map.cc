@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "across/node_map.h"
+#include "internode/node_map.h"
 
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
 
-namespace huddle::across {
+namespace huddle::internode {
 
 NodeMap::NodeMap(std::span<const std::uint64_t> keys) {
   std::unordered_map<std::uint64_t, int> numbers;
@@ -47,4 +47,4 @@ int NodeMap::rank_at(int node, int place) const {
   return run.first + (place - run.place);
 }
 
-}  // namespace huddle::across
+}  // namespace huddle::internode
