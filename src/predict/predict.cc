@@ -20,7 +20,6 @@ namespace {
 using node::Blocks;
 using select::Call;
 using select::Operation;
-using world::Place;
 using world::Region;
 using world::model::ModelWorld;
 

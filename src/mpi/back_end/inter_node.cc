@@ -190,7 +190,8 @@ std::unique_ptr<net::Wire> InterNode::wire(std::vector<int> peers, int tag) {
 std::string InterNode::report() const {
   if (traffic_.messages() == 0) return {};
   return fmt::format("rank 0 sent {} with {} to other nodes\n",
-                     counted(traffic_.messages(), "message"), counted(traffic_.bytes(), "byte"));
+                     counted(static_cast<long long>(traffic_.messages()), "message"),
+                     counted(static_cast<long long>(traffic_.bytes()), "byte"));
 }
 
 void InterNode::give_back(int tag) {

@@ -178,13 +178,13 @@ void Figures::find_memory() {
         "what a node's memory carries: no [[copy]] of several of all its processors; as much as "
         "the most that copied together");
   }
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
+  for (const machine::CpuSet& node : nodes) {
     int resource = -1;
     for (int rank = 0; rank < ranks(); ++rank) {
       const machine::NumaNode* home = machine::home_node(topology, pu(rank));
-      if (!(home == nullptr ? nodes[node].contains(pu(rank)) : home->cpus == nodes[node])) continue;
+      if (!(home == nullptr ? node.contains(pu(rank)) : home->cpus == node)) continue;
       if (resource < 0) {
-        resource = add_resource(fmt::format("memory of {}", nodes[node].text()),
+        resource = add_resource(fmt::format("memory of {}", node.text()),
                                 memory_streams * controller_gb_per_s, true);
       }
       controller_of_[static_cast<std::size_t>(rank)] = resource;

@@ -67,7 +67,8 @@ int Run::next_to_leave() const {
 
 int Run::next() {
   while (!error_) {
-    const double ready_ns = ready_.empty() ? Sharing::never : ready_.begin()->first;
+    double ready_ns = Sharing::never;
+    if (!ready_.empty()) ready_ns = ready_.begin()->first;
     if (const double end_ns = sharing_.next_end_ns();
         end_ns < Sharing::never && end_ns <= ready_ns) {
       const int rank = sharing_.finish_next();

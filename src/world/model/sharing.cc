@@ -95,7 +95,8 @@ void Sharing::share() {
     std::vector<char>& full = full_;
     full.assign(free_.size(), 0);
     for (const int resource : touched_) {
-      full[index(resource)] = pace * asked_[index(resource)] * rounding >= free_[index(resource)];
+      const bool is_full = pace * asked_[index(resource)] * rounding >= free_[index(resource)];
+      full[index(resource)] = is_full ? 1 : 0;
     }
     set_where([&](const Open& one) {
       const bool is_held = std::any_of(one.loads.begin(), one.loads.end(), [&](const Load& load) {
