@@ -103,6 +103,7 @@ Chosen cheapest(const Demand& demand, const Network& network) {
   const std::size_t bytes = demand.count * demand.element_bytes;
   for (const net::Algorithm& algorithm : net::algorithms()) {
     if (algorithm.operation != demand.operation || algorithm.order == net::Order::free) continue;
+    if (algorithm.equal_blocks && !demand.equal_blocks) continue;
     const auto most_segments = static_cast<std::int64_t>(bytes / least_segment_bytes);
     for (const int radix : doubled(algorithm.uses.radix, 2, demand.nodes)) {
       for (const int segments : doubled(algorithm.uses.segments, 1, most_segments)) {

@@ -27,14 +27,15 @@ struct Network {
 // Of a machine file, or round figures where it has no network.
 Network network_of(const machine::Machine& machine);
 
-// What a call is to a schedule. Allgather: a block of each node; elsewhere so many elements.
+// What a call is to a schedule: so many elements, or a block of each node.
 struct Demand {
   net::Operation operation = net::Operation::barrier;
   int nodes = 1;
   int root = 0;
   std::size_t count = 0;
   std::size_t element_bytes = 1;
-  const net::Sizes* blocks = nullptr;  // of an allgather
+  const net::Sizes* blocks = nullptr;  // equal on all ranks; null: elements
+  bool equal_blocks = false;           // all nodes' are as large
 };
 
 struct Chosen {

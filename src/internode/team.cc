@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "internode/waiting.h"
 #include "world/peer_lost.h"
@@ -116,10 +117,9 @@ void Team::barrier() {
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
   if (bytes == 0) return;
   run([&] {
-    const int root_node = parts_.map.node_of(root);
-    const int speaker = node_ == root_node ? parts_.map.place_of(root) : 0;
+    const int speaker = speaker_for(root);
     if (place_ == speaker) {
-      const Demand demand{Operation::bcast, parts_.map.nodes(), root_node, bytes, 1};
+      const Demand demand{Operation::bcast, parts_.map.nodes(), parts_.map.node_of(root), bytes, 1};
       net::CallData data;
       data.output.bytes = static_cast<std::byte*>(buffer);
       between(demand, data, {}, root);
@@ -146,50 +146,245 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
   });
 }
 
+// Each part is joined as an allreduce would, wherever it is wanted (net/association.h).
+void Team::reduce(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction, int root) {
+  if (count == 0) return;
+  run([&] {
+    const int speaker = speaker_for(root);
+    const bool is_root = parts_.rank == root;
+    std::vector<std::byte> joined_here;
+    if (place_ == speaker && !is_root) joined_here.resize(count * reduction.element_bytes);
+    auto* const joined = is_root ? static_cast<std::byte*>(output) : joined_here.data();
+    parts_.node->reduce(input, joined, count, reduction, speaker);
+    if (place_ != speaker) return;
+    const Demand demand{Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root), count,
+                        reduction.element_bytes};
+    net::CallData data;
+    data.input.bytes = joined;
+    data.output.bytes = joined;
+    between(demand, data, reduction, root);
+  });
+}
+
+void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                          const memory::Reduction& reduction) {
+  const std::size_t count = blocks.total(parts_.map.ranks());
+  if (count == 0) return;
+  run([&] {
+    const std::size_t element = reduction.element_bytes;
+    std::vector<node::Block> in_bytes;
+    for (int rank = 0; rank < parts_.map.ranks(); ++rank) {
+      const node::Block block = blocks.of(rank);
+      in_bytes.push_back(
+          {block.offset * static_cast<std::ptrdiff_t>(element), block.bytes * element});
+    }
+    const std::size_t own_bytes = in_bytes[static_cast<std::size_t>(parts_.rank)].bytes;
+    if (!is_first()) {
+      parts_.node->reduce(input, nullptr, count, reduction, 0);
+      parts_.node->scatterv(nullptr, {}, output, own_bytes, 0);
+      return;
+    }
+    const node::Blocks listed = node::Blocks::listed(in_bytes);
+    const NodeOrder order(parts_.map, listed);
+    std::vector<std::byte> joined(order.bytes());
+    parts_.node->reduce(input, joined.data(), count, reduction, 0);
+    if (!order.is_as_given()) {
+      std::vector<std::byte> ordered(order.bytes());
+      order.pack(joined.data(), ordered.data());
+      joined.swap(ordered);
+    }
+    std::vector<std::byte> of_node(order.bytes_of(node_));
+    const net::Sizes sizes = order.sizes();
+    const Demand demand{Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
+    net::CallData data;
+    data.input.bytes = joined.data();
+    data.output.bytes = of_node.data();
+    data.output.first = node_;
+    between(demand, data, reduction, -1);
+    const std::vector<node::Block> here = blocks_of_node(parts_.map, node_, listed);
+    parts_.node->scatterv(of_node.data(), node::Blocks::listed(here), output, own_bytes, 0);
+  });
+}
+
+// Blocks of a node lie side by side in the output, or are sent so and taken apart where they have
+// arrived.
 void Team::allgather(const void* input, void* output, std::size_t bytes) {
   if (bytes == 0) return;
   run([&] {
+    const NodeOrder order(parts_.map, bytes);
     auto* const all = static_cast<std::byte*>(output);
-    if (parts_.map.is_in_order()) {
-      gather_in_order(input, all, bytes);
+    if (!is_first()) {
+      parts_.node->gather(input, nullptr, bytes, 0);
     } else {
-      gather_scattered(input, all, bytes);
+      std::vector<std::byte> aside(order.is_as_given() ? 0 : order.bytes());
+      std::byte* const ordered = order.is_as_given() ? all : aside.data();
+      parts_.node->gather(input, ordered + order.start_of(node_), bytes, 0);
+      exchange_blocks(ordered, order);
+      if (!order.is_as_given()) order.unpack(ordered, all);
     }
-    parts_.node->bcast(output, bytes * static_cast<std::size_t>(parts_.map.ranks()), 0);
+    parts_.node->bcast(output, order.bytes(), 0);
   });
 }
 
-// Blocks of a node lie side by side in the output.
-void Team::gather_in_order(const void* input, std::byte* output, std::size_t bytes) {
-  parts_.node->gather(input, output + ranks_before(node_) * bytes, bytes, 0);
-  if (is_first()) exchange_blocks(output, bytes);
-}
-
-// They are sent node by node, and taken apart where they have arrived.
-void Team::gather_scattered(const void* input, std::byte* output, std::size_t bytes) {
-  if (!is_first()) return parts_.node->gather(input, nullptr, bytes, 0);
-  std::vector<std::byte> by_node(bytes * static_cast<std::size_t>(parts_.map.ranks()));
-  parts_.node->gather(input, by_node.data() + ranks_before(node_) * bytes, bytes, 0);
-  exchange_blocks(by_node.data(), bytes);
-  parts_.map.for_each_run([&](int first, int count, int node, int place) {
-    const std::size_t from = ranks_before(node) + static_cast<std::size_t>(place);
-    std::memcpy(output + static_cast<std::size_t>(first) * bytes, by_node.data() + from * bytes,
-                static_cast<std::size_t>(count) * bytes);
+void Team::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
+  run([&] {
+    const NodeOrder order(parts_.map, blocks);
+    if (order.bytes() == 0) return;
+    auto* const all = static_cast<std::byte*>(output);
+    std::vector<std::byte> aside(order.is_as_given() ? 0 : order.bytes());
+    std::byte* const ordered = order.is_as_given() ? all + order.first_offset() : aside.data();
+    const std::size_t own_bytes = blocks.of(parts_.rank).bytes;
+    if (is_first()) {
+      const std::vector<node::Block> here = blocks_of_node(parts_.map, node_, blocks);
+      parts_.node->gatherv(input, own_bytes, ordered + order.start_of(node_),
+                           node::Blocks::listed(here), 0);
+      exchange_blocks(ordered, order);
+    } else {
+      parts_.node->gatherv(input, own_bytes, nullptr, {}, 0);
+    }
+    parts_.node->bcast(ordered, order.bytes(), 0);
+    if (!order.is_as_given()) order.unpack(ordered, all);
   });
 }
 
-void Team::exchange_blocks(std::byte* by_node, std::size_t bytes) {
-  std::vector<std::size_t> listed;
-  for (int node = 0; node < parts_.map.nodes(); ++node) {
-    listed.push_back(bytes * static_cast<std::size_t>(parts_.map.ranks_on(node)));
-  }
-  const net::Sizes sizes = net::Sizes::listed(listed);
-  const Demand demand{Operation::allgather, parts_.map.nodes(), 0, bytes, 1, &sizes};
+void Team::exchange_blocks(std::byte* ordered, const NodeOrder& order) {
+  const net::Sizes sizes = order.sizes();
+  const Demand demand{Operation::allgather, parts_.map.nodes(), 0, order.bytes(), 1, &sizes};
   net::CallData data;
-  data.output.bytes = by_node;
-  data.input.bytes = by_node + ranks_before(node_) * bytes;
+  data.output.bytes = ordered;
+  data.input.bytes = ordered + order.start_of(node_);
   data.input.first = node_;
   between(demand, data, {}, -1);
+}
+
+void Team::gather(const void* input, void* output, std::size_t bytes, int root) {
+  if (bytes == 0) return;
+  run([&] {
+    const int speaker = speaker_for(root);
+    if (place_ != speaker) return parts_.node->gather(input, nullptr, bytes, speaker);
+    const NodeOrder order(parts_.map, bytes);
+    const bool is_root = parts_.rank == root;
+    auto* const all = static_cast<std::byte*>(output);
+    const bool is_in_output = is_root && order.is_as_given();
+    std::vector<std::byte> aside;
+    if (!is_in_output) aside.resize(is_root ? order.bytes() : order.bytes_of(node_));
+    std::byte* const ordered = is_in_output ? all : aside.data();
+    std::byte* const here = is_root ? ordered + order.start_of(node_) : ordered;
+    parts_.node->gather(input, here, bytes, speaker);
+    const net::Sizes sizes = order.sizes();
+    const Demand demand{
+        Operation::gather, parts_.map.nodes(), parts_.map.node_of(root), order.bytes(), 1, &sizes};
+    net::CallData data;
+    data.input.bytes = here;
+    data.input.first = node_;
+    data.output.bytes = is_root ? ordered : nullptr;
+    between(demand, data, {}, root);
+    if (is_root && !is_in_output) order.unpack(ordered, all);
+  });
+}
+
+void Team::scatter(const void* input, void* output, std::size_t bytes, int root) {
+  if (bytes == 0) return;
+  run([&] {
+    const int speaker = speaker_for(root);
+    if (place_ != speaker) return parts_.node->scatter(nullptr, output, bytes, speaker);
+    const NodeOrder order(parts_.map, bytes);
+    const bool is_root = parts_.rank == root;
+    const auto* ordered = static_cast<const std::byte*>(input);
+    std::vector<std::byte> aside;
+    if (!is_root) aside.resize(order.bytes_of(node_));
+    if (is_root && !order.is_as_given()) {
+      aside.resize(order.bytes());
+      order.pack(ordered, aside.data());
+      ordered = aside.data();
+    }
+    const net::Sizes sizes = order.sizes();
+    const Demand demand{
+        Operation::scatter, parts_.map.nodes(), parts_.map.node_of(root), order.bytes(), 1, &sizes};
+    const std::byte* const here = is_root ? ordered + order.start_of(node_) : aside.data();
+    net::CallData data;
+    data.input.bytes = is_root ? ordered : nullptr;
+    // The root's node has its block where it is: nothing is written there.
+    data.output.bytes = const_cast<std::byte*>(here);
+    data.output.first = node_;
+    between(demand, data, {}, root);
+    parts_.node->scatter(here, output, bytes, speaker);
+  });
+}
+
+void Team::alltoall(const void* input, void* output, std::size_t bytes) {
+  if (bytes == 0) return;
+  run([&] {
+    const std::size_t of_rank = bytes * static_cast<std::size_t>(parts_.map.ranks());
+    if (!is_first()) {
+      parts_.node->gather(input, nullptr, of_rank, 0);
+      parts_.node->scatter(nullptr, output, of_rank, 0);
+      return;
+    }
+    const std::size_t of_node = of_rank * static_cast<std::size_t>(parts_.map.ranks_on(node_));
+    std::vector<std::byte> first(of_node);
+    std::vector<std::byte> second(of_node);
+    parts_.node->gather(input, first.data(), of_rank, 0);
+    sort_by_target(first.data(), second.data(), bytes);
+    exchange_pairs(second.data(), first.data(), bytes);
+    sort_by_source(first.data(), second.data(), bytes);
+    parts_.node->scatter(second.data(), output, of_rank, 0);
+  });
+}
+
+// Chosen as if every pair of nodes exchanged as much as the largest two.
+void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes) {
+  std::vector<std::size_t> own;
+  std::size_t most_ranks = 0;
+  bool all_alike = true;
+  for (int node = 0; node < parts_.map.nodes(); ++node) {
+    const auto ranks = static_cast<std::size_t>(parts_.map.ranks_on(node));
+    own.push_back(bytes * ranks * static_cast<std::size_t>(parts_.map.ranks_on(node_)));
+    most_ranks = std::max(most_ranks, ranks);
+    all_alike = all_alike && parts_.map.ranks_on(node) == parts_.map.ranks_on(0);
+  }
+  const net::Sizes largest = net::Sizes::equal(bytes * most_ranks * most_ranks);
+  const net::Sizes own_sizes = net::Sizes::listed(own);
+  const Demand demand{Operation::alltoall, parts_.map.nodes(), 0, bytes, 1, &largest, all_alike};
+  net::CallData data;
+  data.input.bytes = outgoing;
+  data.output.bytes = incoming;
+  between(demand, data, {}, -1, &own_sizes);
+}
+
+// From (rank here, target) to (target's node, rank here, target's place).
+void Team::sort_by_target(const std::byte* gathered, std::byte* outgoing, std::size_t bytes) const {
+  const auto ranks = static_cast<std::size_t>(parts_.map.ranks());
+  const auto here = static_cast<std::size_t>(parts_.map.ranks_on(node_));
+  parts_.map.for_each_run([&](int first, int count, int node, int place) {
+    const auto there = static_cast<std::size_t>(parts_.map.ranks_on(node));
+    for (std::size_t from = 0; from < here; ++from) {
+      const std::size_t to = here * ranks_before(node) + from * there;
+      std::memcpy(outgoing + (to + static_cast<std::size_t>(place)) * bytes,
+                  gathered + (from * ranks + static_cast<std::size_t>(first)) * bytes,
+                  static_cast<std::size_t>(count) * bytes);
+    }
+  });
+}
+
+// From (source's node, source's place, rank here) to (rank here, source).
+void Team::sort_by_source(const std::byte* incoming, std::byte* for_here, std::size_t bytes) const {
+  const auto ranks = static_cast<std::size_t>(parts_.map.ranks());
+  const auto here = static_cast<std::size_t>(parts_.map.ranks_on(node_));
+  parts_.map.for_each_run([&](int first, int count, int node, int place) {
+    for (int i = 0; i < count; ++i) {
+      const std::size_t from = (ranks_before(node) + static_cast<std::size_t>(place + i)) * here;
+      for (std::size_t to = 0; to < here; ++to) {
+        std::memcpy(for_here + (to * ranks + static_cast<std::size_t>(first + i)) * bytes,
+                    incoming + (from + to) * bytes, bytes);
+      }
+    }
+  });
+}
+
+int Team::speaker_for(int root) const {
+  return parts_.map.node_of(root) == node_ ? parts_.map.place_of(root) : 0;
 }
 
 std::size_t Team::ranks_before(int node) const {
@@ -197,12 +392,14 @@ std::size_t Team::ranks_before(int node) const {
 }
 
 void Team::between(const Demand& demand, const net::CallData& data,
-                   const memory::Reduction& reduction, int root_rank) {
+                   const memory::Reduction& reduction, int root_rank,
+                   const net::Sizes* own_blocks) {
   const Plan& plan = plan_for(demand);
   latest_ = plan.words;
   net::CallData placed = data;
-  placed.input.sizes = plan.chosen.sizes;
-  placed.output.sizes = plan.chosen.sizes;
+  const net::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;
+  placed.input.sizes = sizes;
+  placed.output.sizes = sizes;
   ByNode wire(*parts_.wire, parts_.map, parts_.traffic, root_rank);
   finish(std::make_unique<net::Execution>(*plan.chosen.schedule, node_, placed, reduction, wire),
          parts_.node->waiting());
@@ -212,7 +409,8 @@ void Team::between(const Demand& demand, const net::CallData& data,
 const Team::Plan& Team::plan_for(const Demand& demand) {
   const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
     return plan->operation == demand.operation && plan->root == demand.root &&
-           plan->count == demand.count && plan->element_bytes == demand.element_bytes;
+           plan->count == demand.count && plan->element_bytes == demand.element_bytes &&
+           (demand.blocks == nullptr || plan->chosen.sizes == *demand.blocks);
   });
   if (known != plans_.end()) {
     std::rotate(plans_.begin(), known, known + 1);

@@ -15,9 +15,11 @@
 
 #include "internode/choice.h"
 #include "internode/node_map.h"
+#include "internode/node_order.h"
 #include "memory/reduction.h"
 #include "net/execution.h"
 #include "net/wire.h"
+#include "node/blocks.h"
 #include "team/agree.h"
 #include "team/team.h"
 
@@ -63,8 +65,25 @@ class Team {
   // pre: can_join(reduction). `input` may be `output`.
   void allreduce(const void* input, void* output, std::size_t count,
                  const memory::Reduction& reduction);
+  // The same bits for the root alone, whichever it is; only the root needs an output.
+  void reduce(const void* input, void* output, std::size_t count,
+              const memory::Reduction& reduction, int root);
+  // Each rank has its block of what all contribute; blocks are counted in elements, known to all
+  // ranks, and follow each other. pre: can_join(reduction). `input` may be `output`.
+  void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                      const memory::Reduction& reduction);
   // A block from each rank for all. The input may be this rank's own block of the output.
   void allgather(const void* input, void* output, std::size_t bytes);
+  // The same with blocks that all ranks know.
+  void allgatherv(const void* input, void* output, const node::Blocks& blocks);
+  // A block from each rank for each. The input may be the output.
+  void alltoall(const void* input, void* output, std::size_t bytes);
+  // A block from each rank for the root, which alone looks at the output. There the input may be
+  // its own block of the output.
+  void gather(const void* input, void* output, std::size_t bytes, int root);
+  // A block from the root for each rank; the root alone looks at the input. There the output may be
+  // its own block of the input.
+  void scatter(const void* input, void* output, std::size_t bytes, int root);
 
   // Whether contributions come in an order that the operator allows, and elements are no larger
   // than every algorithm takes. The same on all ranks.
@@ -84,13 +103,19 @@ class Team {
   template <typename Steps>
   void run(const Steps& steps);
   // Between one rank of each node, of which this one is one: the first, but for that of the root.
+  // own_blocks: where they are of other sizes on other nodes.
   void between(const Demand& demand, const net::CallData& data, const memory::Reduction& reduction,
-               int root_rank);
+               int root_rank, const net::Sizes* own_blocks = nullptr);
   const Plan& plan_for(const Demand& demand);
-  void gather_in_order(const void* input, std::byte* output, std::size_t bytes);
-  void gather_scattered(const void* input, std::byte* output, std::size_t bytes);
-  void exchange_blocks(std::byte* by_node, std::size_t bytes);
-  // Where the blocks of a node begin, if they lie node by node.
+  // The place of the rank that stands for this node where a root stands for its own.
+  int speaker_for(int root) const;
+  // Blocks of all nodes, of which this one's is there.
+  void exchange_blocks(std::byte* ordered, const NodeOrder& order);
+  void exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes);
+  // What the ranks of this node hand in for all ranks, put in order for the nodes it goes to; what
+  // has come from the nodes, put in order for the ranks here.
+  void sort_by_target(const std::byte* gathered, std::byte* outgoing, std::size_t bytes) const;
+  void sort_by_source(const std::byte* incoming, std::byte* for_here, std::size_t bytes) const;
   std::size_t ranks_before(int node) const;
 
   Parts parts_;

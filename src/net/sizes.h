@@ -26,6 +26,7 @@ class Sizes {
   std::size_t offset(std::int64_t block) const;
   std::size_t bytes(std::int64_t block) const { return offset(block + 1) - offset(block); }
   std::size_t bytes(const Blocks& blocks) const;
+  bool operator==(const Sizes&) const = default;
 
  private:
   // Block b begins at element b * elements_ / blocks_, or at starts_[b] where these are listed.

@@ -23,6 +23,7 @@
 #include "memory/reduction.h"
 #include "memory/types.h"
 #include "net/association.h"
+#include "node/blocks.h"
 #include "ranks.h"
 #include "world/peer_lost.h"
 
@@ -81,6 +82,15 @@ std::vector<std::byte> bytes_of(int rank, std::size_t count, unsigned seed) {
   return bytes;
 }
 
+std::vector<std::byte> blocks_of_all(const Team& team, std::size_t size, unsigned seed) {
+  std::vector<std::byte> all;
+  for (int rank = 0; rank < team.map().ranks(); ++rank) {
+    const auto block = bytes_of(rank, size, seed);
+    all.insert(all.end(), block.begin(), block.end());
+  }
+  return all;
+}
+
 constexpr std::size_t sizes[] = {0, 1, 8, 1000, 65'537};
 
 TEST_P(Teams, Bcast) {
@@ -117,6 +127,107 @@ TEST_P(Teams, Allgather) {
         team.allgather(own, all.data(), size);
         ASSERT_EQ(all, expected) << size << " in place";
       }
+    });
+  }
+}
+
+// A rank's result for the root only, in place or not.
+TEST_P(Teams, Gather) {
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [](Team& team, int rank, Mail&) {
+      const auto ranks = static_cast<std::size_t>(team.map().ranks());
+      for (const std::size_t size : sizes) {
+        const auto expected = blocks_of_all(team, size, 3);
+        for (int root = 0; root < team.map().ranks(); ++root) {
+          const auto mine = bytes_of(rank, size, 3);
+          std::vector<std::byte> all(rank == root ? size * ranks : 0);
+          team.gather(mine.data(), all.data(), size, root);
+          if (rank == root) {
+            ASSERT_EQ(all, expected) << size << " to " << root;
+          }
+          std::fill(all.begin(), all.end(), std::byte{0});
+          std::byte* const own = all.data() + size * static_cast<std::size_t>(rank);
+          if (rank == root && size > 0) std::memcpy(own, mine.data(), size);
+          team.gather(rank == root ? own : mine.data(), all.data(), size, root);
+          if (rank == root) {
+            ASSERT_EQ(all, expected) << size << " to " << root << " in place";
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST_P(Teams, Scatter) {
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [](Team& team, int rank, Mail&) {
+      for (const std::size_t size : sizes) {
+        for (int root = 0; root < team.map().ranks(); ++root) {
+          auto all = rank == root ? blocks_of_all(team, size, 4) : std::vector<std::byte>();
+          const auto given = all;
+          const auto expected = bytes_of(rank, size, 4);
+          std::vector<std::byte> mine(size);
+          team.scatter(all.data(), mine.data(), size, root);
+          ASSERT_EQ(mine, expected) << size << " from " << root;
+          std::byte* const own = all.data() + size * static_cast<std::size_t>(rank);
+          team.scatter(all.data(), rank == root ? own : mine.data(), size, root);
+          ASSERT_EQ(mine, expected) << size << " from " << root << ", in place there";
+          ASSERT_EQ(all, given) << "the root's input is only read";
+        }
+      }
+    });
+  }
+}
+
+TEST_P(Teams, Alltoall) {
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [](Team& team, int rank, Mail&) {
+      const int ranks = team.map().ranks();
+      for (const std::size_t size : sizes) {
+        std::vector<std::byte> given;
+        std::vector<std::byte> expected;
+        for (int peer = 0; peer < ranks; ++peer) {
+          const auto to = bytes_of(rank * ranks + peer, size, 5);
+          const auto from = bytes_of(peer * ranks + rank, size, 5);
+          given.insert(given.end(), to.begin(), to.end());
+          expected.insert(expected.end(), from.begin(), from.end());
+        }
+        std::vector<std::byte> gotten(given.size());
+        team.alltoall(given.data(), gotten.data(), size);
+        ASSERT_EQ(gotten, expected) << size;
+        team.alltoall(given.data(), given.data(), size);
+        ASSERT_EQ(given, expected) << size << " in place";
+      }
+    });
+  }
+}
+
+// Blocks of other sizes each, some of nothing, in the order of ranks and the other way round.
+TEST_P(Teams, Allgatherv) {
+  for (const bool backwards : {false, true}) {
+    run(dear_bytes, [&](Team& team, int rank, Mail&) {
+      const int ranks = team.map().ranks();
+      std::vector<node::Block> blocks(static_cast<std::size_t>(ranks));
+      std::ptrdiff_t end = 3;
+      for (int i = 0; i < ranks; ++i) {
+        const int of = backwards ? ranks - 1 - i : i;
+        const auto size = static_cast<std::size_t>(of % 3) * (700 + static_cast<std::size_t>(of));
+        blocks[static_cast<std::size_t>(of)] = {end, size};
+        end += static_cast<std::ptrdiff_t>(size);
+      }
+      std::vector<std::byte> expected(static_cast<std::size_t>(end) + 2);
+      for (int of = 0; of < ranks; ++of) {
+        const node::Block& block = blocks[static_cast<std::size_t>(of)];
+        const auto bytes = bytes_of(of, block.bytes, 6);
+        std::copy(bytes.begin(), bytes.end(), expected.begin() + block.offset);
+      }
+      const auto mine = bytes_of(rank, blocks[static_cast<std::size_t>(rank)].bytes, 6);
+      std::vector<std::byte> all(expected.size());
+      team.allgatherv(mine.data(), all.data(), node::Blocks::listed(blocks));
+      ASSERT_EQ(all, expected);
+      const std::vector<node::Block> nothing(blocks.size());
+      team.allgatherv(mine.data(), all.data(), node::Blocks::listed(nothing));
+      ASSERT_EQ(all, expected);
     });
   }
 }
@@ -164,6 +275,53 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   }
   for (const auto& result : results) {
     ASSERT_EQ(std::memcmp(result.data(), results.front().data(), count * sizeof(float)), 0);
+  }
+}
+
+// Wherever a sum is wanted, it has the bits of an allreduce.
+TEST_P(Teams, ReducesToTheSameBitsWhateverTheRoot) {
+  const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [&](Team& team, int rank, Mail&) {
+      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5000}}) {
+        const std::vector<float> mine = floats_of(rank, count);
+        std::vector<float> expected(count);
+        team.allreduce(mine.data(), expected.data(), count, sum);
+        for (int root = 0; root < team.map().ranks(); ++root) {
+          std::vector<float> result(rank == root ? count : 0);
+          team.reduce(mine.data(), result.data(), count, sum, root);
+          auto in_place = mine;
+          team.reduce(in_place.data(), in_place.data(), count, sum, root);
+          if (rank != root || count == 0) continue;
+          ASSERT_EQ(std::memcmp(result.data(), expected.data(), count * sizeof(float)), 0) << root;
+          ASSERT_EQ(in_place, result) << "in place at " << root;
+        }
+      }
+    });
+  }
+}
+
+TEST_P(Teams, ReduceScatterGivesEachItsBlockWithTheSameBits) {
+  const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
+  for (const Network& network : {dear_messages, dear_bytes}) {
+    run(network, [&](Team& team, int rank, Mail&) {
+      std::vector<node::Block> blocks;
+      std::ptrdiff_t count = 0;
+      for (int of = 0; of < team.map().ranks(); ++of) {
+        blocks.push_back({count, static_cast<std::size_t>(of * 37 % 5) * 211});
+        count += static_cast<std::ptrdiff_t>(blocks.back().bytes);
+      }
+      const node::Block own = blocks[static_cast<std::size_t>(rank)];
+      auto mine = floats_of(rank, static_cast<std::size_t>(count));
+      std::vector<float> expected(mine.size());
+      std::vector<float> result(own.bytes, 9.0F);
+      team.allreduce(mine.data(), expected.data(), mine.size(), sum);
+      team.reduce_scatter(mine.data(), result.data(), node::Blocks::listed(blocks), sum);
+      const auto* const wanted = expected.data() + own.offset;
+      ASSERT_TRUE(std::equal(result.begin(), result.end(), wanted));
+      team.reduce_scatter(mine.data(), mine.data(), node::Blocks::listed(blocks), sum);
+      ASSERT_TRUE(std::equal(result.begin(), result.end(), mine.begin())) << "in place";
+    });
   }
 }
 

@@ -13,6 +13,7 @@ preload=$build/lib/huddle/libhuddle_preload.so
 taken='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
 within='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^Mn]'
 passed='^allreduce .*  MPI: several nodes'
+all_taken=(barrier bcast reduce allreduce allgather allgatherv alltoall gather scatter reduce_scatter reduce_scatter_block)
 
 # The words that start ranks seated so: 4x2, in turns, or 3+1+2+1.
 seated() {
@@ -50,7 +51,7 @@ nothing_is_left() {
 }
 
 try() {
-  local mpi=$1 program=$lab/$1-program several=$lab/$1-several dying=$lab/$1-dying rank host layout net
+  local mpi=$1 program=$lab/$1-program several=$lab/$1-several dying=$lab/$1-dying rank host layout net operation
   local slots ranks launcher
   if [ ! -x "$peers/$mpi/mpicc" ]; then
     echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
@@ -80,6 +81,9 @@ try() {
       job "$mpi-net-$layout" env HUDDLE_NET="$net" HUDDLE_VERIFY=1 HUDDLE_JOIN_AFTER=0 \
         "$build/bin/huddle" run --stats "${launcher[@]}" "$program_at"
       says "$mpi-net-$layout" "huddle took no allreduce over several hosts" "$taken"
+      [ "$program_at" != "$several" ] || for operation in "${all_taken[@]}"; do
+        says "$mpi-net-$layout" "huddle took no $operation over several hosts" "^$operation +[0-9]+ +[0-9]+ +[0-9.]+  nodes"
+      done
       says "$mpi-net-$layout" "nothing was sent to other nodes" '^rank 0 sent [0-9,]+ messages'
       ! grep -q 'verify:' "$lab/$mpi-net-$layout" || fail "$mpi-net-$layout: $(grep verify: "$lab/$mpi-net-$layout")"
     done

@@ -15,11 +15,7 @@ Passed BarrierCall::objection(const Process& /*process*/,
 }
 
 Passed BarrierCall::take(const Process& /*process*/, Communicator& communicator) const {
-  if (communicator.internode) {
-    communicator.internode->barrier();
-  } else {
-    communicator.team->barrier();
-  }
+  communicator.with_team([](auto& team) { team.barrier(); });
   return Passed::not_passed;
 }
 
@@ -41,11 +37,7 @@ Passed BcastCall::take(const Process& process, Communicator& communicator) const
   Dense data(process.real(), comm, part());
   const bool is_root = communicator.rank == root;
   if (is_root) data.fetch();
-  if (communicator.internode) {
-    communicator.internode->bcast(data.data(), data.bytes(), root);
-  } else {
-    communicator.team->bcast(data.data(), data.bytes(), root);
-  }
+  communicator.with_team([&](auto& team) { team.bcast(data.data(), data.bytes(), root); });
   if (!is_root) data.store();
   return Passed::not_passed;
 }
@@ -71,15 +63,12 @@ Passed AllreduceCall::objection(const Process& process,
 }
 
 Passed AllreduceCall::take(const Process& process, Communicator& communicator) const {
-  if (!communicator.internode) return take_by<&team::Team::allreduce>(process, communicator);
-  const auto may_join = [&](const memory::Reduction& reduction) {
-    return communicator.internode->can_join(reduction);
-  };
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-    communicator.internode->allreduce(parts.input(), parts.output(),
-                                      static_cast<std::size_t>(count), reduction);
+    communicator.with_team([&](auto& team) {
+      team.allreduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
+    });
   };
-  return take_by(process, Gotten{true, count}, join, may_join);
+  return take_by(process, communicator, Gotten{true, count}, join);
 }
 
 int AllreduceCall::native(const Real& real) const {
@@ -108,22 +97,27 @@ Passed ReduceCall::take(const Process& process, Communicator& communicator) cons
   const bool is_root = communicator.rank == root;
   if (is_root && is_wrong_at_root()) return take_for_nothing(process, communicator);
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-    communicator.team->reduce(parts.input(), parts.output(), static_cast<std::size_t>(count),
-                              reduction, root);
+    communicator.with_team([&](auto& team) {
+      team.reduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction, root);
+    });
   };
-  return take_by(process, Gotten{is_root, count}, join);
+  return take_by(process, communicator, Gotten{is_root, count}, join);
 }
 
 // The others cannot know, and are in it already: the root takes part, and has nothing of it.
 Passed ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
   const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                         op);
-  if (!reducer.can_join()) return Passed::no_reduction;
+  if (!reducer.can_join() || !communicator.can_join(reducer.reduction())) {
+    return Passed::no_reduction;
+  }
   const memory::Reduction& reduction = reducer.reduction();
   const auto size = static_cast<std::size_t>(count);
   std::vector<std::byte> input_aside(size * reduction.element_bytes);
   std::vector<std::byte> output_aside(size * reduction.element_bytes);
-  communicator.team->reduce(input_aside.data(), output_aside.data(), size, reduction, root);
+  communicator.with_team([&](auto& team) {
+    team.reduce(input_aside.data(), output_aside.data(), size, reduction, root);
+  });
   return Passed::for_judgement;
 }
 

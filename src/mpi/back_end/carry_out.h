@@ -7,14 +7,13 @@
 #include <chrono>
 #include <exception>
 #include <string>
-#include <type_traits>
 
 #include "mpi/back_end/beside_devices.h"
 #include "mpi/back_end/call.h"
-#include "mpi/back_end/calls/allgather.h"
 #include "mpi/back_end/describe.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/verify.h"
+#include "select/operation.h"
 #include "world/path_failed.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
@@ -37,11 +36,31 @@ class StopWatch {
   std::chrono::steady_clock::time_point start_;
 };
 
-// Whether huddle has it where ranks are on several nodes.
-template <class Call>
-inline constexpr bool goes_between_nodes =
-    std::is_same_v<Call, BarrierCall> || std::is_same_v<Call, BcastCall> ||
-    std::is_same_v<Call, AllreduceCall> || std::is_same_v<Call, AllgatherCall>;
+// Whether huddle has it where ranks are on several nodes: what all ranks know enough of.
+constexpr bool goes_between_nodes(select::Operation operation) {
+  switch (operation) {
+    case select::Operation::barrier:
+    case select::Operation::bcast:
+    case select::Operation::reduce:
+    case select::Operation::allreduce:
+    case select::Operation::allgather:
+    case select::Operation::allgatherv:
+    case select::Operation::alltoall:
+    case select::Operation::gather:
+    case select::Operation::scatter:
+    case select::Operation::reduce_scatter:
+    case select::Operation::reduce_scatter_block:
+      return true;
+    case select::Operation::alltoallv:
+    case select::Operation::alltoallw:
+    case select::Operation::gatherv:
+    case select::Operation::scatterv:
+    case select::Operation::scan:
+    case select::Operation::exscan:
+      return false;
+  }
+  return false;
+}
 
 // Why this call is not huddle's; the same on all ranks, where the call is right.
 template <class Call>
@@ -49,8 +68,8 @@ Passed reason_to_pass(const Process& process, const Communicator* communicator, 
   if (communicator == nullptr) return Passed::for_judgement;
   if (!communicator->has_joined()) return communicator->passed;
   if (!process.options().takes(Call::operation)) return Passed::not_selected;
-  if constexpr (!goes_between_nodes<Call>) {
-    if (communicator->internode) return Passed::several_nodes;
+  if (communicator->internode && !goes_between_nodes(Call::operation)) {
+    return Passed::several_nodes;
   }
   return call.objection(process, *communicator);
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "internode/team.h"
+#include "memory/reduction.h"
 #include "mpi/back_end/real.h"
 #include "mpi/load_watch.h"
 #include "mpi/passed.h"
@@ -48,6 +49,20 @@ struct Communicator {
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
   bool has_joined() const { return team != nullptr || internode != nullptr; }
+  // Calls `action` with the team that it has, of one node or of several. pre: it has joined.
+  template <class Action>
+  void with_team(const Action& action) {
+    if (internode) {
+      action(*internode);
+    } else {
+      action(*team);
+    }
+  }
+  // Whether its team joins what ranks contribute in an order that the operator allows. pre: it has
+  // joined.
+  bool can_join(const memory::Reduction& reduction) const {
+    return internode == nullptr || internode->can_join(reduction);
+  }
   // How the latest call was made. pre: it has joined.
   std::string_view latest_algorithm() const {
     return internode ? internode->latest_algorithm() : team->latest_algorithm();

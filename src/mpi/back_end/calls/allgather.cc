@@ -11,11 +11,8 @@ Passed AllgatherCall::take(const Process& process, Communicator& communicator) c
   const Part own = output.block(communicator.rank);
   GivenBlock mine(process.real(), comm, given(communicator), own);
   Dense all(process.real(), comm, output.all(communicator.ranks));
-  if (communicator.internode) {
-    communicator.internode->allgather(mine.data(), all.data(), output.bytes());
-  } else {
-    communicator.team->allgather(mine.data(), all.data(), output.bytes());
-  }
+  communicator.with_team(
+      [&](auto& team) { team.allgather(mine.data(), all.data(), output.bytes()); });
   all.store();
   return Passed::not_passed;
 }
@@ -37,7 +34,8 @@ Passed AllgathervCall::take(const Process& process, Communicator& communicator) 
   const Part own = output.block(communicator.rank);
   GivenBlock mine(process.real(), comm, given(communicator), own);
   DenseBlocks all(process.real(), comm, output, communicator.ranks);
-  communicator.team->allgatherv(mine.data(), all.base(), all.blocks());
+  communicator.with_team(
+      [&](auto& team) { team.allgatherv(mine.data(), all.base(), all.blocks()); });
   all.store();
   return Passed::not_passed;
 }

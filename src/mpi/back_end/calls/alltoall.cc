@@ -19,11 +19,13 @@ Passed AlltoallCall::take(const Process& process, Communicator& communicator) co
   Dense to(process.real(), comm, output.all(communicator.ranks));
   if (input.is_in_place()) {
     to.fetch();
-    communicator.team->alltoall(to.data(), to.data(), output.bytes());
+    communicator.with_team(
+        [&](auto& team) { team.alltoall(to.data(), to.data(), output.bytes()); });
   } else {
     Dense from(process.real(), comm, input.all(communicator.ranks));
     from.fetch();
-    communicator.team->alltoall(from.data(), to.data(), output.bytes());
+    communicator.with_team(
+        [&](auto& team) { team.alltoall(from.data(), to.data(), output.bytes()); });
   }
   to.store();
   return Passed::not_passed;

@@ -15,12 +15,14 @@ Passed GatherCall::take(const Process& process, Communicator& communicator) cons
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
     mine.fetch();
-    communicator.team->gather(mine.data(), nullptr, mine.bytes(), root);
+    communicator.with_team(
+        [&](auto& team) { team.gather(mine.data(), nullptr, mine.bytes(), root); });
     return Passed::not_passed;
   }
   GivenBlock mine(real, comm, given(), output.block(root));
   Dense all(real, comm, output.all(communicator.ranks));
-  communicator.team->gather(mine.data(), all.data(), output.bytes(), root);
+  communicator.with_team(
+      [&](auto& team) { team.gather(mine.data(), all.data(), output.bytes(), root); });
   all.store();
   return verdict_of_root();
 }
@@ -30,7 +32,8 @@ Passed GatherCall::take_for_nothing(const Process& process, Communicator& commun
   Dense mine(process.real(), comm, given());
   mine.fetch();
   std::vector<std::byte> aside(input.bytes_of_all(communicator.ranks));
-  communicator.team->gather(mine.data(), aside.data(), input.bytes(), root);
+  communicator.with_team(
+      [&](auto& team) { team.gather(mine.data(), aside.data(), input.bytes(), root); });
   return Passed::for_judgement;
 }
 

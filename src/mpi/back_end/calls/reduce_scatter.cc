@@ -23,9 +23,10 @@ Passed AnyReduceScatter::take_blocks(const Process& process, Communicator& commu
                                      const node::Blocks& shares) const {
   const Count mine = static_cast<Count>(shares.of(communicator.rank).bytes);
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-    communicator.team->reduce_scatter(parts.input(), parts.output(), shares, reduction);
+    communicator.with_team(
+        [&](auto& team) { team.reduce_scatter(parts.input(), parts.output(), shares, reduction); });
   };
-  return take_by(process, Gotten{true, mine}, join);
+  return take_by(process, communicator, Gotten{true, mine}, join);
 }
 
 Written AnyReduceScatter::written_block(Count gotten) const {

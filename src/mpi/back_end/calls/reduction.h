@@ -53,16 +53,15 @@ struct AnyReduction {
     bool is_result;
     Count count;
   };
-  struct Always {
-    bool operator()(const memory::Reduction& /*reduction*/) const { return true; }
-  };
-  // Calls `join` with the parts and the reduction, if that may be joined here.
-  template <class Join, class MayJoin = Always>
-  Passed take_by(const Process& process, Gotten gotten, const Join& join,
-                 const MayJoin& may_join = {}) const {
+  // Calls `join` with the parts and the reduction, if the communicator's team may join that.
+  template <class Join>
+  Passed take_by(const Process& process, const Communicator& communicator, Gotten gotten,
+                 const Join& join) const {
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
-    if (!reducer.can_join() || !may_join(reducer.reduction())) return Passed::no_reduction;
+    if (!reducer.can_join() || !communicator.can_join(reducer.reduction())) {
+      return Passed::no_reduction;
+    }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     if (reducer.is_packed()) {
       const Part result = part_of_output(gotten.count);
@@ -75,7 +74,7 @@ struct AnyReduction {
   // By a collective of the team that takes as many elements as it gives.
   template <auto join_all>
   Passed take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
-    return take_by(process, Gotten{is_result, count},
+    return take_by(process, communicator, Gotten{is_result, count},
                    [&](const ReductionParts& parts, const memory::Reduction& reduction) {
                      ((*communicator.team).*join_all)(parts.input(), parts.output(),
                                                       static_cast<std::size_t>(count), reduction);

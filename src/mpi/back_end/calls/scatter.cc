@@ -11,7 +11,8 @@ Passed ScatterCall::take(const Process& process, Communicator& communicator) con
   const Real& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
-    communicator.team->scatter(nullptr, mine.data(), mine.bytes(), root);
+    communicator.with_team(
+        [&](auto& team) { team.scatter(nullptr, mine.data(), mine.bytes(), root); });
     mine.store();
     return Passed::not_passed;
   }
@@ -20,11 +21,11 @@ Passed ScatterCall::take(const Process& process, Communicator& communicator) con
   all.fetch();
   if (output.is_in_place()) {
     std::byte* const own = all.data() + static_cast<std::size_t>(root) * bytes;
-    communicator.team->scatter(all.data(), own, bytes, root);
+    communicator.with_team([&](auto& team) { team.scatter(all.data(), own, bytes, root); });
     return Passed::not_passed;
   }
   GottenBlock mine(real, comm, output.block(0), bytes);
-  communicator.team->scatter(all.data(), mine.data(), bytes, root);
+  communicator.with_team([&](auto& team) { team.scatter(all.data(), mine.data(), bytes, root); });
   mine.store();
   return Passed::not_passed;
 }

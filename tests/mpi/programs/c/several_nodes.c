@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * What huddle takes over several nodes: barrier, bcast, allreduce and allgather, in the world and
- * in communicators of every shape. At the end rank 0 says what sums of numbers by chance came to,
- * so that runs can be compared bit by bit.
+ * What huddle takes over several nodes: barrier, bcast, gathers, scatter, alltoall and reductions,
+ * in the world and in communicators of every shape. At the end rank 0 says what sums of numbers by
+ * chance came to, so that runs can be compared bit by bit.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -86,6 +86,114 @@ static void sums(const char* shape, MPI_Comm comm, int count, unsigned seed) {
   free(first);
 }
 
+/* To each root from all, and back. */
+static void at_roots(const char* shape, MPI_Comm comm, int count, int times) {
+  const int ranks = size_of(comm);
+  const int rank = rank_in(comm);
+  int* mine = room_for(sizeof(int) * (size_t)count);
+  int* all = room_for(sizeof(int) * (size_t)count * (size_t)ranks);
+  for (int root = 0; root < ranks; ++root) {
+    const int in_place = rank == root && (root + times) % 2;
+    int* const own = all + rank * count;
+    for (int i = 0; i < count; ++i) (in_place ? own : mine)[i] = value(rank, i, times);
+    MPI_Gather(in_place ? MPI_IN_PLACE : mine, count, MPI_INT, all, count, MPI_INT, root, comm);
+    int wrong = 0;
+    for (int i = 0; rank == root && i < count * ranks; ++i) {
+      wrong += all[i] != value(i / count, i % count, times);
+      all[i] += 1;
+    }
+    expect(wrong == 0, "%s: gather of %d to %d: %d wrong", shape, count, root, wrong);
+    MPI_Scatter(all, count, MPI_INT, in_place ? MPI_IN_PLACE : mine, count, MPI_INT, root, comm);
+    wrong = 0;
+    for (int i = 0; i < count; ++i)
+      wrong += (in_place ? own : mine)[i] != value(rank, i, times) + 1;
+    expect(wrong == 0, "%s: scatter of %d from %d: %d wrong", shape, count, root, wrong);
+  }
+  free(mine);
+  free(all);
+}
+
+static void alltoalls(const char* shape, MPI_Comm comm, int count, int times) {
+  const int ranks = size_of(comm);
+  const int rank = rank_in(comm);
+  const size_t bytes = sizeof(int) * (size_t)count * (size_t)ranks;
+  int* from = room_for(bytes);
+  int* to = room_for(bytes);
+  for (int i = 0; i < count * ranks; ++i) from[i] = value(rank, i, times);
+  MPI_Alltoall(from, count, MPI_INT, to, count, MPI_INT, comm);
+  MPI_Alltoall(MPI_IN_PLACE, count, MPI_INT, from, count, MPI_INT, comm);
+  int wrong = 0;
+  for (int i = 0; i < count * ranks; ++i) {
+    const int wanted = value(i / count, rank * count + i % count, times);
+    wrong += to[i] != wanted;
+    wrong += from[i] != wanted;
+  }
+  expect(wrong == 0, "%s: alltoall of %d: %d wrong", shape, count, wrong);
+  free(from);
+  free(to);
+}
+
+/* Rank r has r + 1 blocks of count / 8, some none, behind a gap. */
+static void allgathervs(const char* shape, MPI_Comm comm, int count, int times) {
+  const int ranks = size_of(comm);
+  const int rank = rank_in(comm);
+  int counts[most_ranks];
+  int places[most_ranks];
+  int end = 0;
+  for (int of = 0; of < ranks; ++of) {
+    counts[of] = (of * 5 + times) % 3 * (count / 8);
+    places[of] = ++end;
+    end += counts[of];
+  }
+  int* mine = room_for(sizeof(int) * (size_t)(end + 1));
+  int* all = room_for(sizeof(int) * (size_t)(end + 1));
+  for (int i = 0; i <= end; ++i) all[i] = -1;
+  for (int i = 0; i < counts[rank]; ++i) mine[i] = value(rank, i, times);
+  MPI_Allgatherv(mine, counts[rank], MPI_INT, all, counts, places, MPI_INT, comm);
+  int wrong = all[end] != -1;
+  for (int of = 0; of < ranks; ++of) {
+    wrong += all[places[of] - 1] != -1;
+    for (int i = 0; i < counts[of]; ++i) wrong += all[places[of] + i] != value(of, i, times);
+  }
+  expect(wrong == 0, "%s: allgatherv of %d: %d wrong", shape, count, wrong);
+  free(mine);
+  free(all);
+}
+
+/* Sums for one rank, and to each its part, have the bits of sums for all. */
+static void sums_elsewhere(const char* shape, MPI_Comm comm, int count, unsigned seed) {
+  const int ranks = size_of(comm);
+  const int rank = rank_in(comm);
+  const size_t bytes = sizeof(double) * (size_t)count;
+  double* mine = room_for(bytes);
+  double* joined = room_for(bytes);
+  double* result = room_for(bytes);
+  seed += (unsigned)rank * 104729U;
+  for (int i = 0; i < count; ++i) mine[i] = 1e-5 * (double)next_random(&seed);
+  MPI_Allreduce(mine, joined, count, MPI_DOUBLE, MPI_SUM, comm);
+  for (int root = 0; root < ranks; ++root) {
+    if (rank == root) memcpy(result, mine, bytes);
+    MPI_Reduce(rank == root ? MPI_IN_PLACE : mine, result, count, MPI_DOUBLE, MPI_SUM, root, comm);
+    expect(rank != root || memcmp(result, joined, bytes) == 0,
+           "%s: a reduce of %d has other bits at %d", shape, count, root);
+  }
+  int counts[most_ranks];
+  const int block = count / ranks;
+  for (int of = 0; of < ranks; ++of) counts[of] = of + 1 < ranks ? block : count - of * block;
+  MPI_Reduce_scatter(mine, result, counts, MPI_DOUBLE, MPI_SUM, comm);
+  const double* const wanted = joined + rank * block;
+  expect(memcmp(result, wanted, sizeof(double) * (size_t)counts[rank]) == 0,
+         "%s: a reduce_scatter of %d has other bits on %d", shape, count, rank);
+  memset(result, 0, bytes);
+  MPI_Reduce_scatter_block(mine, result, block, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(mine, joined, block * ranks, MPI_DOUBLE, MPI_SUM, comm);
+  expect(memcmp(result, wanted, sizeof(double) * (size_t)block) == 0,
+         "%s: a reduce_scatter_block of %d has other bits on %d", shape, block, rank);
+  free(mine);
+  free(joined);
+  free(result);
+}
+
 /* Strings of ranks, put behind each other: not commutative. */
 struct row {
   int first;
@@ -114,6 +222,12 @@ static void rows(const char* shape, MPI_Comm comm) {
   for (int i = 0; i < 3; ++i) {
     expect(!all[i].broken && all[i].first == 0 && all[i].last == size_of(comm) - 1,
            "%s: ranks were joined out of order", shape);
+  }
+  const int root = size_of(comm) - 1;
+  MPI_Reduce(mine, all, 3, type, op, root, comm);
+  for (int i = 0; i < 3 && rank_in(comm) == root; ++i) {
+    expect(!all[i].broken && all[i].first == 0 && all[i].last == root,
+           "%s: ranks were joined out of order for the last", shape);
   }
   MPI_Op_free(&op);
   MPI_Type_free(&type);
@@ -160,6 +274,10 @@ static void use(const char* shape, MPI_Comm comm) {
       bcasts(shape, comm, sizes[at], times);
       allgathers(shape, comm, sizes[at], times);
       sums(shape, comm, sizes[at], (unsigned)(at + times));
+      sums_elsewhere(shape, comm, sizes[at], (unsigned)(at + times));
+      at_roots(shape, comm, sizes[at] / 4 + 1, times);
+      alltoalls(shape, comm, sizes[at] / 4 + 1, times);
+      allgathervs(shape, comm, sizes[at], times);
     }
     rows(shape, comm);
     gaps(shape, comm);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The ranks' blocks of a call as they travel between nodes: those of a node side by side, in the
+// order of places, node after node. What a program hands in lies in the order of ranks, or
+// anywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "internode/node_map.h"
+#include "net/sizes.h"
+#include "node/blocks.h"
+
+namespace huddle::internode {
+
+class NodeOrder {
+ public:
+  // As large a block for each rank, in the order of ranks.
+  NodeOrder(const NodeMap& map, std::size_t bytes);
+  // As they are listed, by rank.
+  NodeOrder(const NodeMap& map, const node::Blocks& blocks);
+
+  std::size_t bytes() const { return starts_.back(); }
+  std::size_t start_of(int node) const { return starts_[static_cast<std::size_t>(node)]; }
+  std::size_t bytes_of(int node) const { return start_of(node + 1) - start_of(node); }
+  // A block for each node.
+  net::Sizes sizes() const;
+
+  // Whether the program's blocks lie in one piece, in this order already.
+  bool is_as_given() const { return pieces_.size() == 1; }
+  // Where the first block is in the program's buffer. pre: is_as_given().
+  std::ptrdiff_t first_offset() const { return pieces_.front().given; }
+  // From the program's buffer, and back into it.
+  void pack(const std::byte* given, std::byte* ordered) const;
+  void unpack(const std::byte* ordered, std::byte* given) const;
+
+ private:
+  // Bytes that lie in one piece both ways.
+  struct Piece {
+    std::ptrdiff_t given;
+    std::size_t ordered;
+    std::size_t bytes;
+  };
+
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> starts_;  // by node, and the end
+};
+
+// Of the ranks of one node, by place, from the node's first block on.
+std::vector<node::Block> blocks_of_node(const NodeMap& map, int node, const node::Blocks& blocks);
+
+}  // namespace huddle::internode
