@@ -16,6 +16,9 @@ namespace {
 constexpr Network generic = {25'000, 840'000, 1};
 
 constexpr std::size_t mib = std::size_t{1} << 20;
+
+// 5 GB/s, as one core copies at least.
+constexpr std::int64_t copy_ns_per_mib = 210'000;
 constexpr std::size_t small = 8;
 
 // Values of a number that an algorithm takes: each twice the one before, while it changes anything.
@@ -31,6 +34,12 @@ constexpr std::size_t least_segment_bytes = 1024;
 net::Sizes sizes_for(const Demand& demand, const net::Schedule& schedule) {
   if (demand.blocks != nullptr) return *demand.blocks;
   return net::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
+}
+
+// In two steps, since the product of many bytes and a slow network may not fit.
+std::int64_t moving_ns(std::int64_t bytes, std::int64_t ns_per_mib) {
+  constexpr auto unit = static_cast<std::int64_t>(mib);
+  return bytes / unit * ns_per_mib + bytes % unit * ns_per_mib / unit;
 }
 
 std::int64_t bytes_of(const std::vector<net::Message>& messages, const net::Sizes& sizes) {
@@ -68,7 +77,7 @@ std::int64_t round_ns(const net::Schedule& schedule, std::int64_t number, const 
     most_messages = std::max({most_messages, round.sends.size(), round.receives.size()});
   }
   if (most_messages == 0) return 0;
-  return network.message_ns + most_bytes * network.ns_per_mib / static_cast<std::int64_t>(mib);
+  return network.message_ns + moving_ns(most_bytes, network.ns_per_mib);
 }
 
 }  // namespace
@@ -96,6 +105,16 @@ std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes
     sum += ns;
   }
   return sum;
+}
+
+std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
+                                const Network& network) {
+  const auto of_round = static_cast<std::int64_t>(bytes) * ranks_on_node;
+  return (ranks - ranks_on_node) * (network.message_ns + moving_ns(of_round, network.ns_per_mib));
+}
+
+std::int64_t copying_ns(std::size_t bytes) {
+  return moving_ns(static_cast<std::int64_t>(bytes), copy_ns_per_mib);
 }
 
 Chosen cheapest(const Demand& demand, const Network& network) {

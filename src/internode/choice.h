@@ -48,6 +48,12 @@ struct Chosen {
 // As if all nodes began each round together.
 std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,
                           const Network& network);
+// Of an all-to-all whose ranks send to each by themselves, as an MPI does that knows no nodes: for
+// a node with so many ranks, blocks of so many bytes.
+std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
+                                const Network& network);
+// What it takes to copy so much within a node: a round figure, nobody has measured it.
+std::int64_t copying_ns(std::size_t bytes);
 // Of those that keep to the association (net/association.h).
 Chosen cheapest(const Demand& demand, const Network& network);
 

@@ -333,24 +333,47 @@ void Team::alltoall(const void* input, void* output, std::size_t bytes) {
   });
 }
 
-// Chosen as if every pair of nodes exchanged as much as the largest two.
-void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes) {
-  std::vector<std::size_t> own;
-  std::size_t most_ranks = 0;
-  bool all_alike = true;
+std::size_t Team::most_ranks_on_a_node() const {
+  int most = 0;
   for (int node = 0; node < parts_.map.nodes(); ++node) {
-    const auto ranks = static_cast<std::size_t>(parts_.map.ranks_on(node));
-    own.push_back(bytes * ranks * static_cast<std::size_t>(parts_.map.ranks_on(node_)));
-    most_ranks = std::max(most_ranks, ranks);
-    all_alike = all_alike && parts_.map.ranks_on(node) == parts_.map.ranks_on(0);
+    most = std::max(most, parts_.map.ranks_on(node));
   }
-  const net::Sizes largest = net::Sizes::equal(bytes * most_ranks * most_ranks);
+  return static_cast<std::size_t>(most);
+}
+
+// Chosen as if every pair of nodes exchanged as much as the largest two.
+Demand Team::alltoall_demand(std::size_t bytes, const net::Sizes& largest) const {
+  const std::size_t most = most_ranks_on_a_node();
+  const bool all_alike = most * static_cast<std::size_t>(parts_.map.nodes()) ==
+                         static_cast<std::size_t>(parts_.map.ranks());
+  return {Operation::alltoall, parts_.map.nodes(), 0, bytes, 1, &largest, all_alike};
+}
+
+void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes) {
+  const std::size_t most = most_ranks_on_a_node();
+  std::vector<std::size_t> own;
+  for (int node = 0; node < parts_.map.nodes(); ++node) {
+    own.push_back(bytes * static_cast<std::size_t>(parts_.map.ranks_on(node)) *
+                  static_cast<std::size_t>(parts_.map.ranks_on(node_)));
+  }
+  const net::Sizes largest = net::Sizes::equal(bytes * most * most);
   const net::Sizes own_sizes = net::Sizes::listed(own);
-  const Demand demand{Operation::alltoall, parts_.map.nodes(), 0, bytes, 1, &largest, all_alike};
   net::CallData data;
   data.input.bytes = outgoing;
   data.output.bytes = incoming;
-  between(demand, data, {}, -1, &own_sizes);
+  between(alltoall_demand(bytes, largest), data, {}, -1, &own_sizes);
+}
+
+// All that a node has is gathered, sorted, sorted again and scattered.
+bool Team::is_alltoall_quicker(std::size_t bytes) const {
+  const std::size_t most = most_ranks_on_a_node();
+  const net::Sizes largest = net::Sizes::equal(bytes * most * most);
+  const std::size_t of_node = bytes * most * static_cast<std::size_t>(parts_.map.ranks());
+  const std::int64_t direct_ns =
+      direct_alltoall_ns(parts_.map.ranks(), static_cast<int>(most), bytes, parts_.network);
+  const std::int64_t copies_ns = 4 * copying_ns(of_node);
+  if (copies_ns >= direct_ns) return false;
+  return cheapest(alltoall_demand(bytes, largest), parts_.network).ns + copies_ns < direct_ns;
 }
 
 // From (rank here, target) to (target's node, rank here, target's place).

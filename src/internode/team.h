@@ -89,6 +89,11 @@ class Team {
   // than every algorithm takes. The same on all ranks.
   bool can_join(const memory::Reduction& reduction) const;
 
+  // Whether blocks of so many bytes are predicted to get to all sooner by alltoall() than where
+  // each rank sends to each by itself: few messages between nodes, for more copies in each. The
+  // same on all ranks.
+  bool is_alltoall_quicker(std::size_t bytes) const;
+
   // For a caller that cannot come to the call that the others make: those of its node hear it.
   void give_up(std::string_view why);
 
@@ -111,6 +116,8 @@ class Team {
   int speaker_for(int root) const;
   // Blocks of all nodes, of which this one's is there.
   void exchange_blocks(std::byte* ordered, const NodeOrder& order);
+  Demand alltoall_demand(std::size_t bytes, const net::Sizes& largest) const;
+  std::size_t most_ranks_on_a_node() const;
   void exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes);
   // What the ranks of this node hand in for all ranks, put in order for the nodes it goes to; what
   // has come from the nodes, put in order for the ranks here.

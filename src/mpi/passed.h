@@ -17,6 +17,7 @@ enum class Passed {
   between_groups,  // an intercommunicator
   several_worlds,  // processes that were spawned, and those that spawned them
   several_nodes,
+  quicker_by_mpi,   // as is predicted, of several nodes
   without_huddle,   // ranks of this node that do not have it
   no_world,         // of several sessions, nobody can tell whose ranks these are
   unlike_settings,  // ranks with another huddle, or other settings
@@ -46,6 +47,8 @@ constexpr std::string_view words(Passed passed) {
       return "spawned processes";
     case Passed::several_nodes:
       return "several nodes";
+    case Passed::quicker_by_mpi:
+      return "predicted quicker by the MPI";
     case Passed::without_huddle:
       return "ranks without huddle";
     case Passed::no_world:

@@ -56,6 +56,11 @@ TEST(Choice, PredictsWhatARingTakes) {
   EXPECT_EQ(predicted_ns(*ring, net::Sizes::equal(100), network), 4 * (1000 + 100));
 }
 
+TEST(Choice, AnAlltoallWithoutNodesSendsAMessageToEachRankElsewhere) {
+  const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
+  EXPECT_EQ(direct_alltoall_ns(8, 2, 100, network), 6 * (1000 + 200));
+}
+
 TEST(Choice, ReckonsWithRoundFiguresWhereNothingWasMeasured) {
   machine::Machine machine;
   EXPECT_EQ(network_of(machine).is_estimated, 1);

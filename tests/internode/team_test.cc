@@ -202,6 +202,16 @@ TEST_P(Teams, Alltoall) {
   }
 }
 
+// Few messages for much copying. Of one rank a node: few rounds.
+TEST_P(Teams, AlltoallIsLeftToTheMpiWhereCopiesCostMoreThanMessages) {
+  const NodeMap map(GetParam());
+  const bool saves_messages = map.nodes() > 1;
+  run(dear_messages, [&](Team& team, int, Mail&) {
+    EXPECT_EQ(team.is_alltoall_quicker(8), saves_messages);
+    EXPECT_FALSE(team.is_alltoall_quicker(std::size_t{1} << 40));
+  });
+}
+
 // Blocks of other sizes each, some of nothing, in the order of ranks and the other way round.
 TEST_P(Teams, Allgatherv) {
   for (const bool backwards : {false, true}) {

@@ -5,6 +5,7 @@
 # `huddle run` over several hosts, which are namespaces of this machine: h1 to h4, and this script as
 # the host from which jobs are started. Needs root and iproute2. The MPIs are those that bench/peers has
 # set up; one that is not there is passed over, with a word. tests/lab/hosts.sh [BUILD_FOLDER]
+# HOSTS_MPIS: which of them; HOSTS_DEATHS: how many ranks are killed, each in a job of its own (2).
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
 # shellcheck source=tests/lab/namespaces.sh
@@ -15,11 +16,12 @@ within='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^Mn]'
 passed='^allreduce .*  MPI: several nodes'
 all_taken=(barrier bcast reduce allreduce allgather allgatherv alltoall gather scatter reduce_scatter reduce_scatter_block)
 
-# The words that start ranks seated so: 4x2, in turns, or 3+1+2+1.
+# The words that start ranks seated so: 4x2, in turns, 3+1+2+1, or one on each of two hosts.
 seated() {
   local mpi=$1 layout=$2 word
   slots='h1:2,h2:2,h3:2,h4:2' ranks=8
   [ "$layout" != uneven ] || slots='h1:3,h2:1,h3:2,h4:1' ranks=7
+  [ "$layout" != pair ] || slots='h1:1,h2:1' ranks=2
   mapfile -t launcher < <(launcher_of "$mpi"; seating_of "$mpi")
   for word in "${!launcher[@]}"; do
     case ${launcher[word]} in
@@ -39,6 +41,12 @@ net_of() {
   case $1 in openmpi-4) echo auto ;; *) echo on ;; esac
 }
 
+# So many ranks of 4 x 2, one after the other: even ones are the first of their host.
+doomed_ranks() {
+  local number
+  for ((number = 0; number < $1; ++number)); do echo $(((2 + 3 * number) % 8)); done
+}
+
 # Files that huddle would leave, and ranks that would go on.
 nothing_is_left() {
   local host keeper left
@@ -51,7 +59,7 @@ nothing_is_left() {
 }
 
 try() {
-  local mpi=$1 program=$lab/$1-program several=$lab/$1-several dying=$lab/$1-dying rank host layout net operation
+  local mpi=$1 program=$lab/$1-program several=$lab/$1-several dying=$lab/$1-dying rank host layout net operation doomed
   local slots ranks launcher
   if [ ! -x "$peers/$mpi/mpicc" ]; then
     echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
@@ -88,6 +96,10 @@ try() {
       ! grep -q 'verify:' "$lab/$mpi-net-$layout" || fail "$mpi-net-$layout: $(grep verify: "$lab/$mpi-net-$layout")"
     done
   done
+  # Two ranks alone, each on its host, gain nothing.
+  seated "$mpi" pair
+  job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several"
+  says "$mpi-pair" "two ranks on two hosts are not left to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
   seated "$mpi" blocks
   # huddle on one host only: nobody waits for anybody.
   # shellcheck disable=SC2016  # for the ranks' shell
@@ -108,13 +120,14 @@ try() {
     job "$mpi-one-net-off" "${launcher[@]}" sh -c "$number $with [ \$rank != 5 ] || export HUDDLE_NET=off;"' exec "$2"' sh "$preload" "$program"
     says "$mpi-one-net-off" "no allreduce over several hosts was the MPI's" "$passed"
   fi
-  # A rank that is killed in the middle, a first one of its host and another, ends the job.
-  for rank in 2 5; do
+  # Ranks that are killed in the middle, a first one of its host and another in turns, and whole hosts,
+  # end the job.
+  for doomed in $(doomed_ranks "${HOSTS_DEATHS:-2}") 4,5; do
     if timeout "$limit_seconds" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run "${launcher[@]}" \
-      "$dying" "$rank" >"$lab/$mpi-dying" 2>&1 </dev/null; then
-      fail "$mpi: a job ended well whose rank $rank was killed"
+      "$dying" "$doomed" >"$lab/$mpi-dying" 2>&1 </dev/null; then
+      fail "$mpi: a job ended well whose rank $doomed was killed"
     elif grep -q 'stands still' "$lab/$mpi-dying"; then
-      fail "$mpi: others waited for rank $rank, which was killed"
+      fail "$mpi: others waited for rank $doomed, which was killed"
     fi
     nothing_is_left "$mpi-dying"
   done

@@ -222,7 +222,10 @@ Passed Joining::come_by_team(Communicator& communicator, Holding& holding,
     communicator.next_ask = price.next_ask;
     return Passed::too_young;
   }
-  if (!are_on_one_node(all)) return join_nodes(communicator, all);
+  if (!are_on_one_node(all)) {
+    // Two alone, each on its node: there is one message each way, whoever sends it.
+    return all.size() == 2 ? Passed::quicker_by_mpi : join_nodes(communicator, all);
+  }
   holding.entry.number = all.front().next_number;
   const bool same_places = std::all_of(all.begin(), all.end(), [&](const Facts& rank) {
     return rank.places != 0 && rank.places == all.front().places;

@@ -9,10 +9,14 @@ namespace huddle::mpi {
 // As much goes out to each as comes in from each; where a rank says otherwise, all ranks do.
 Passed AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
   const Passed passed = ForAll::objection(process, communicator);
-  if (passed != Passed::not_passed || input.is_in_place()) return passed;
-  const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
-  const bool fine = input.bytes() == output.bytes() && !is_refused;
-  return fine ? passed : Passed::for_judgement;
+  if (passed != Passed::not_passed) return passed;
+  const bool is_refused = !input.is_in_place() &&
+                          (input.bytes() != output.bytes() ||
+                           is_refused_alias(input.address, output.address, bytes(communicator)));
+  if (is_refused) return Passed::for_judgement;
+  const bool is_quicker =
+      !communicator.internode || communicator.internode->is_alltoall_quicker(output.bytes());
+  return is_quicker ? Passed::not_passed : Passed::quicker_by_mpi;
 }
 
 Passed AlltoallCall::take(const Process& process, Communicator& communicator) const {
