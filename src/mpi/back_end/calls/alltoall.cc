@@ -7,19 +7,19 @@
 namespace huddle::mpi {
 
 // As much goes out to each as comes in from each; where a rank says otherwise, all ranks do.
-Passed AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
-  const Passed passed = ForAll::objection(process, communicator);
-  if (passed != Passed::not_passed) return passed;
+Route AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
+  const Route passed = ForAll::objection(process, communicator);
+  if (passed != Route::huddle) return passed;
   const bool is_refused = !input.is_in_place() &&
                           (input.bytes() != output.bytes() ||
                            is_refused_alias(input.address, output.address, bytes(communicator)));
-  if (is_refused) return Passed::for_judgement;
+  if (is_refused) return Route::for_judgement;
   const bool is_quicker =
       !communicator.internode || communicator.internode->is_alltoall_quicker(output.bytes());
-  return is_quicker ? Passed::not_passed : Passed::quicker_by_mpi;
+  return is_quicker ? Route::huddle : Route::quicker_by_mpi;
 }
 
-Passed AlltoallCall::take(const Process& process, Communicator& communicator) const {
+Route AlltoallCall::take(const Process& process, Communicator& communicator) const {
   Dense to(process.real(), comm, output.all(communicator.ranks));
   if (input.is_in_place()) {
     to.fetch();
@@ -32,7 +32,7 @@ Passed AlltoallCall::take(const Process& process, Communicator& communicator) co
         [&](auto& team) { team.alltoall(from.data(), to.data(), output.bytes()); });
   }
   to.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int AlltoallCall::native(const Real& real) const {
@@ -48,18 +48,18 @@ std::size_t AnyAlltoallv::bytes(const Communicator& communicator) const {
   return (input.is_in_place() ? output : input).bytes_of_all(communicator.ranks);
 }
 
-Passed AnyAlltoallv::objection(const Process& process, const Communicator& communicator) const {
-  const Passed passed = ForAll::objection(process, communicator);
-  if (passed != Passed::not_passed || input.is_in_place()) return passed;
+Route AnyAlltoallv::objection(const Process& process, const Communicator& communicator) const {
+  const Route passed = ForAll::objection(process, communicator);
+  if (passed != Route::huddle || input.is_in_place()) return passed;
   const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
-  return is_refused ? Passed::for_judgement : passed;
+  return is_refused ? Route::for_judgement : passed;
 }
 
 bool AnyAlltoallv::is_truncated(const Communicator& communicator) const {
   return !input.is_in_place() && input.bytes(communicator.rank) > output.bytes(communicator.rank);
 }
 
-Passed AnyAlltoallv::take(const Process& process, Communicator& communicator) const {
+Route AnyAlltoallv::take(const Process& process, Communicator& communicator) const {
   const int rank = communicator.rank;
   DenseBlocks to(process.real(), comm, output, communicator.ranks);
   if (input.is_in_place()) {
@@ -73,7 +73,7 @@ Passed AnyAlltoallv::take(const Process& process, Communicator& communicator) co
     communicator.team->alltoallv(from.base(), from.blocks(), to.base(), to.blocks());
   }
   to.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int AlltoallvCall::native(const Real& real) const {

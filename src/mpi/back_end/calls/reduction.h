@@ -55,12 +55,12 @@ struct AnyReduction {
   };
   // Calls `join` with the parts and the reduction, if the communicator's team may join that.
   template <class Join>
-  Passed take_by(const Process& process, const Communicator& communicator, Gotten gotten,
-                 const Join& join) const {
+  Route take_by(const Process& process, const Communicator& communicator, Gotten gotten,
+                const Join& join) const {
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
     if (!reducer.can_join() || !communicator.can_join(reducer.reduction())) {
-      return Passed::no_reduction;
+      return Route::no_reduction;
     }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     if (reducer.is_packed()) {
@@ -69,11 +69,11 @@ struct AnyReduction {
     }
     join(parts, reducer.reduction());
     parts.finish();
-    return Passed::not_passed;
+    return Route::huddle;
   }
   // By a collective of the team that takes as many elements as it gives.
   template <auto join_all>
-  Passed take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
+  Route take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
     return take_by(process, communicator, Gotten{is_result, count},
                    [&](const ReductionParts& parts, const memory::Reduction& reduction) {
                      ((*communicator.team).*join_all)(parts.input(), parts.output(),
