@@ -70,7 +70,8 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   Console beside = context.console;
   beside.out = context.console.err;
   (profile.json ? context.console : beside)
-      .print(profile.json ? threads_json(subject) : "\n" + threads_text(subject, beside));
+      .print(profile.json ? threads_json(subject, model.machine())
+                          : "\n" + threads_text(subject, beside));
   return static_cast<ExitCode>(status_for_shell(watched.wait_status));
 }
 
