@@ -38,7 +38,8 @@ int status_for_shell(int wait_status) {
 }  // namespace
 
 ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
-  const threads::WatchedProgram program = program_of(profile.command);
+  threads::WatchedProgram program = program_of(profile.command);
+  program.observer = profile.observer;
   const machine::Discovery here = machine::discover_this_machine();
   const MachineInQuestion machine = machine_in_question(context, here.topology);
   const machine::CostModel model(machine.loaded.machine);
