@@ -212,7 +212,7 @@ def _decisions(film, views):
     verb = "What was done" if film.was_carried_out else "What would have been done"
     return (f'<section id="decisions"><h2>{verb}, and why</h2>\n<div class="scroll">'
             '<table><thead><tr><th scope="col">s</th><th scope="col" class="words">in short</th>'
-            '<th scope="col" class="words">decision, and threads by the processors that they go from and '
+            '<th scope="col" class="words wide">decision, and threads by the processors that they go from and '
             f"to</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>")
 
 
