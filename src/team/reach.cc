@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "node/copy_choice.h"
 #include "path/heap_memory.h"
+#include "select/route_choice.h"
 
 namespace huddle::team {
 
@@ -124,8 +124,8 @@ Trouble Reach::map_all(std::span<const Showing> showings) {
 path::Copying Reach::copying(int rank, int other) const {
   const auto pu = [&](int of) { return outlook_.seats().pus[static_cast<std::size_t>(of)]; };
   const machine::CostModel& model = outlook_.model();
-  return {node::kernels_of_reads(model, pu(other), pu(rank)),
-          node::kernels_of_writes(model, pu(rank), pu(other))};
+  return {select::kernels_of_reads(model, pu(other), pu(rank)),
+          select::kernels_of_writes(model, pu(rank), pu(other))};
 }
 
 void Reach::open_all(std::span<const Showing> showings, const Ground& ground) {

@@ -85,9 +85,9 @@ class Hardware {
     }
   }
   void take(Place to, Place from, std::size_t bytes) {
-    memory::take_bytes(address(to), address(from), bytes);
+    memory::read_and_own(address(to), address(from), bytes);
   }
-  void keep(Place place, std::size_t bytes) { memory::keep_bytes(address(place), bytes); }
+  void keep(Place place, std::size_t bytes) { memory::write_and_keep(address(place), bytes); }
   void reduce(Place to, Place left, Place right, std::size_t count,
               const memory::Reduction& reduction) {
     reduction(address(to), address(left), address(right), count);
