@@ -14,7 +14,7 @@ namespace huddle::node {
 
 // What rides behind a flag is not taken: its writer has that line in use.
 template <world::World W>
-void copy_out(W& w, Place to, Place from, std::size_t bytes, memory::CopyRoute route,
+void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyRoute route,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
   const bool is_taken =
       route->ownership == memory::LineOwnership::reader_takes && !fits_behind_flag(bytes);

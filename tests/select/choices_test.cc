@@ -52,8 +52,8 @@ std::string choices_on(const machine::Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   std::vector<int> pus = machine::first_pu_of_cores(machine.topology);
   pus.resize(static_cast<std::size_t>(ranks));
-  const node::Seats seats = node::seats(machine.topology, pus);
-  Provision provided = provision(seats, model, queue_bytes);
+  const node::RankLocality locality = node::locality(machine.topology, pus);
+  Provision provided = provision(locality, model, queue_bytes);
   provided.heap_refusal.clear();
   std::string text = fmt::format("{} with {} ranks\n", machine.name, ranks);
   for (std::size_t i = 0; i < operation_names.size(); ++i) {
@@ -64,7 +64,7 @@ std::string choices_on(const machine::Machine& machine, int ranks) {
       const Request request{operation, is_barrier ? 0 : bytes, element_bytes};
       text += fmt::format("  {} {}: {}\n", name(operation),
                           is_barrier ? "" : size_text(static_cast<double>(bytes)),
-                          text_of(choose(request, seats, model, provided)));
+                          text_of(choose(request, locality, model, provided)));
       if (is_barrier) break;
     }
   }
