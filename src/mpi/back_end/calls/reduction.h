@@ -25,8 +25,8 @@ struct AnyReduction {
   Comm comm;
   const TypeFacts* facts = &no_type;
 
-  void look(const Process& process, const Communicator& /*communicator*/) {
-    facts = &facts_of(process, type);
+  void look(const Process& process, Communicator& communicator) {
+    facts = &facts_of(process, communicator, type);
   }
   std::size_t bytes(const Communicator& /*communicator*/) const { return bytes_of(count, *facts); }
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
@@ -58,12 +58,18 @@ struct AnyReduction {
   };
   // Calls `join` with the parts and the reduction, if that may be joined here.
   template <class Join, class MayJoin = Always>
-  Passed take_by(const Process& process, Gotten gotten, const Join& join,
-                 const MayJoin& may_join = {}) const {
+  Passed take_by(const Process& process, Communicator& communicator, Gotten gotten,
+                 const Join& join, const MayJoin& may_join = {}) const {
+    if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
+      if (!may_join(*latest)) return Passed::no_reduction;
+      join(ReductionParts(brought(), gotten.is_result ? output : nullptr), *latest);
+      return Passed::not_passed;
+    }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
     if (!reducer.can_join() || !may_join(reducer.reduction())) return Passed::no_reduction;
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
+    if (reducer.is_by_kernel()) communicator.latest.note(type, op, reducer.reduction());
     if (reducer.is_packed()) {
       const Part result = part_of_output(gotten.count);
       parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);
@@ -75,7 +81,7 @@ struct AnyReduction {
   // By a collective of the team that takes as many elements as it gives.
   template <auto join_all>
   Passed take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
-    return take_by(process, Gotten{is_result, count},
+    return take_by(process, communicator, Gotten{is_result, count},
                    [&](const ReductionParts& parts, const memory::Reduction& reduction) {
                      ((*communicator.team).*join_all)(parts.input(), parts.output(),
                                                       static_cast<std::size_t>(count), reduction);
