@@ -10,11 +10,41 @@
 #include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/calls/written.h"
 #include "mpi/back_end/communicator.h"
+#include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/reducer.h"
-#include "mpi/back_end/reduction_parts.h"
 
 namespace huddle::mpi {
+
+// One rank's part of a reduction, ready for a team: elements as they lie where they are named or
+// dense, packed where the program's operator joins what has gaps.
+class ReductionParts {
+ public:
+  // output: null on ranks that get no result, and maybe on others: data may lie there.
+  ReductionParts(const void* input, void* output) : in_(input), out_(output) {}
+  // The same elements, packed. Null: this rank gets no result.
+  void pack(const Real& real, Comm comm, const Part& input, const Part* output) {
+    packed_in_.emplace(real, comm, input);
+    packed_in_->fetch();
+    in_ = packed_in_->data();
+    if (output == nullptr) return;
+    packed_out_.emplace(real, comm, *output);
+    out_ = packed_out_->data();
+  }
+
+  const void* input() const { return in_; }
+  void* output() const { return out_; }
+  // The result to its place.
+  void finish() {
+    if (packed_out_) packed_out_->store();
+  }
+
+ private:
+  const void* in_;
+  void* out_;
+  std::optional<Dense> packed_in_;
+  std::optional<Dense> packed_out_;
+};
 
 struct AnyReduction {
   const void* input;
@@ -44,9 +74,15 @@ struct AnyReduction {
   Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
 
   // Where this rank gets so many elements. What it gets nothing into is not looked at.
-  bool is_right(const Process& process, Count gotten) const;
+  bool is_right(const Process& process, Count gotten) const {
+    const bool has_output =
+        gotten == 0 || (is_plain(output, gotten, *facts) && output != in_place());
+    const bool has_input =
+        !(is_in_place() && output == in_place()) && is_plain(brought(), count, *facts);
+    return has_output && has_input && !process.operators().is_null(op);
+  }
   // Whether the MPI refuses what would be in place, were it said so.
-  bool is_refused_alias() const;
+  bool is_refused_alias() const { return aliases_are_refused && input == output && count > 0; }
 
   // What a rank gets: so many elements, or no result.
   struct Gotten {
