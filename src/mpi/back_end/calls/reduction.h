@@ -94,16 +94,16 @@ struct AnyReduction {
   };
   // Calls `join` with the parts and the reduction, if that may be joined here.
   template <class Join, class MayJoin = Always>
-  Passed take_by(const Process& process, Communicator& communicator, Gotten gotten,
-                 const Join& join, const MayJoin& may_join = {}) const {
+  Route take_by(const Process& process, Communicator& communicator, Gotten gotten, const Join& join,
+                const MayJoin& may_join = {}) const {
     if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
-      if (!may_join(*latest)) return Passed::no_reduction;
+      if (!may_join(*latest)) return Route::no_reduction;
       join(ReductionParts(brought(), gotten.is_result ? output : nullptr), *latest);
-      return Passed::not_passed;
+      return Route::huddle;
     }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
-    if (!reducer.can_join() || !may_join(reducer.reduction())) return Passed::no_reduction;
+    if (!reducer.can_join() || !may_join(reducer.reduction())) return Route::no_reduction;
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     if (reducer.is_by_kernel()) communicator.latest.note(type, op, reducer.reduction());
     if (reducer.is_packed()) {
@@ -112,11 +112,11 @@ struct AnyReduction {
     }
     join(parts, reducer.reduction());
     parts.finish();
-    return Passed::not_passed;
+    return Route::huddle;
   }
   // By a collective of the team that takes as many elements as it gives.
   template <auto join_all>
-  Passed take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
+  Route take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
     return take_by(process, communicator, Gotten{is_result, count},
                    [&](const ReductionParts& parts, const memory::Reduction& reduction) {
                      ((*communicator.team).*join_all)(parts.input(), parts.output(),
