@@ -10,7 +10,7 @@
 
 namespace huddle::example {
 
-using node::Place;
+using node::Address;
 using node::Region;
 using world::until_reached;
 
@@ -29,18 +29,18 @@ class RelayScan {
   void run(W& w, std::size_t count, const memory::Reduction& reduction) {
     ++call_;
     const std::size_t bytes = count * reduction.element_bytes;
-    const Place own{Region::input, w.rank(), 0};
-    const Place result{Region::output, w.rank(), 0};
+    const Address own{Region::input, w.rank(), 0};
+    const Address result{Region::output, w.rank(), 0};
     if (w.rank() == 0) {
       w.copy(result, own, bytes, memory::CopyKernel::plain);
     } else {
-      const Place before = slot_of(w.rank() - 1);
+      const Address before = slot_of(w.rank() - 1);
       w.wait(before, until_reached(call_));
       w.reduce(result, before + node::payload_offset, own, count, reduction);
       w.store(taken_by(w.rank()), call_);
     }
     if (w.rank() + 1 < w.ranks()) {
-      const Place mine = slot_of(w.rank());
+      const Address mine = slot_of(w.rank());
       w.wait(taken_by(w.rank() + 1), until_reached(call_ - slots));  // what the slot held before
       w.copy(mine + node::payload_offset, result, bytes, memory::CopyKernel::plain);
       w.store(mine, call_);
@@ -48,14 +48,14 @@ class RelayScan {
   }
 
  private:
-  Place slot_of(int owner) const {
+  Address slot_of(int owner) const {
     return {Region::shared, owner, slots_at_ + call_ % slots * node::apart_bytes};
   }
 
   // How many calls a rank is through with.
-  Place taken_by(int rank) const { return {Region::shared, rank, taken_at_}; }
+  Address taken_by(int rank) const { return {Region::shared, rank, taken_at_}; }
 
-  node::Carver carver_;
+  node::SharedLayout carver_;
   std::size_t taken_at_ = carver_.take(node::apart_bytes);
   std::size_t slots_at_ = carver_.take(slots * node::apart_bytes);
   world::Sequence call_;

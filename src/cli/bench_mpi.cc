@@ -30,7 +30,7 @@
 #include "huddle/huddle.h"
 #include "launch/preload.h"
 #include "machine/discover.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/floor.h"
 #include "settings/settings.h"
 
@@ -298,12 +298,12 @@ std::vector<double> floors(const MpiBenchReport& report) {
   const auto ranks = static_cast<std::size_t>(report.ranks);
   if (!machine::calibrated(machine) || ranks > processors.size()) return {};
   processors.resize(ranks);
-  const node::Seats seats = node::seats(machine.topology, processors);
+  const node::RankLocality locality = node::locality(machine.topology, processors);
   const machine::CostModel model(machine);
   std::vector<double> all;
   for (const bench::PointResult& one : report.measured.results) {
     all.push_back(select::floor_ns(
-        bench::request_of(one.point.operation, one.point.bytes, report.ranks), seats, model));
+        bench::request_of(one.point.operation, one.point.bytes, report.ranks), locality, model));
   }
   return all;
 }

@@ -83,7 +83,7 @@ std::vector<bench::OperationTable> tables_of(const bench::Forecast& forecast,
                                              const BenchTableReport& report) {
   std::vector<bench::OperationTable> tables = bench::algorithm_table(forecast);
   if (!report.simulated) return tables;
-  check_simulated(forecast.seats.pus);
+  check_simulated(forecast.locality.pus);
   bench::simulate(tables, forecast);
   return tables;
 }

@@ -19,7 +19,7 @@
 #include "cli/machine_in_question.h"
 #include "cli/node_choice.h"
 #include "machine/discover.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "predict/predict.h"
 #include "select/model_error.h"
 
@@ -102,12 +102,12 @@ class ExplainCommand : public Command {
   }
 
   static std::function<double(const select::Candidate&)> simulation(
-      select::Request request, const node::Seats& seats, const machine::Machine& machine,
+      select::Request request, const node::RankLocality& locality, const machine::Machine& machine,
       const select::Provision& provision) {
-    check_simulated(seats.pus);
-    return [request, seats, machine, provision](const select::Candidate& candidate) {
+    check_simulated(locality.pus);
+    return [request, locality, machine, provision](const select::Candidate& candidate) {
       const machine::CostModel model(machine);
-      return predict::predict({request, seats, provision, model}, candidate.plan).all_ns();
+      return predict::predict({request, locality, provision, model}, candidate.plan).all_ns();
     };
   }
 
@@ -120,14 +120,15 @@ class ExplainCommand : public Command {
         is_here ? common(*subject.allowed, topology.pus) : machine::CpuSet();
     const auto groups = binding_groups(bind_, topology, usable.empty() ? topology.pus : usable);
     const int ranks = ranks_ > 0 ? ranks_ : core_count(topology);
-    const node::Seats seats = node::seats(topology, bound_processors(ranks, groups));
+    const node::RankLocality locality = node::locality(topology, bound_processors(ranks, groups));
     const machine::CostModel model(machine);
-    NodeChoice choice = node_choice(context, request, seats, model, is_here);
-    Explained explained{std::move(choice.explanation), seats.pus, subject, bind_, choice.has_heap,
-                        select::model_error(machine)};
+    NodeChoice choice = node_choice(context, request, locality, model, is_here);
+    Explained explained{
+        std::move(choice.explanation), locality.pus, subject, bind_, choice.has_heap,
+        select::model_error(machine)};
     if (simulate_)
       explained.simulated_ns =
-          simulation(explained.explanation.request, seats, machine, choice.provision);
+          simulation(explained.explanation.request, locality, machine, choice.provision);
     return explained;
   }
 

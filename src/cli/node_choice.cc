@@ -76,20 +76,20 @@ std::string reading_refusal() {
   }
 }
 
-// As a team on these seats would choose, whose arrays of `least_heap_block` bytes and more lie in
-// its heap.
-select::Explanation explanation_of(select::Request request, const node::Seats& seats,
+// As a team on these locality would choose, whose arrays of `least_heap_block` bytes and more lie
+// in its heap.
+select::Explanation explanation_of(select::Request request, const node::RankLocality& locality,
                                    const machine::CostModel& model,
                                    const select::Provision& provision,
                                    std::size_t least_heap_block) {
-  const bool is_in_heap = provision.heap_refusal.empty() && seats.ranks() > 1 &&
-                          shown_bytes(request, seats.ranks()) >= least_heap_block;
-  if (!is_in_heap) return select::explain(request, seats, model, provision);
+  const bool is_in_heap = provision.heap_refusal.empty() && locality.ranks() > 1 &&
+                          shown_bytes(request, locality.ranks()) >= least_heap_block;
+  if (!is_in_heap) return select::explain(request, locality, model, provision);
   select::Request of_class = request;
   of_class.bytes = select::largest_in(select::size_class_of(request.bytes));
-  const auto choice = select::choose(of_class, seats, model, provision);
+  const auto choice = select::choose(of_class, locality, model, provision);
   request.mapped = choice && choice->where_mapped;
-  select::Explanation explanation = select::explain(request, seats, model, provision);
+  select::Explanation explanation = select::explain(request, locality, model, provision);
   if (!request.mapped) return explanation;
   for (select::Candidate& candidate : explanation.candidates) candidate.ns += choice->asking_ns;
   return explanation;
@@ -129,16 +129,17 @@ select::Request node_request(std::string_view command, const std::string& operat
 }
 
 NodeChoice node_choice(const Context& context, const select::Request& request,
-                       const node::Seats& seats, const machine::CostModel& model, bool is_here) {
+                       const node::RankLocality& locality, const machine::CostModel& model,
+                       bool is_here) {
   NodeChoice choice{{},
-                    select::provision(seats, model, select::usual_queue_bytes),
+                    select::provision(locality, model, select::usual_queue_bytes),
                     wants_heap(context, model.machine())};
   choice.provision.forcing = select::Forcing(settings::find(context.settings, "algo").value);
   if (choice.has_heap) choice.provision.heap_refusal.clear();
   if (is_here) choice.provision.direct_refusal = reading_refusal();
   const auto least_heap_block =
       size_from(settings::find(context.settings, "heap-block").value).value_or(0);
-  choice.explanation = explanation_of(request, seats, model, choice.provision, least_heap_block);
+  choice.explanation = explanation_of(request, locality, model, choice.provision, least_heap_block);
   return choice;
 }
 

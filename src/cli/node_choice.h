@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 #include "machine/cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/explain.h"
 #include "select/provision.h"
 
@@ -29,10 +29,11 @@ struct NodeChoice {
   bool has_heap = false;
 };
 
-// What a team on these seats would do, with the settings of this command line. is_here: the model
-// is of this machine, so it is known what the system lets ranks do.
+// What a team on these locality would do, with the settings of this command line. is_here: the
+// model is of this machine, so it is known what the system lets ranks do.
 NodeChoice node_choice(const Context& context, const select::Request& request,
-                       const node::Seats& seats, const machine::CostModel& model, bool is_here);
+                       const node::RankLocality& locality, const machine::CostModel& model,
+                       bool is_here);
 
 // Whether two of these ranks sit on one processor: then they are not simulated.
 bool share_a_processor(const std::vector<int>& pus);

@@ -123,14 +123,17 @@ NodeSimulated NodeSim::simulated(const Context& context, const Words& words) con
   const MachineInQuestion machine =
       machine_in_question(context, machine::discover_this_machine().topology);
   const machine::Machine& described = machine.loaded.machine;
-  const node::Seats seats =
-      node::seats(described.topology, seated(bind_, words.ranks, described.topology));
+  const node::RankLocality locality =
+      node::locality(described.topology, seated(bind_, words.ranks, described.topology));
   const machine::CostModel model(described);
-  const NodeChoice choice = node_choice(context, request, seats, model, machine.is_here());
-  NodeSimulated result{
-      choice.explanation.request, described.name, seats.pus, candidate_of(choice, algorithm), {}};
+  const NodeChoice choice = node_choice(context, request, locality, model, machine.is_here());
+  NodeSimulated result{choice.explanation.request,
+                       described.name,
+                       locality.pus,
+                       candidate_of(choice, algorithm),
+                       {}};
   result.outcome = predict::predict(
-      {result.request, seats, choice.provision, model, !trace_.empty()}, result.candidate.plan);
+      {result.request, locality, choice.provision, model, !trace_.empty()}, result.candidate.plan);
   return result;
 }
 
@@ -145,15 +148,15 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
   for (int number = std::min(4, most); number < most; number *= 2) numbers.push_back(number);
   numbers.push_back(most);
   for (const int number : numbers) {
-    const node::Seats seats =
-        node::seats(described.topology, seated(bind_, number, described.topology));
+    const node::RankLocality locality =
+        node::locality(described.topology, seated(bind_, number, described.topology));
     for (const select::Operation operation : select::operations) {
       if (regular_form(operation) != operation) continue;
       for (const std::size_t bytes : compared_bytes) {
         const bool moves = operation != select::Operation::barrier;
         if (!moves && bytes != compared_bytes.front()) continue;
         const select::Request request = select::request_of(operation, moves ? bytes : 0, number);
-        const NodeChoice choice = node_choice(context, request, seats, model, false);
+        const NodeChoice choice = node_choice(context, request, locality, model, false);
         if (choice.explanation.candidates.empty()) continue;
         const select::Candidate& chosen = select::chosen(choice.explanation);
         if (chosen.ns > longest_compared_ns) {
@@ -161,7 +164,7 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
           continue;
         }
         const auto outcome = predict::predict(
-            {choice.explanation.request, seats, choice.provision, model, false}, chosen.plan);
+            {choice.explanation.request, locality, choice.provision, model, false}, chosen.plan);
         result.points.push_back({request, number, std::string(algorithm_name(chosen.plan)),
                                  chosen.ns, outcome.all_ns()});
       }
@@ -185,7 +188,7 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share);
 
 std::string node_sim_text(const NodeSimulated& simulated, const Console& console) {
   const int columns = std::min(console.columns, widest);
-  const world::model::Outcome& outcome = simulated.outcome;
+  const predict::model::Outcome& outcome = simulated.outcome;
   const auto ranks = static_cast<int>(outcome.ns.size());
   std::string text =
       wrap("",

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "predict/model/model_world.h"
 #include "select/candidate.h"
 #include "select/operation.h"
-#include "world/model/model_world.h"
 
 namespace huddle::cli {
 
@@ -22,7 +22,7 @@ struct NodeSimulated {
   std::string machine;
   std::vector<int> processors;  // by rank
   select::Candidate candidate;
-  world::model::Outcome outcome;
+  predict::model::Outcome outcome;
 };
 
 // Neither may be more than so many times the other.

@@ -10,7 +10,7 @@ namespace huddle::cli {
 using Json = nlohmann::ordered_json;
 
 std::string node_sim_json(const NodeSimulated& simulated) {
-  const world::model::Outcome& outcome = simulated.outcome;
+  const predict::model::Outcome& outcome = simulated.outcome;
   Json document = json_document(node_sim_json_schema, "sim");
   document["operation"] = select::name(simulated.request.operation);
   document["bytes"] = simulated.request.bytes;

@@ -12,7 +12,7 @@
 
 namespace huddle::mpi {
 
-RollCall::RollCall(std::optional<JobPlace> place, const std::string& kind)
+RollCall::RollCall(std::optional<JobRank> place, const std::string& kind)
     : place_(std::move(place)) {
   if (!place_) return;
   prefix_ = fmt::format("huddle-{}-{:016x}-", geteuid(),

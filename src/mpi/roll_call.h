@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "memory/descriptor.h"
-#include "mpi/job_place.h"
+#include "mpi/job_rank.h"
 
 namespace huddle::mpi {
 
@@ -21,7 +21,7 @@ class RollCall {
  public:
   // kind: what ranks need to have in common, so that they answer each other. No place: nobody can
   // sign in, and everybody is taken to be there.
-  RollCall(std::optional<JobPlace> place, const std::string& kind);
+  RollCall(std::optional<JobRank> place, const std::string& kind);
 
   void sign_in();
   // Where the MPI says that this is another rank than the launcher did: nobody shall meet it here.
@@ -36,7 +36,7 @@ class RollCall {
  private:
   std::string name_of(int rank) const;
 
-  std::optional<JobPlace> place_;
+  std::optional<JobRank> place_;
   std::string prefix_;
   std::mutex mutex_;  // guards what follows
   memory::Descriptor own_;

@@ -13,7 +13,7 @@
 
 namespace huddle::mpi {
 
-void Stats::add(select::Operation operation, Passed why, const Taken& words, std::size_t bytes,
+void Stats::add(select::Operation operation, Route why, const Taken& words, std::size_t bytes,
                 double seconds) {
   const std::lock_guard lock(mutex_);
   try {
@@ -30,11 +30,11 @@ void Stats::add(select::Operation operation, Passed why, const Taken& words, std
 
 void Stats::taken(select::Operation operation, const Taken& how, std::size_t bytes,
                   double seconds) {
-  add(operation, Passed::not_passed, how, bytes, seconds);
+  add(operation, Route::huddle, how, bytes, seconds);
 }
 
-void Stats::passed(select::Operation operation, Passed why, std::string_view more,
-                   std::size_t bytes, double seconds) {
+void Stats::passed(select::Operation operation, Route why, std::string_view more, std::size_t bytes,
+                   double seconds) {
   add(operation, why, {more}, bytes, seconds);
 }
 
@@ -77,11 +77,11 @@ struct Reason {
 };
 std::vector<Reason> reasons_of(const Shares& shares, const huddle_door& door) {
   std::vector<Reason> reasons;
-  for (std::size_t i = 0; i < passed_count; ++i) {
-    if (shares.passed[i] > 0) reasons.push_back({shares.passed[i], words(static_cast<Passed>(i))});
+  for (std::size_t i = 0; i < route_count; ++i) {
+    if (shares.passed[i] > 0) reasons.push_back({shares.passed[i], words(static_cast<Route>(i))});
   }
   std::map<std::string_view, std::size_t> elsewhere;
-  for (std::size_t i = 0; i < door.passed_count; ++i) {
+  for (std::size_t i = 0; i < door.route_count; ++i) {
     const std::size_t calls = huddle_counted_calls(&door.passed[i]);
     if (calls > 0) elsewhere[kind_never_taken(door.passed[i].name)] += calls;
   }
@@ -113,7 +113,7 @@ std::string off_text(const std::vector<Reason>& reasons) {
 
 Shares& Shares::operator+=(const Shares& other) {
   taken += other.taken;
-  for (std::size_t i = 0; i < passed_count; ++i) passed[i] += other.passed[i];
+  for (std::size_t i = 0; i < route_count; ++i) passed[i] += other.passed[i];
   seconds += other.seconds;
   return *this;
 }
@@ -142,13 +142,13 @@ std::string Stats::report(const huddle_door& door) const {
                                  "operation", "calls", "bytes", "seconds", "how");
   for (const auto& [row, sum] : rows_) {
     std::string how = row.words;
-    if (row.why != Passed::not_passed) {
+    if (row.why != Route::huddle) {
       how = fmt::format("MPI: {}{}{}", words(row.why), how.empty() ? "" : ": ", how);
     }
     text += fmt::format("{:<24}{:>10}{:>14}{:>12.6f}  {}\n", select::name(row.operation), sum.calls,
                         sum.bytes, sum.seconds, how);
   }
-  for (std::size_t i = 0; i < door.passed_count; ++i) {
+  for (std::size_t i = 0; i < door.route_count; ++i) {
     const huddle_passed& passed = door.passed[i];
     const unsigned long calls = huddle_counted_calls(&passed);
     if (calls == 0) continue;

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "mpi/passed.h"
+#include "mpi/route.h"
 #include "mpi/stub/door.h"
 #include "select/operation.h"
 
@@ -29,7 +29,7 @@ class Stats {
   };
   void taken(select::Operation operation, const Taken& how, std::size_t bytes, double seconds);
   // more: what of the call is behind the reason; may be empty.
-  void passed(select::Operation operation, Passed why, std::string_view more, std::size_t bytes,
+  void passed(select::Operation operation, Route why, std::string_view more, std::size_t bytes,
               double seconds);
   // A reason in a sentence, for the report to end with; said once.
   void remark(std::string_view sentence);
@@ -47,11 +47,11 @@ class Stats {
   };
   struct Row {
     select::Operation operation;
-    Passed why;
+    Route why;
     std::string words;  // the algorithm, or more about why
     auto operator<=>(const Row&) const = default;
   };
-  void add(select::Operation operation, Passed why, const Taken& words, std::size_t bytes,
+  void add(select::Operation operation, Route why, const Taken& words, std::size_t bytes,
            double seconds);
   std::string remarks_text() const;  // pre: the mutex is held
 
@@ -63,10 +63,10 @@ class Stats {
 // How a process's collectives were shared between huddle and its MPI.
 struct Shares {
   std::size_t taken = 0;
-  std::array<std::size_t, passed_count> passed{};  // by why
-  double seconds = 0;                              // all of them took, where they are timed
+  std::array<std::size_t, route_count> passed{};  // by why
+  double seconds = 0;                             // all of them took, where they are timed
 
-  void count(Passed why) { ++passed[static_cast<std::size_t>(why)]; }
+  void count(Route why) { ++passed[static_cast<std::size_t>(why)]; }
   Shares& operator+=(const Shares& other);
 };
 

@@ -50,17 +50,17 @@ int ceil_sqrt(int number) {
   return root;
 }
 
-Starts blocks_for(const Seats& seats) {
-  const int ranks = seats.ranks();
+Starts blocks_for(const RankLocality& locality) {
+  const int ranks = locality.ranks();
   const int even = ceil_sqrt(ranks);
   const Starts whole = {0, ranks};
   Starts best = even_blocks(ranks, even);
   if (joins(whole) <= joins(best)) best = whole;
   const int allowed = worth_of_nearness * joins(best);
   int least = allowed + 1;
-  for (std::size_t i = 0; i < seats.group_of.size(); ++i) {
-    if (machine::is_inferred(seats.levels[i])) continue;  // the next calibration may not see it
-    Starts level = runs(seats.group_of[i]);
+  for (std::size_t i = 0; i < locality.group_of.size(); ++i) {
+    if (machine::is_inferred(locality.levels[i])) continue;  // the next calibration may not see it
+    Starts level = runs(locality.group_of[i]);
     if (joins(level) >= least) continue;
     least = joins(level);
     best = std::move(level);
@@ -70,8 +70,8 @@ Starts blocks_for(const Seats& seats) {
 
 }  // namespace
 
-Association::Association(const Seats& seats) : first_(blocks_for(seats)) {
-  block_of_.resize(static_cast<std::size_t>(seats.ranks()));
+Association::Association(const RankLocality& locality) : first_(blocks_for(locality)) {
+  block_of_.resize(static_cast<std::size_t>(locality.ranks()));
   for (int block = 0; block < blocks(); ++block) {
     std::fill(block_of_.begin() + first(block), block_of_.begin() + first(block + 1), block);
   }

@@ -15,13 +15,13 @@
 #include <span>
 #include <vector>
 
-#include "node/seats.h"
+#include "node/locality.h"
 
 namespace huddle::node {
 
 class Association {
  public:
-  explicit Association(const Seats& seats);
+  explicit Association(const RankLocality& locality);
 
   int blocks() const { return static_cast<int>(first_.size()) - 1; }
   // Ranks of a block: first(b) up to, not including, first(b + 1).

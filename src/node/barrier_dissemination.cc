@@ -12,8 +12,8 @@ DisseminationBarrier::DisseminationBarrier(const Parameters& parameters, int ran
   // The flag of a rank lies with the first of those that share its line.
   const auto place = [&](std::size_t round, int announcer) {
     const int owner = announcer / per_line * per_line;
-    return FlagPlace{owner,
-                     round * stride + static_cast<std::size_t>(announcer - owner) * flag_bytes};
+    return FlagAddress{owner,
+                       round * stride + static_cast<std::size_t>(announcer - owner) * flag_bytes};
   };
   for (int distance = 1; distance < ranks; distance *= parameters.radix) {
     Round round{place(rounds_.size(), rank), {}};

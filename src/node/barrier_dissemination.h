@@ -34,14 +34,14 @@ class DisseminationBarrier {
     ++call_;
     for (const Round& round : rounds_) {
       w.store(round.announce, call_);
-      for (const FlagPlace& other : round.hear) w.wait(other, world::until_reached(call_));
+      for (const FlagAddress& other : round.hear) w.wait(other, world::until_reached(call_));
     }
   }
 
  private:
   struct Round {
-    FlagPlace announce;
-    std::vector<FlagPlace> hear;
+    FlagAddress announce;
+    std::vector<FlagAddress> hear;
   };
   std::vector<Round> rounds_;
   std::size_t shared_bytes_ = 0;

@@ -26,10 +26,10 @@ class Flags {
     }
   }
 
-  Place report(int parent, int child) const {
+  Address report(int parent, int child) const {
     return {Region::shared, parent, reports_ + slot(child)};
   }
-  Place release(int parent, int child) const {
+  Address release(int parent, int child) const {
     switch (release_) {
       case Release::same_line:
         return report(parent, child) + flag_bytes;
@@ -60,7 +60,7 @@ class Flags {
 
   int per_line_;
   Release release_;
-  Carver carver_;
+  SharedLayout carver_;
   std::size_t reports_ = 0;
   std::size_t releases_ = 0;
 };
@@ -79,7 +79,7 @@ TreeBarrier::TreeBarrier(const Tree& tree, const Parameters& parameters, int ran
   shared_bytes_ = mine.size();
   for (int child = 0; child < children; ++child) {
     reports_of_children_.push_back(mine.report(rank, child));
-    const Place release = mine.release(rank, child);
+    const Address release = mine.release(rank, child);
     if (releases_.empty() || releases_.back() != release) releases_.push_back(release);
   }
   if (!has_parent_) return;

@@ -46,14 +46,14 @@ class TreeBarrier {
       w.store(report_, round_);
       w.wait(release_, here);
     }
-    for (const Place& child : releases_) w.store(child, round_);
+    for (const Address& child : releases_) w.store(child, round_);
   }
 
  private:
-  std::vector<Place> reports_of_children_;
-  std::vector<Place> releases_;  // what this rank stores to let its children go
-  Place report_;
-  Place release_;
+  std::vector<Address> reports_of_children_;
+  std::vector<Address> releases_;  // what this rank stores to let its children go
+  Address report_;
+  Address release_;
   bool has_parent_ = false;
   std::size_t shared_bytes_ = 0;
   world::Sequence round_;

@@ -4,9 +4,9 @@
 
 namespace huddle::node {
 
-InlineBcast::InlineBcast(const Parameters& parameters, const Seats& seats, int rank,
+InlineBcast::InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                          world::Sequence start)
-    : roles_(parameters.shapes, seats, rank),
+    : roles_(parameters.shapes, locality, rank),
       done_(carver_),
       done_guard_(done_, start),
       slots_(static_cast<world::Sequence>(parameters.slots)),

@@ -10,7 +10,7 @@
 
 #include "node/counters.h"
 #include "node/lines.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "world/world.h"
 
 namespace huddle::node {
@@ -25,7 +25,8 @@ class InlineBcast {
 
   // pre: shared memory holds `start` everywhere; slots is a power of two: counters
   // wrap.
-  InlineBcast(const Parameters& parameters, const Seats& seats, int rank, world::Sequence start);
+  InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
+              world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
@@ -40,9 +41,9 @@ class InlineBcast {
       done_guard_.wait_for_others(w, call - slots_);
     }
     if (!is_root) {
-      const Place slot = slot_of(role.parent, call);
+      const Address slot = slot_of(role.parent, call);
       w.wait(slot, world::until_reached(call));
-      const Place payload = slot + payload_at(bytes);
+      const Address payload = slot + payload_at(bytes);
       if (role.has_children) {
         pass_on(w, payload, bytes);
       } else if (has_to_keep_up()) {
@@ -58,11 +59,11 @@ class InlineBcast {
   }
 
  private:
-  Place slot_of(int owner, world::Sequence call) const {
+  Address slot_of(int owner, world::Sequence call) const {
     return {Region::shared, owner, slots_offset_ + call % slots_ * slot_stride_};
   }
   template <world::World W>
-  void pass_on(W& w, Place from, std::size_t bytes) {
+  void pass_on(W& w, Address from, std::size_t bytes) {
     w.copy(slot_of(w.rank(), call_) + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
     raise_flag(w);
   }
@@ -77,7 +78,7 @@ class InlineBcast {
   }
 
   Roles roles_;
-  Carver carver_;
+  SharedLayout carver_;
   Counters done_;
   ReuseGuard done_guard_;
   world::Sequence slots_;

@@ -4,9 +4,9 @@
 
 namespace huddle::node {
 
-PipelinedBcast::PipelinedBcast(const Parameters& parameters, const Seats& seats, int rank,
+PipelinedBcast::PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                                world::Sequence start)
-    : roles_(parameters.shapes, seats, rank),
+    : roles_(parameters.shapes, locality, rank),
       cell_bytes_(parameters.cell_bytes),
       set_(static_cast<world::Sequence>(parameters.set_cells)),
       queue_(set_ * static_cast<world::Sequence>(parameters.sets)),

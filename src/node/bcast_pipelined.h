@@ -23,7 +23,7 @@
 #include "node/copy_out.h"
 #include "node/counters.h"
 #include "node/lines.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "world/world.h"
 
 namespace huddle::node {
@@ -48,7 +48,8 @@ class PipelinedBcast {
 
   // pre: shared memory holds `start` everywhere; set_cells and sets are powers of two, for counters
   // wrap.
-  PipelinedBcast(const Parameters& parameters, const Seats& seats, int rank, world::Sequence start);
+  PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
+                 world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
@@ -104,7 +105,7 @@ class PipelinedBcast {
     return answers ? *plan.answer : plan.passing;
   }
 
-  Place buffer_of(const Fragment& fragment) const {
+  Address buffer_of(const Fragment& fragment) const {
     const world::Sequence buffer = (fragment.first_cell - used_again_) % queue_;
     return {Region::shared, owner_, queue_offset_ + buffer * cell_bytes_};
   }
@@ -134,7 +135,7 @@ class PipelinedBcast {
   std::size_t cell_bytes_;
   world::Sequence set_;    // cells of a set
   world::Sequence queue_;  // cells of all sets
-  Carver carver_;
+  SharedLayout carver_;
   Counters have_;
   Counters done_;
   ReuseGuard done_guard_;

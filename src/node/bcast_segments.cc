@@ -7,17 +7,17 @@ namespace huddle::node {
 // Round the memories, and within a memory round the ranks that sit there: as many segments as
 // memories, more where the readers are so many that each group would not have one of its own.
 std::vector<SegmentedBcast::Home> SegmentedBcast::deal(const Parameters& parameters,
-                                                       const Seats& seats) {
-  const int memories = 1 + *std::max_element(seats.memory_of.begin(), seats.memory_of.end());
+                                                       const RankLocality& locality) {
+  const int memories = 1 + *std::max_element(locality.memory_of.begin(), locality.memory_of.end());
   std::vector<std::vector<int>> ranks_at(static_cast<std::size_t>(memories));
-  for (int rank = 0; rank < seats.ranks(); ++rank) {
-    ranks_at[static_cast<std::size_t>(seats.memory_of[static_cast<std::size_t>(rank)])].push_back(
-        rank);
+  for (int rank = 0; rank < locality.ranks(); ++rank) {
+    ranks_at[static_cast<std::size_t>(locality.memory_of[static_cast<std::size_t>(rank)])]
+        .push_back(rank);
   }
-  const int readers = seats.ranks() - 1;
+  const int readers = locality.ranks() - 1;
   const int k = parameters.readers_at_once;
   const int segments = std::max(memories, (readers + k - 1) / k);
-  std::vector<std::size_t> held(static_cast<std::size_t>(seats.ranks()), 0);
+  std::vector<std::size_t> held(static_cast<std::size_t>(locality.ranks()), 0);
   std::vector<Home> homes;
   for (int segment = 0; segment < segments; ++segment) {
     const auto& ranks = ranks_at[static_cast<std::size_t>(segment % memories)];
@@ -27,9 +27,9 @@ std::vector<SegmentedBcast::Home> SegmentedBcast::deal(const Parameters& paramet
   return homes;
 }
 
-SegmentedBcast::SegmentedBcast(const Parameters& parameters, const Seats& seats, int rank,
+SegmentedBcast::SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                                world::Sequence start)
-    : homes_(deal(parameters, seats)),
+    : homes_(deal(parameters, locality)),
       readers_at_once_(parameters.readers_at_once),
       segment_bytes_(parameters.segment_bytes),
       filled_(carver_),

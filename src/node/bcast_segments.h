@@ -15,7 +15,7 @@
 #include "node/copy_out.h"
 #include "node/counters.h"
 #include "node/lines.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "world/world.h"
 
 namespace huddle::node {
@@ -33,7 +33,8 @@ class SegmentedBcast {
   };
 
   // pre: shared memory holds `start` everywhere; segment_bytes is a multiple of the page.
-  SegmentedBcast(const Parameters& parameters, const Seats& seats, int rank, world::Sequence start);
+  SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
+                 world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   int segments() const { return static_cast<int>(homes_.size()); }
@@ -58,7 +59,7 @@ class SegmentedBcast {
     int owner = 0;
     std::size_t number = 0;
   };
-  static std::vector<Home> deal(const Parameters& parameters, const Seats& seats);
+  static std::vector<Home> deal(const Parameters& parameters, const RankLocality& locality);
 
   // What one turn moves.
   struct Half {
@@ -74,7 +75,7 @@ class SegmentedBcast {
     }
   };
 
-  Place place_of(std::size_t segment) const {
+  Address place_of(std::size_t segment) const {
     const Home& home = homes_[segment];
     const std::size_t half = turn_ % 2;
     return {Region::shared, home.owner,
@@ -116,7 +117,7 @@ class SegmentedBcast {
   std::vector<Home> homes_;  // of each segment
   int readers_at_once_;
   std::size_t segment_bytes_;
-  Carver carver_;
+  SharedLayout carver_;
   Counters filled_;
   Counters done_;
   ReuseGuard done_guard_;

@@ -64,12 +64,12 @@ class CommonStart {
     w.store(answer(), start_ + 1);
   }
 
-  Place call_of(int rank) const { return {Region::shared, rank, calls_}; }
+  Address call_of(int rank) const { return {Region::shared, rank, calls_}; }
   // Of all ranks, in the lowest one's memory: whether anybody asks, whether it is answered, and
   // how.
-  Place request() const { return {Region::shared, 0, words_}; }
-  Place answer() const { return {Region::shared, 0, words_ + flag_bytes}; }
-  Place first_call() const { return {Region::shared, 0, words_ + 2 * flag_bytes}; }
+  Address request() const { return {Region::shared, 0, words_}; }
+  Address answer() const { return {Region::shared, 0, words_ + flag_bytes}; }
+  Address first_call() const { return {Region::shared, 0, words_ + 2 * flag_bytes}; }
 
   std::size_t calls_;
   std::size_t words_;

@@ -14,7 +14,7 @@ namespace huddle::node {
 
 // What rides behind a flag is not taken: its writer has that line in use.
 template <world::World W>
-void copy_out(W& w, Place to, Place from, std::size_t bytes, const memory::Passing& passing,
+void copy_out(W& w, Address to, Address from, std::size_t bytes, const memory::Passing& passing,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
   const bool is_taken = passing.lines == memory::Lines::taken && !fits_behind_flag(bytes);
   if (is_taken && kernel == memory::CopyKernel::plain) {

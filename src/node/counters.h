@@ -18,9 +18,9 @@ namespace huddle::node {
 class Counters {
  public:
   Counters() = default;
-  explicit Counters(Carver& carver) : offset_(carver.take(apart_bytes)) {}
+  explicit Counters(SharedLayout& layout) : offset_(layout.take(apart_bytes)) {}
 
-  Place of(int owner) const { return {Region::shared, owner, offset_}; }
+  Address of(int owner) const { return {Region::shared, owner, offset_}; }
 
   template <world::World W>
   void publish(W& w, world::Sequence value) const {

@@ -15,8 +15,8 @@ namespace huddle::node {
 class Departures {
  public:
   // pre: `start` is even.
-  Departures(Carver& carver, world::Sequence start)
-      : copies_(carver), left_(carver), start_(start), copy_(start) {}
+  Departures(SharedLayout& layout, world::Sequence start)
+      : copies_(layout), left_(layout), start_(start), copy_(start) {}
 
   // `copy` reads or writes what others show, after it has asked check() about them. Either the
   // owner sees that this rank copies, or this rank that the owner has left.
@@ -63,7 +63,7 @@ class Departures {
     w.fence();
     for (int rank = 0; rank < w.ranks(); ++rank) {
       if (rank == w.rank()) continue;
-      const Place copies = copies_.of(rank);
+      const Address copies = copies_.of(rank);
       const world::Sequence seen = w.load(copies);
       if (is_copying(seen)) w.outlast(copies, world::until_reached(seen + 1));
     }

@@ -163,7 +163,7 @@ class DirectExchange {
 
   template <world::SingleCopyWorld W>
   void swap_with(W& w, int peer, const Block& block) {
-    const Place aside{Region::scratch, w.rank(), 0};
+    const Address aside{Region::scratch, w.rank(), 0};
     world::Sequence& tiles = tiles_[static_cast<std::size_t>(peer)];
     for (std::size_t at = 0; at < block.bytes; at += tile_bytes_) {
       const std::size_t bytes = std::min(tile_bytes_, block.bytes - at);
@@ -176,7 +176,7 @@ class DirectExchange {
     }
   }
   // How many of `owner`'s tiles `reader` has read, in the reader's memory.
-  Place read_from(int owner, int reader) const {
+  Address read_from(int owner, int reader) const {
     return {Region::shared, reader, read_offset_ + static_cast<std::size_t>(owner) * flag_bytes};
   }
 
@@ -190,8 +190,8 @@ class DirectExchange {
   }
 
   std::size_t tile_bytes_;
-  Carver carver_;
-  Exposures exposures_;
+  SharedLayout carver_;
+  ExposedBuffers exposures_;
   std::size_t read_offset_;
   std::vector<world::Sequence> tiles_;  // by peer, of all calls so far
 };

@@ -171,7 +171,7 @@ class DirectReduce {
   // What lies so far into everybody's data, joined to `to`, block by block; `joined(from, bytes)`
   // is told of each.
   template <world::SingleCopyWorld W, class Joined>
-  void join_all(W& w, std::size_t offset, Place to, const Join& all, const Plan& plan,
+  void join_all(W& w, std::size_t offset, Address to, const Join& all, const Plan& plan,
                 Joined joined) {
     const std::size_t most = most_elements(plan, all.reduction);
     for (std::size_t from = 0; from < all.count; from += most) {
@@ -183,11 +183,11 @@ class DirectReduce {
   }
 
   template <world::SingleCopyWorld W>
-  void join(W& w, std::size_t offset, Place to, const Join& how) {
+  void join(W& w, std::size_t offset, Address to, const Join& how) {
     const auto contribution = [&](int rank) {
-      if (rank == w.rank()) return Place{Region::input, rank, offset};
+      if (rank == w.rank()) return Address{Region::input, rank, offset};
       if (const auto theirs = exposures_.reach(w, rank, data)) return *theirs + offset;
-      const Place block = pulled_at(w.rank(), rank);
+      const Address block = pulled_at(w.rank(), rank);
       if (!exposures_.pull_shown(w, rank, data, block, offset, how.bytes())) throw Unread{};
       return block;
     };
@@ -203,7 +203,7 @@ class DirectReduce {
   template <world::SingleCopyWorld W>
   void join_part(W& w, const Part& part, int root, const memory::Reduction& reduction) {
     const int mine = w.rank();
-    const Place to = result_of(w, part, root);
+    const Address to = result_of(w, part, root);
     if (part.elements(mine) > 0) {
       join(w, part.offset(mine), to, {part.elements(mine), reduction});
     }
@@ -212,7 +212,7 @@ class DirectReduce {
   // Where this rank's share of a part is to be, for the root. A cell is there again when the root
   // has fetched what was in it.
   template <world::SingleCopyWorld W>
-  Place result_of(W& w, const Part& part, int root) {
+  Address result_of(W& w, const Part& part, int root) {
     const std::size_t at = part.offset(w.rank());
     if (w.rank() == root) return {Region::output, root, at};
     if (const auto theirs = exposures_.reach(w, root, results)) return *theirs + at;
@@ -233,19 +233,19 @@ class DirectReduce {
   }
 
   // In turns: a block is joined to the one before it.
-  Place pulled_at(int mine, int rank) const {
+  Address pulled_at(int mine, int rank) const {
     const std::size_t number = rank % 2 == 0 ? 0 : 1;
-    return Place{Region::scratch, mine, spare_bytes(block_bytes_)} + number * block_bytes_;
+    return Address{Region::scratch, mine, spare_bytes(block_bytes_)} + number * block_bytes_;
   }
-  Place cell_of(int owner, world::Sequence number) const {
+  Address cell_of(int owner, world::Sequence number) const {
     return {Region::shared, owner, cells_offset_ + number % cells_ * block_bytes_};
   }
 
   Association association_;
   std::size_t block_bytes_;
   world::Sequence cells_;
-  Carver carver_;
-  Exposures exposures_;
+  SharedLayout carver_;
+  ExposedBuffers exposures_;
   Counters joined_;
   Counters fetched_;
   std::size_t cells_offset_;

@@ -16,13 +16,13 @@ DoublingExchange::DoublingExchange(const Parameters& parameters, int rank, int r
                                    world::Sequence start)
     : call_(start) {
   const std::size_t largest_block = parameters.capacity_bytes / static_cast<std::size_t>(ranks);
-  Carver carver;
+  SharedLayout layout;
   for (const Round& round : rounds(ranks)) {
     const std::size_t most = largest_block * static_cast<std::size_t>(round.blocks);
     messages_.push_back(
-        {round.blocks, (rank + round.distance) % ranks, carver.take(slot_bytes(most))});
+        {round.blocks, (rank + round.distance) % ranks, layout.take(slot_bytes(most))});
   }
-  set_bytes_ = carver.size();
+  set_bytes_ = layout.size();
 }
 
 }  // namespace huddle::node

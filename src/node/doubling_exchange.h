@@ -64,15 +64,15 @@ class DoublingExchange {
     std::size_t at = 0;
   };
 
-  Place place_of(const Message& message, int owner) const {
+  Address place_of(const Message& message, int owner) const {
     return {Region::shared, owner, call_ % calls_in_flight * set_bytes_ + message.at};
   }
 
   template <world::World W>
   void send(W& w, const Message& message, const Blocks& blocks, const Plan& plan) {
-    const Place mine = place_of(message, w.rank());
+    const Address mine = place_of(message, w.rank());
     each_run(w, w.rank(), message.blocks, blocks, mine,
-             [&](Place in_message, Place in_output, std::size_t bytes) {
+             [&](Address in_message, Address in_output, std::size_t bytes) {
                w.copy(in_message, in_output, bytes, plan.passing.in);
              });
     w.store(mine, call_);
@@ -80,17 +80,17 @@ class DoublingExchange {
 
   template <world::World W>
   void receive(W& w, const Message& message, const Blocks& blocks, const Plan& plan) {
-    const Place theirs = place_of(message, message.from);
+    const Address theirs = place_of(message, message.from);
     w.wait(theirs, world::until_reached(call_));
     each_run(w, message.from, message.blocks, blocks, theirs,
-             [&](Place in_message, Place in_output, std::size_t bytes) {
+             [&](Address in_message, Address in_output, std::size_t bytes) {
                copy_out(w, in_output, in_message, bytes, plan.passing);
              });
   }
 
   // The blocks of so many ranks from this one on, round the end, in as few pieces as can be.
   template <world::World W, class Copy>
-  static void each_run(const W& w, int first, int count, const Blocks& blocks, Place message,
+  static void each_run(const W& w, int first, int count, const Blocks& blocks, Address message,
                        Copy copy) {
     const int last = std::min(first + count, w.ranks());
     const int wrapped = first + count - last;
@@ -101,7 +101,7 @@ class DoublingExchange {
         from = run.next;
         if (run.block.bytes == 0) continue;
         const auto offset = static_cast<std::size_t>(run.block.offset);
-        copy(message + at, Place{Region::output, w.rank(), offset}, run.block.bytes);
+        copy(message + at, Address{Region::output, w.rank(), offset}, run.block.bytes);
         at += run.block.bytes;
       }
     };

@@ -15,19 +15,19 @@ constexpr world::Sequence ways = 2;
 
 }  // namespace
 
-Exposures::Exposures(Carver& carver, int places, world::Sequence start)
-    : shown_(carver),
-      through_(carver),
-      departures_(carver, start),
-      places_offset_(carver.take(static_cast<std::size_t>(places) * world::exposure_bytes)),
+ExposedBuffers::ExposedBuffers(SharedLayout& layout, int places, world::Sequence start)
+    : shown_(layout),
+      through_(layout),
+      departures_(layout, start),
+      places_offset_(layout.take(static_cast<std::size_t>(places) * world::exposure_bytes)),
       call_(start) {}
 
-Exposures::Failure Exposures::failure_of(Way way, int owner, path::ErrorNumber error) {
+ExposedBuffers::Failure ExposedBuffers::failure_of(Way way, int owner, path::ErrorNumber error) {
   const Failure what = static_cast<Failure>(owner) * ways + static_cast<Failure>(way);
   return what * errors + static_cast<Failure>(error);
 }
 
-void Exposures::fail(int rank, Failure failure) {
+void ExposedBuffers::fail(int rank, Failure failure) {
   const Failure what = failure / errors;
   const bool is_writing = static_cast<Way>(what % ways) == Way::writing;
   throw world::PathFailed(fmt::format("rank {} cannot {} the memory of rank {} any more: {}", rank,

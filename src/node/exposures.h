@@ -16,17 +16,17 @@
 
 namespace huddle::node {
 
-class Exposures {
+class ExposedBuffers {
  public:
   // So many places of each rank. pre: `start` is even.
-  Exposures(Carver& carver, int places, world::Sequence start);
+  ExposedBuffers(SharedLayout& layout, int places, world::Sequence start);
 
   // Of the calls so far, the one at hand included.
   world::Sequence call() const { return call_; }
 
   // Before publish(): `what` is this rank's place of that number. Whether others can reach it.
   template <world::SingleCopyWorld W>
-  bool show(W& w, int number, Place what) const {
+  bool show(W& w, int number, Address what) const {
     return w.expose(place_of(w.rank(), number), what);
   }
   // One call, in which `body` publishes and copies: ends when all have copied all that they want.
@@ -57,13 +57,13 @@ class Exposures {
   // then on until the end of the call: what came is not to be used. Throws PeerLost, as all do that
   // touch what is another's, where the owner has left the call in the middle.
   template <world::SingleCopyWorld W>
-  [[nodiscard]] bool pull(W& w, int owner, int number, Place to, std::size_t offset,
+  [[nodiscard]] bool pull(W& w, int owner, int number, Address to, std::size_t offset,
                           std::size_t bytes) {
     return copy(w, owner, [&] { return pull_shown(w, owner, number, to, offset, bytes); });
   }
   // The same in the other direction.
   template <world::SingleCopyWorld W>
-  [[nodiscard]] bool push(W& w, int owner, int number, std::size_t offset, Place from,
+  [[nodiscard]] bool push(W& w, int owner, int number, std::size_t offset, Address from,
                           std::size_t bytes) {
     return copy(w, owner, [&] {
       return note(Way::writing, owner, w.push(place_of(owner, number), offset, from, bytes));
@@ -73,7 +73,7 @@ class Exposures {
   // Where what `owner` shows under that number lies for this rank; nothing where the path has to
   // copy it.
   template <world::SingleCopyWorld W>
-  [[nodiscard]] std::optional<Place> reach(W& w, int owner, int number) const {
+  [[nodiscard]] std::optional<Address> reach(W& w, int owner, int number) const {
     shown_.wait_for(w, owner, call_);
     return w.reach(place_of(owner, number));
   }
@@ -92,7 +92,7 @@ class Exposures {
     });
   }
   template <world::SingleCopyWorld W>
-  [[nodiscard]] bool pull_shown(W& w, int owner, int number, Place to, std::size_t offset,
+  [[nodiscard]] bool pull_shown(W& w, int owner, int number, Address to, std::size_t offset,
                                 std::size_t bytes) {
     if (failure_ != none) return false;
     return note(Way::reading, owner, w.pull(to, place_of(owner, number), offset, bytes));
@@ -135,13 +135,13 @@ class Exposures {
     through_.wait_for_others(w, call_);
   }
 
-  Place place_of(int owner, int number) const {
+  Address place_of(int owner, int number) const {
     return {Region::shared, owner,
             places_offset_ + static_cast<std::size_t>(number) * world::exposure_bytes};
   }
   // In the line of the flag that says so, in two places by turns: a rank may be through with the
   // next call before all have seen how this one went, but not with the one after it.
-  Place failure_at(int rank) const { return through_.of(rank) + flag_bytes * (1 + call_ % 2); }
+  Address failure_at(int rank) const { return through_.of(rank) + flag_bytes * (1 + call_ % 2); }
 
   Counters shown_;
   Counters through_;

@@ -23,25 +23,25 @@ struct Join {
 // Private memory for results that are not final. The target is written last, in one go: until then
 // it may be where a contribution lies.
 struct Spare {
-  world::Place total;
-  world::Place block;
+  world::Address total;
+  world::Address block;
 };
 
 // The scratch of a protocol that joins so much at a time.
 constexpr std::size_t spare_bytes(std::size_t most_bytes) { return 2 * most_bytes; }
 inline Spare spare_of(int rank, std::size_t most_bytes) {
-  const world::Place total{world::Region::scratch, rank, 0};
+  const world::Address total{world::Region::scratch, rank, 0};
   return {total, total + most_bytes};
 }
 
 // `to` = item(first) op ... op item(last - 1). item(i) returns a place once what lies there is
 // ready.
 template <world::World W, class Item>
-void fold_row(W& w, world::Place to, world::Place spare, int first, int last, const Item& item,
+void fold_row(W& w, world::Address to, world::Address spare, int first, int last, const Item& item,
               const Join& join) {
-  world::Place left = item(first);
+  world::Address left = item(first);
   for (int i = first + 1; i < last; ++i) {
-    const world::Place target = i + 1 == last ? to : spare;
+    const world::Address target = i + 1 == last ? to : spare;
     w.reduce(target, left, item(i), join.count, join.reduction);
     left = target;
   }
@@ -51,9 +51,9 @@ void fold_row(W& w, world::Place to, world::Place spare, int first, int last, co
 
 // The same over all ranks, block by block.
 template <world::World W, class Item>
-void fold_ranks(W& w, world::Place to, const Spare& spare, const Association& association,
+void fold_ranks(W& w, world::Address to, const Spare& spare, const Association& association,
                 const Item& item, const Join& join) {
-  const auto row = [&](int block, world::Place target, world::Place between) {
+  const auto row = [&](int block, world::Address target, world::Address between) {
     fold_row(w, target, between, association.first(block), association.first(block + 1), item,
              join);
   };

@@ -8,20 +8,20 @@
 
 #include "base/round_up.h"
 #include "memory/passing.h"
-#include "world/place.h"
+#include "world/address.h"
 #include "world/sequence.h"
 
 namespace huddle::node {
 
-using world::Place;
+using world::Address;
 using world::Region;
 
 // Where a flag lies that a protocol keeps for later: what it is made of, and no more to look at.
-struct FlagPlace {
+struct FlagAddress {
   int owner = 0;
   std::size_t offset = 0;
 
-  constexpr operator Place() const { return {Region::shared, owner, offset}; }
+  constexpr operator Address() const { return {Region::shared, owner, offset}; }
 };
 
 inline constexpr std::size_t line_bytes = 64;
@@ -55,7 +55,7 @@ constexpr int holder_of(memory::Lines lines, int writer, int reader, world::Sequ
 }
 
 // Deals out a protocol's shared memory, piece by piece; the same on every rank.
-class Carver {
+class SharedLayout {
  public:
   std::size_t take(std::size_t bytes, std::size_t alignment = apart_bytes) {
     const std::size_t start = round_up(size_, alignment);

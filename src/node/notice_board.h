@@ -20,12 +20,12 @@ class NoticeBoard {
   template <world::World W>
   void run(W& w, std::size_t bytes) {
     ++call_;
-    const Place mine = slot_of(w.rank());
+    const Address mine = slot_of(w.rank());
     w.copy(mine + payload_at(bytes), {Region::input, w.rank(), 0}, bytes,
            memory::CopyKernel::plain);
     w.store(mine, call_);
     for (int rank = 0; rank < w.ranks(); ++rank) {
-      const Place slot = slot_of(rank);
+      const Address slot = slot_of(rank);
       w.wait(slot, world::until_reached(call_));
       w.copy({Region::output, w.rank(), static_cast<std::size_t>(rank) * bytes},
              slot + payload_at(bytes), bytes, memory::CopyKernel::plain);
@@ -35,7 +35,7 @@ class NoticeBoard {
  private:
   // Two slots in turn: whoever writes for the call after next has seen everybody's flag of the
   // next, and they raised it after reading this one's.
-  Place slot_of(int owner) const { return {Region::shared, owner, call_ % 2 * stride_}; }
+  Address slot_of(int owner) const { return {Region::shared, owner, call_ % 2 * stride_}; }
 
   std::size_t stride_;
   world::Sequence call_;

@@ -69,10 +69,10 @@ class PairChannels {
   }
 
   // What a rank waits for that has something to fill, or to drain.
-  world::Awaited room(const PairStream& out, int rank, const PairPlan& plan) {
+  world::AwaitedFlag room(const PairStream& out, int rank, const PairPlan& plan) {
     return {drained(out.peer, rank), world::until_reached(room_for(out, plan))};
   }
-  world::Awaited tile(const PairStream& in, int rank) {
+  world::AwaitedFlag tile(const PairStream& in, int rank) {
     const world::Sequence number = channel(in.peer).drained;
     return {line_of(in.peer, rank, number), world::until_reached(number + one)};
   }
@@ -87,8 +87,8 @@ class PairChannels {
           w.wait(drained(out.peer, w.rank()), world::until_reached(room_for(out, plan)));
     }
     to_peer.is_to_and_fro = plan.returns();
-    const Place line = line_of(w.rank(), out.peer, to_peer.filled);
-    const Place from{Region::input, w.rank(), out.at()};
+    const Address line = line_of(w.rank(), out.peer, to_peer.filled);
+    const Address from{Region::input, w.rank(), out.at()};
     if (out.is_announced) {
       w.expose(line + payload_offset, from);
       w.order_callers_stores();
@@ -104,7 +104,7 @@ class PairChannels {
   template <world::SingleCopyWorld W>
   void drain(W& w, PairStream& in, const PairPlan& plan) {
     Channel& from_peer = channel(in.peer);
-    const Place line = line_of(in.peer, w.rank(), from_peer.drained);
+    const Address line = line_of(in.peer, w.rank(), from_peer.drained);
     in.is_announced = is_marked(w.wait(line, world::until_reached(from_peer.drained + one)));
     if (in.moved == 0) expect(in, w.load(line + size_offset));
     const std::size_t bytes = in.next_bytes(plan);
@@ -133,7 +133,7 @@ class PairChannels {
   bool was_in_vain(W& w, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
     if (!std::exchange(to_peer.is_announced, false)) return false;
-    const Place drained_flag = drained(out.peer, w.rank());
+    const Address drained_flag = drained(out.peer, w.rank());
     const world::Sequence seen = w.wait(drained_flag, world::until_reached(to_peer.filled));
     if (!is_marked(seen)) return false;
     const auto answer = static_cast<Answer>(w.load(drained_flag + answer_offset));
@@ -148,7 +148,7 @@ class PairChannels {
     if (!std::exchange(from_peer.is_being_written, false)) {
       return std::exchange(from_peer.is_missing, false);
     }
-    const Place line = line_of(peer, w.rank(), from_peer.drained);
+    const Address line = line_of(peer, w.rank(), from_peer.drained);
     const world::Sequence seen = w.wait(line, world::until_reached(from_peer.drained + one));
     w.store(drained(w.rank(), peer), from_peer.drained += one);
     return is_marked(seen);
@@ -220,14 +220,14 @@ class PairChannels {
   // What is in a cell, or announced there. Whether it is there now.
   template <world::SingleCopyWorld W>
   bool take(W& w, const PairStream& in, std::size_t bytes, const PairPlan& plan) {
-    const Place to{Region::output, w.rank(), in.at()};
+    const Address to{Region::output, w.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
     if (!in.is_announced) {
       copy_out(w, to, place_of(in, in.peer, w.rank(), from_peer.drained, plan), bytes, plan.passing,
                plan.results);
       return true;
     }
-    const Place flag = drained(w.rank(), in.peer);
+    const Address flag = drained(w.rank(), in.peer);
     if (plan.has_written(bytes)) {
       w.expose(flag + payload_offset, to);
       w.order_callers_stores();
@@ -243,10 +243,10 @@ class PairChannels {
 
   // What the peer has announced. Whether that went well.
   template <world::SingleCopyWorld W>
-  bool read(W& w, const PairStream& in, Place to, std::size_t bytes) {
+  bool read(W& w, const PairStream& in, Address to, std::size_t bytes) {
     bool came = false;
     departures_.copying(w, in.peer, [&] {
-      const Place line = line_of(in.peer, w.rank(), channel(in.peer).drained);
+      const Address line = line_of(in.peer, w.rank(), channel(in.peer).drained);
       came = w.pull(to, line + payload_offset, 0, bytes) == path::fine;
     });
     return came;
@@ -258,10 +258,10 @@ class PairChannels {
     Channel& to_peer = channel(out.peer);
     bool went = false;
     departures_.copying(w, out.peer, [&] {
-      const Place to = drained(out.peer, w.rank()) + payload_offset;
+      const Address to = drained(out.peer, w.rank()) + payload_offset;
       went = w.push(to, 0, {Region::input, w.rank(), out.at()}, out.block.bytes) == path::fine;
     });
-    const Place line = line_of(w.rank(), out.peer, to_peer.filled);
+    const Address line = line_of(w.rank(), out.peer, to_peer.filled);
     w.store(line, flag(to_peer.filled += one, !went));
     return went;
   }
@@ -271,20 +271,20 @@ class PairChannels {
   static constexpr std::size_t answer_offset = flag_bytes;
 
   // What `owner` keeps for a peer.
-  Place line_of(int owner, int peer, world::Sequence number) const {
+  Address line_of(int owner, int peer, world::Sequence number) const {
     const auto line = static_cast<std::size_t>(peer) * lines_ + number / one % lines_;
     return {Region::shared, owner, lines_offset_ + line * apart_bytes};
   }
-  Place cell_of(int owner, int peer, world::Sequence tile) const {
+  Address cell_of(int owner, int peer, world::Sequence tile) const {
     const auto cell = static_cast<std::size_t>(peer) * cells_ + tile % cells_;
     return {Region::shared, owner, cells_offset_ + cell * cell_stride_};
   }
-  Place drained(int owner, int peer) const {
+  Address drained(int owner, int peer) const {
     return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};
   }
   // Where the next tile of a stream lies, of which `number` counts all from writer to reader.
-  Place place_of(const PairStream& way, int writer, int reader, world::Sequence number,
-                 const PairPlan& plan) {
+  Address place_of(const PairStream& way, int writer, int reader, world::Sequence number,
+                   const PairPlan& plan) {
     if (fits_behind_flag(way.next_bytes(plan))) {
       return line_of(writer, reader, number) + payload_offset;
     }
@@ -297,7 +297,7 @@ class PairChannels {
   world::Sequence cells_;
   world::Sequence lines_;
   std::size_t cell_stride_;
-  Carver carver_;
+  SharedLayout carver_;
   Departures departures_;
   std::size_t drained_offset_;
   std::size_t lines_offset_;

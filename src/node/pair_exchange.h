@@ -162,7 +162,7 @@ class PairExchange {
   void fill_what_has_room(W& w, PairTurn& turn, const Plan& plan) {
     while (fills_next(turn, plan) && channels_.has_room(turn, plan)) channels_.fill(w, turn, plan);
   }
-  world::Awaited next_of(const PairTurn& turn, int rank, const Plan& plan) {
+  world::AwaitedFlag next_of(const PairTurn& turn, int rank, const Plan& plan) {
     return fills_next(turn, plan) ? channels_.room(turn.out, rank, plan)
                                   : channels_.tile(turn.in, rank);
   }
@@ -197,7 +197,7 @@ class PairExchange {
   // Whom this rank goes on with, and what it waits for of each. Empty between calls, unless
   // somebody was lost in the middle of one; then nothing is exchanged any more.
   std::vector<PairTurn*> moving_;
-  std::vector<world::Awaited> awaited_;
+  std::vector<world::AwaitedFlag> awaited_;
 };
 
 }  // namespace huddle::node

@@ -64,7 +64,7 @@ class ExchangeReduce {
       const Part here = common(round.part(), mine);
       if (here.bytes() == 0) return;
       const auto contribution = [&](int rank) {
-        if (rank == w.rank()) return Place{Region::input, rank, here.begin};
+        if (rank == w.rank()) return Address{Region::input, rank, here.begin};
         return shown(w, rank, round) + at_in_slot(here.begin, round, part_of(rank));
       };
       fold_ranks(w, output(w, here.begin - mine.begin), spare(w), association_, contribution,
@@ -136,18 +136,18 @@ class ExchangeReduce {
   }
 
   std::size_t slots_at() const { return lines_ * apart_bytes; }
-  Place line_of(int owner, world::Sequence number) const {
+  Address line_of(int owner, world::Sequence number) const {
     return {Region::shared, owner, (number & (lines_ - 1)) * apart_bytes};
   }
   // Two ranks may turn by turn show what they have in each other's slots, which they have just
   // read.
-  Place data_of(int shower, const Round& round) const {
+  Address data_of(int shower, const Round& round) const {
     if (round.is_in_line()) return line_of(shower, round.number) + payload_offset;
     const int holder = holder_of(round.lines, shower, 1 - shower, round.number, slots);
     return {Region::shared, holder, slots_at() + round.number % slots * slot_stride_};
   }
   template <world::World W>
-  static Place output(const W& w, std::size_t offset) {
+  static Address output(const W& w, std::size_t offset) {
     return {Region::output, w.rank(), offset};
   }
   template <world::World W>
@@ -175,12 +175,12 @@ class ExchangeReduce {
   template <world::World W>
   auto contributions(W& w, const Round& round) const {
     return [this, &w, &round](int rank) {
-      if (rank == w.rank()) return Place{Region::input, rank, round.offset};
+      if (rank == w.rank()) return Address{Region::input, rank, round.offset};
       return shown(w, rank, round);
     };
   }
   template <world::World W>
-  Place shown(W& w, int rank, const Round& round) const {
+  Address shown(W& w, int rank, const Round& round) const {
     w.wait(line_of(rank, round.number), world::until_reached(round.number));
     return data_of(rank, round);
   }

@@ -58,27 +58,27 @@ class SlicedReduce {
   template <world::World W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
-    run(w, count, {reduction, plan, {Aim::Kind::to_one, root}});
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::to_one, root}});
   }
   template <world::World W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, count, {reduction, plan, {Aim::Kind::to_all}});
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::to_all}});
   }
   // Blocks are counted in elements. pre: the output is not the input.
   template <world::World W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
     run(w, blocks.largest(w.ranks()) * ranks(),
-        {reduction, plan, {Aim::Kind::to_each, 0, &blocks}});
+        {reduction, plan, {ReductionTarget::Kind::to_each, 0, &blocks}});
   }
   // Both: pre: results are returned, by the plan.
   template <world::World W>
   void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, count, {reduction, plan, {Aim::Kind::inclusive}});
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::inclusive}});
   }
   template <world::World W>
   void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, count, {reduction, plan, {Aim::Kind::exclusive}});
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::exclusive}});
   }
 
  private:
@@ -89,7 +89,7 @@ class SlicedReduce {
   struct Job {
     const memory::Reduction& reduction;
     const Plan& plan;
-    Aim aim;
+    ReductionTarget aim;
   };
 
   // One chunk of one call, in bytes.
@@ -159,9 +159,9 @@ class SlicedReduce {
 
   // What a rank contributes to a block that this one joins, `at` bytes into its slice.
   template <world::World W>
-  Place contribution(W& w, int rank, const Part& part, std::size_t at) const {
+  Address contribution(W& w, int rank, const Part& part, std::size_t at) const {
     const int mine = w.rank();
-    if (rank == mine) return Place{Region::input, mine, part.in_input(mine)} + at;
+    if (rank == mine) return Address{Region::input, mine, part.in_input(mine)} + at;
     shown_.wait_for(w, rank, part.number + 1);
     return shown(rank, mine, part) + at;
   }
@@ -169,8 +169,8 @@ class SlicedReduce {
   template <world::World W>
   void join_all(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
     const Spare spare = spare_of(w.rank(), slice_bytes_);
-    const Place target = join_target(w.rank(), part, job, spare);
-    const Place block = target == spare.total ? target : target + at;
+    const Address target = join_target(w.rank(), part, job, spare);
+    const Address block = target == spare.total ? target : target + at;
     fold_ranks(
         w, block, spare, association_, [&](int rank) { return contribution(w, rank, part, at); },
         how);
@@ -194,19 +194,19 @@ class SlicedReduce {
   // A result that returns is joined where its first reader's contribution lies, in lines that have
   // just come here. Not so in one place: lines that all others have read would be taken back one by
   // one while they are joined.
-  Place join_target(int mine, const Part& part, const Job& job, const Spare& spare) const {
+  Address join_target(int mine, const Part& part, const Job& job, const Spare& spare) const {
     const int reader = job.aim.first_reader(mine, static_cast<int>(ranks()));
     if (job.plan.results == Results::returned && reader != mine) return shown(reader, mine, part);
-    return job.aim.wants(mine, mine) ? Place{Region::output, mine, part.in_output(mine)}
+    return job.aim.wants(mine, mine) ? Address{Region::output, mine, part.in_output(mine)}
                                      : spare.total;
   }
 
   // A block that this rank has joined, `at` bytes into its slice, to wherever it is wanted as well.
   template <world::World W>
-  void hand_out(W& w, Place block, const Part& part, std::size_t at, std::size_t bytes,
+  void hand_out(W& w, Address block, const Part& part, std::size_t at, std::size_t bytes,
                 const Job& job) {
     const int mine = w.rank();
-    const auto also = [&](Place to, memory::CopyKernel kernel) {
+    const auto also = [&](Address to, memory::CopyKernel kernel) {
       if (to != block) w.copy(to, block, bytes, kernel);
     };
     for (int step = 1; step < w.ranks(); ++step) {
@@ -223,14 +223,14 @@ class SlicedReduce {
   template <world::World W>
   void join_prefixes(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
     const Spare spare = spare_of(w.rank(), slice_bytes_);
-    Place before = contribution(w, 0, part, at);
+    Address before = contribution(w, 0, part, at);
     if (job.aim.wants(0, w.rank())) before = put(w, prefix(w, 0, part, at), before, how);
-    Place total = spare.total;
-    Place next = spare.block;
+    Address total = spare.total;
+    Address next = spare.block;
     for (int rank = 1; rank < w.ranks(); ++rank) {
-      const Place to = prefix(w, rank, part, at);
-      const Place given = contribution(w, rank, part, at);
-      if (job.aim.kind == Aim::Kind::inclusive) {
+      const Address to = prefix(w, rank, part, at);
+      const Address given = contribution(w, rank, part, at);
+      if (job.aim.kind == ReductionTarget::Kind::inclusive) {
         w.reduce(to, before, given, how.count, how.reduction);
         before = to;
         continue;
@@ -243,14 +243,14 @@ class SlicedReduce {
     }
   }
   template <world::World W>
-  static Place put(W& w, Place to, Place from, const Join& how) {
+  static Address put(W& w, Address to, Address from, const Join& how) {
     if (to != from) w.copy(to, from, how.bytes(), memory::CopyKernel::plain);
     return to;
   }
   template <world::World W>
-  Place prefix(const W& w, int reader, const Part& part, std::size_t at) const {
+  Address prefix(const W& w, int reader, const Part& part, std::size_t at) const {
     const int mine = w.rank();
-    if (reader == mine) return Place{Region::output, mine, part.in_output(mine)} + at;
+    if (reader == mine) return Address{Region::output, mine, part.in_output(mine)} + at;
     return shown(reader, mine, part) + at;
   }
 
@@ -269,13 +269,13 @@ class SlicedReduce {
 
   std::size_t ranks() const { return others_ + 1; }
   // What `owner` shows to the rank that joins this slice: never its own.
-  Place shown(int owner, int slice, const Part& part) const {
+  Address shown(int owner, int slice, const Part& part) const {
     const auto number = static_cast<std::size_t>(slice < owner ? slice : slice - 1);
     const std::size_t set = set_of(part);
     return {Region::shared, owner, shown_offset_ + (set * others_ + number) * slice_bytes_};
   }
   // Where `reader` finds this slice when it is joined.
-  Place result(int slice, int reader, const Part& part, const Plan& plan) const {
+  Address result(int slice, int reader, const Part& part, const Plan& plan) const {
     if (plan.results == Results::returned) return shown(reader, slice, part);
     return {Region::shared, slice, results_offset_ + set_of(part) * slice_bytes_};
   }
@@ -287,7 +287,7 @@ class SlicedReduce {
   std::size_t others_;
   std::size_t slice_bytes_;
   world::Sequence sets_;
-  Carver carver_;
+  SharedLayout carver_;
   Counters shown_;
   Counters joined_;
   Counters fetched_;

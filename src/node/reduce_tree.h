@@ -64,7 +64,7 @@ class TreeReduce {
               [&](std::size_t from, std::size_t now) {
                 const Join join{now, reduction};
                 const std::size_t offset = from * reduction.element_bytes;
-                const Place to = {Region::output, w.rank(), offset};
+                const Address to = {Region::output, w.rank(), offset};
                 contribute(w, offset, join);
                 finish(w, to, join, plan.top);
                 // All have given theirs in this round, after they were done with the one before.
@@ -78,12 +78,12 @@ class TreeReduce {
 
   // The first rank of a block leads it. In `shown` it has what the block came to, everybody else
   // its own contribution; in `results` leaders, or the top rank alone, have what all came to.
-  Place slot_of(int owner, std::size_t queue_offset) const {
+  Address slot_of(int owner, std::size_t queue_offset) const {
     return {Region::shared, owner, queue_offset + round_ % slots_ * slot_stride_};
   }
   // The payload of a slot, once it is there.
   template <world::World W>
-  Place arrived(W& w, Place slot, std::size_t bytes) const {
+  Address arrived(W& w, Address slot, std::size_t bytes) const {
     w.wait(slot, world::until_reached(round_));
     return slot + payload_at(bytes);
   }
@@ -100,11 +100,11 @@ class TreeReduce {
   void contribute(W& w, std::size_t offset, const Join& join) {
     // Whoever read this slot last has to be through with it.
     done_guard_.wait_for_others(w, round_ - slots_);
-    const Place mine = slot_of(w.rank(), shown_offset_);
+    const Address mine = slot_of(w.rank(), shown_offset_);
     const int last =
         leads(w.rank()) ? association_.first(association_.block_of(w.rank()) + 1) : w.rank() + 1;
     const auto contribution = [&](int rank) {
-      if (rank == w.rank()) return Place{Region::input, rank, offset};
+      if (rank == w.rank()) return Address{Region::input, rank, offset};
       return arrived(w, slot_of(rank, shown_offset_), join.bytes());
     };
     fold_row(w, mine + payload_at(join.bytes()), {Region::scratch, w.rank(), 0}, w.rank(), last,
@@ -113,7 +113,7 @@ class TreeReduce {
   }
 
   template <world::World W>
-  void join_blocks(W& w, Place to, const Join& join) {
+  void join_blocks(W& w, Address to, const Join& join) {
     const auto block_result = [&](int block) {
       return arrived(w, slot_of(association_.first(block), shown_offset_), join.bytes());
     };
@@ -121,7 +121,7 @@ class TreeReduce {
   }
 
   template <world::World W>
-  void finish(W& w, Place to, const Join& join, Top top) {
+  void finish(W& w, Address to, const Join& join, Top top) {
     switch (top) {
       case Top::first_rank:
         return share_result(w, to, join, top_rank);
@@ -135,8 +135,8 @@ class TreeReduce {
 
   // From the rank that joins for this one, and perhaps for this one alone.
   template <world::World W>
-  void share_result(W& w, Place to, const Join& join, int joiner) {
-    const Place result = slot_of(joiner, results_offset_);
+  void share_result(W& w, Address to, const Join& join, int joiner) {
+    const Address result = slot_of(joiner, results_offset_);
     if (w.rank() == joiner) {
       join_blocks(w, result + payload_at(join.bytes()), join);
     }
@@ -156,7 +156,7 @@ class TreeReduce {
   Association association_;
   std::size_t slot_stride_;
   world::Sequence slots_;
-  Carver carver_;
+  SharedLayout carver_;
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t shown_offset_;

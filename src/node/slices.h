@@ -15,7 +15,7 @@
 namespace huddle::node {
 
 // Who gets what of a reduction.
-struct Aim {
+struct ReductionTarget {
   enum class Kind : std::uint8_t {
     to_all,     // everybody all of it
     to_one,     // one rank all of it

@@ -67,14 +67,14 @@ class SlotExchange {
   template <world::World W>
   void alltoall(W& w, std::size_t bytes, bool in_place, const Plan& plan) {
     const std::size_t all = bytes * static_cast<std::size_t>(w.ranks());
-    const Place mine = slot_of(w.rank(), ++first_, plan);
+    const Address mine = slot_of(w.rank(), ++first_, plan);
     const Blocks blocks = Blocks::even(bytes);
     const Block own = blocks.of(w.rank());
     show_all_but(w, own, mine, all, plan);
     w.store(mine, first_);
     if (!in_place) move_own(w, own, own, plan.results);
     for (const int owner : visits(plan.order)) {
-      const Place slot = slot_of(owner, first_, plan);
+      const Address slot = slot_of(owner, first_, plan);
       w.wait(slot, world::until_reached(first_));
       const std::size_t left_out = shows_own(all) || w.rank() < owner ? 0 : bytes;
       const auto own_at = static_cast<std::size_t>(own.offset) - left_out;
@@ -102,12 +102,12 @@ class SlotExchange {
 
   // Two ranks may turn by turn show what they have in each other's slots, which they have just
   // read.
-  Place slot_of(int shower, world::Sequence number, const Plan& plan) const {
+  Address slot_of(int shower, world::Sequence number, const Plan& plan) const {
     const int holder = holder_of(plan.passing.lines, shower, 1 - shower, number, slots);
     return {Region::shared, holder, number % slots * slot_stride_};
   }
   template <world::World W>
-  static Place output(const W& w, std::ptrdiff_t offset) {
+  static Address output(const W& w, std::ptrdiff_t offset) {
     return {Region::output, w.rank(), static_cast<std::size_t>(offset)};
   }
   const std::vector<int>& visits(Order order) const {
@@ -116,7 +116,7 @@ class SlotExchange {
 
   template <world::World W>
   void show(W& w, const Round& round, const Block& own, const Plan& plan) {
-    const Place mine = slot_of(w.rank(), round.number, plan);
+    const Address mine = slot_of(w.rank(), round.number, plan);
     const std::size_t bytes = round.bytes_of(own);
     if (bytes > 0) {
       w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes,
@@ -129,7 +129,8 @@ class SlotExchange {
   // and the rest moves up: two ranks then use the same lines of a slot.
   static bool shows_own(std::size_t all) { return fits_behind_flag(all); }
   template <world::World W>
-  static void show_all_but(W& w, const Block& own, Place mine, std::size_t all, const Plan& plan) {
+  static void show_all_but(W& w, const Block& own, Address mine, std::size_t all,
+                           const Plan& plan) {
     const auto show_part = [&](std::size_t at, std::size_t begin, std::size_t end) {
       if (begin == end) return;
       w.copy(mine + payload_at(all) + at, {Region::input, w.rank(), begin}, end - begin,
@@ -145,7 +146,7 @@ class SlotExchange {
   template <world::World W>
   void take(W& w, const Round& round, const Blocks& blocks, const Plan& plan) {
     for (const int owner : visits(plan.order)) {
-      const Place slot = slot_of(owner, round.number, plan);
+      const Address slot = slot_of(owner, round.number, plan);
       w.wait(slot, world::until_reached(round.number));
       const Block block = blocks.of(owner);
       const std::size_t bytes = round.bytes_of(block);

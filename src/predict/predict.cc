@@ -18,10 +18,10 @@ namespace huddle::predict {
 namespace {
 
 using node::Blocks;
+using predict::model::ModelWorld;
 using select::Call;
 using select::Operation;
 using world::Region;
-using world::model::ModelWorld;
 
 // A rank's call, and how much it has and wants.
 struct Made {
@@ -99,14 +99,14 @@ int calls_before(const select::Request& request, int ranks, std::size_t slots) {
 
 }  // namespace
 
-world::model::Outcome predict(const Question& question, const select::Plan& plan) {
-  const int ranks = question.seats.ranks();
-  const node::Association association(question.seats);
+predict::model::Outcome predict(const Question& question, const select::Plan& plan) {
+  const int ranks = question.locality.ranks();
+  const node::Association association(question.locality);
   const memory::Reduction reduction{nullptr, nullptr, question.request.element_bytes, true};
   const int before = calls_before(question.request, ranks,
                                   static_cast<std::size_t>(question.provision.inline_bcast.slots));
-  world::model::Job job;
-  job.pus = question.seats.pus;
+  predict::model::Job job;
+  job.pus = question.locality.pus;
   job.reachable = question.request.mapped;
   job.traced = question.traced;
   job.body = [&](ModelWorld& w) {
@@ -114,7 +114,8 @@ world::model::Outcome predict(const Question& question, const select::Plan& plan
     std::visit(
         [&](const auto& of_plan) {
           auto protocol = select::protocol_for(
-              of_plan, select::Setting{question.seats, question.provision, association, w.rank()});
+              of_plan,
+              select::Setting{question.locality, question.provision, association, w.rank()});
           for (int call = 0; call <= before; ++call) {
             w.caller_wrote({Region::input, w.rank(), 0}, of_rank.input_bytes);
             w.caller_read({Region::output, w.rank(), 0}, of_rank.output_bytes);
@@ -124,10 +125,10 @@ world::model::Outcome predict(const Question& question, const select::Plan& plan
         },
         plan);
   };
-  return world::model::run(job, question.model);
+  return predict::model::run(job, question.model);
 }
 
-std::string trace_json(const world::model::Outcome& outcome) {
+std::string trace_json(const predict::model::Outcome& outcome) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   for (std::size_t rank = 0; rank < outcome.ns.size(); ++rank) {
     fmt::format_to(std::back_inserter(text),
@@ -135,8 +136,8 @@ std::string trace_json(const world::model::Outcome& outcome) {
                    "\"args\":{{\"name\":\"rank {}\"}}}}",
                    rank == 0 ? "" : ",", rank, rank);
   }
-  for (const world::model::Span& span : outcome.spans) {
-    const bool is_copy = span.kind == world::model::Span::Kind::copy;
+  for (const predict::model::Span& span : outcome.spans) {
+    const bool is_copy = span.kind == predict::model::Span::Kind::copy;
     fmt::format_to(std::back_inserter(text),
                    ",\n{{\"ph\":\"X\",\"name\":\"{}\",\"pid\":0,\"tid\":{},\"ts\":{:.4f},"
                    "\"dur\":{:.4f},\"args\":{{\"{}\":{}}}}}",

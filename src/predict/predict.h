@@ -8,17 +8,17 @@
 #include <string>
 
 #include "machine/cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
+#include "predict/model/model_world.h"
 #include "select/candidate.h"
 #include "select/operation.h"
 #include "select/provision.h"
-#include "world/model/model_world.h"
 
 namespace huddle::predict {
 
 struct Question {
   select::Request request;
-  const node::Seats& seats;
+  const node::RankLocality& locality;
   const select::Provision& provision;
   const machine::CostModel& model;
   bool traced = false;
@@ -27,9 +27,9 @@ struct Question {
 // From the moment when all call until each is through, after calls that have filled the caches and
 // the protocol's queues. The first rank is the root. pre: two ranks or more, each with a processor
 // of its own; the plan is one of the request's candidates.
-world::model::Outcome predict(const Question& question, const select::Plan& plan);
+predict::model::Outcome predict(const Question& question, const select::Plan& plan);
 
 // What Perfetto and chrome://tracing open: a lane for each rank.
-std::string trace_json(const world::model::Outcome& outcome);
+std::string trace_json(const predict::model::Outcome& outcome);
 
 }  // namespace huddle::predict

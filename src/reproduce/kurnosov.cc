@@ -89,7 +89,7 @@ double design_ns(const Machine& machine, const Design& design, std::size_t messa
   constexpr int root = 0;
   const int far = prices.farthest_from(root);
   const int others = prices.ranks() - 2;
-  const node::Tree tree = node::tree(design.notices, seated.seats, root);
+  const node::Tree tree = node::tree(design.notices, seated.locality, root);
   const std::vector<int> readers = prices.others_than(root);
   const std::size_t queue = design.fragment * design.buffers * design.sets;
 
@@ -128,7 +128,7 @@ OfMachine by(const Design& ours, const Design& other) {
 // The same of huddle's own protocol, which has a set and its tree as well, unless data follow.
 double simulated_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
-  select::Provision provision = select::provision(seated.seats, select::usual_queue_bytes);
+  select::Provision provision = select::provision(seated.locality, select::usual_queue_bytes);
   const auto cells = [](std::size_t bytes) { return static_cast<int>(bytes / page); };
   provision.pipelined_bcast = {{design.notices},
                                page,
@@ -149,7 +149,7 @@ OfMachine simulated(const Design& ours, const Design& other) {
 // By huddle's own price of a pipeline.
 double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                    std::size_t fragment) {
-  return select::pipelined_bcast_ns(seated.prices, node::tree(shape, seated.seats, 0), queue,
+  return select::pipelined_bcast_ns(seated.prices, node::tree(shape, seated.locality, 0), queue,
                                     priced_message, fragment, memory::CopyKernel::plain);
 }
 

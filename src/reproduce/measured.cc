@@ -27,7 +27,7 @@ constexpr std::array buffers = {1, 2, 4};
 
 bench::Comparison few_buffers(const machine::Topology& topology, const std::vector<int>& pus) {
   const std::vector<int> of_ranks = {pus[0], pus[1]};
-  const node::Seats seats = node::seats(topology, of_ranks);
+  const node::RankLocality locality = node::locality(topology, of_ranks);
   bench::Comparison comparison{.name = "broadcast of 512K through few buffers",
                                .binding = {ranks, of_ranks},
                                .bytes = message,
@@ -39,7 +39,7 @@ bench::Comparison few_buffers(const machine::Topology& topology, const std::vect
     comparison.entries.push_back(
         {.name = counted(count, "buffer"),
          .implementation = std::make_unique<bench::ProtocolBcast<PipelinedBcast>>(
-             seats, comparison.binding.crowded(), parameters,
+             locality, comparison.binding.crowded(), parameters,
              PipelinedBcast::Plan{0, fragment_cells, memory::CopyKernel::plain}),
          .calls = 1,
          .stretches = bench::Scale{}.single_calls(message)});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "machine/cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "predict/predict.h"
 #include "select/prices.h"
 
@@ -18,22 +18,22 @@ struct Seated {
   // The machine has to outlive it.
   Seated(const machine::Machine& machine, std::vector<int> pus)
       : model(machine),
-        seats(node::seats(machine.topology, std::move(pus))),
-        prices(model, seats) {}
+        locality(node::locality(machine.topology, std::move(pus))),
+        prices(model, locality) {}
   // One on every processor.
   explicit Seated(const machine::Machine& machine) : Seated(machine, machine.topology.pus.cpus()) {}
-  // Prices refer to the seats that they were made with.
+  // Prices refer to the locality that they were made with.
   Seated(const Seated&) = delete;
   Seated& operator=(const Seated&) = delete;
 
   // What a call takes in the modelled world by a plan of this provision.
   double simulated_ns(const select::Request& request, const select::Provision& provision,
                       const select::Plan& plan) const {
-    return predict::predict({request, seats, provision, model}, plan).all_ns();
+    return predict::predict({request, locality, provision, model}, plan).all_ns();
   }
 
   machine::CostModel model;
-  node::Seats seats;
+  node::RankLocality locality;
   select::Prices prices;
 };
 

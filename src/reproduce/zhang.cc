@@ -36,13 +36,13 @@ constexpr Barrier three_levels{{Shape::Kind::levels, 1}, Release::same_line};
 
 double barrier_ns(const Machine& machine, const Barrier& barrier) {
   const Seated seated(machine);
-  return select::tree_barrier_ns(seated.prices, node::tree(barrier.shape, seated.seats, 0),
+  return select::tree_barrier_ns(seated.prices, node::tree(barrier.shape, seated.locality, 0),
                                  {1, barrier.release});
 }
 
 double simulated_barrier_ns(const Machine& machine, const Barrier& barrier) {
   const Seated seated(machine);
-  return seated.simulated_ns({}, select::provision(seated.seats, select::usual_queue_bytes),
+  return seated.simulated_ns({}, select::provision(seated.locality, select::usual_queue_bytes),
                              select::TreeBarrierPlan{barrier.shape, {1, barrier.release}});
 }
 
@@ -71,11 +71,11 @@ constexpr Reading all_at_once{16, false};
 constexpr Reading four_at_once{4, false};
 constexpr Reading four_and_placed{4, true};
 
-// Calls ns_of(seats, layout, segment bytes), and returns the least: with the segments that are best
-// for it, up to half a megabyte in a turn.
+// Calls ns_of(locality, layout, segment bytes), and returns the least: with the segments that are
+// best for it, up to half a megabyte in a turn.
 template <class NsOf>
 double with_best_segments(const Seated& seated, const Reading& reading, const NsOf& ns_of) {
-  node::Seats memories = seated.seats;
+  node::RankLocality memories = seated.locality;
   if (!reading.is_spread) memories.memory_of.assign(memories.memory_of.size(), 0);
   double best_ns = 0;
   for (std::size_t segment = node::page_bytes;; segment *= 2) {
@@ -91,7 +91,7 @@ double bcast_ns(const Machine& machine, const Reading& reading, std::size_t byte
   const Seated seated(machine);
   return with_best_segments(
       seated, reading,
-      [&](const node::Seats&, const node::SegmentedBcast& layout, std::size_t segment) {
+      [&](const node::RankLocality&, const node::SegmentedBcast& layout, std::size_t segment) {
         return select::segmented_bcast_ns(seated.prices, layout, reading.at_once, bytes,
                                           {segment, memory::CopyKernel::plain});
       });
@@ -99,10 +99,10 @@ double bcast_ns(const Machine& machine, const Reading& reading, std::size_t byte
 
 double simulated_bcast_ns(const Machine& machine, const Reading& reading, std::size_t bytes) {
   const Seated seated(machine);
-  select::Provision provision = select::provision(seated.seats, select::usual_queue_bytes);
+  select::Provision provision = select::provision(seated.locality, select::usual_queue_bytes);
   return with_best_segments(
       seated, reading,
-      [&](const node::Seats& memories, const node::SegmentedBcast&, std::size_t segment) {
+      [&](const node::RankLocality& memories, const node::SegmentedBcast&, std::size_t segment) {
         provision.segmented_bcast = {reading.at_once, segment};
         const predict::Question question{{.operation = select::Operation::bcast, .bytes = bytes},
                                          memories,
@@ -154,21 +154,23 @@ OfMachine tiled(std::size_t bytes) {
 // What huddle would take for an all-to-all of four ranks that sit so.
 double four_ranks_ns(const Machine& machine, const std::vector<int>& pus, std::size_t bytes) {
   const Seated seated(machine, pus);
-  const auto provision = select::provision(seated.seats, seated.model, select::usual_queue_bytes);
+  const auto provision =
+      select::provision(seated.locality, seated.model, select::usual_queue_bytes);
   const select::Request request =
       select::request_of(select::Operation::alltoall, bytes, static_cast<int>(pus.size()));
-  return select::choose(request, seated.seats, seated.model, provision)->usual.ns;
+  return select::choose(request, seated.locality, seated.model, provision)->usual.ns;
 }
 
 double simulated_four_ranks_ns(const Machine& machine, const std::vector<int>& pus,
                                std::size_t bytes) {
   const Seated seated(machine, pus);
-  const auto provision = select::provision(seated.seats, seated.model, select::usual_queue_bytes);
+  const auto provision =
+      select::provision(seated.locality, seated.model, select::usual_queue_bytes);
   const select::Request request =
       select::request_of(select::Operation::alltoall, bytes, static_cast<int>(pus.size()));
   return seated.simulated_ns(
       request, provision,
-      select::choose(request, seated.seats, seated.model, provision)->usual.plan);
+      select::choose(request, seated.locality, seated.model, provision)->usual.plan);
 }
 
 const std::vector<int> on_one_socket = {0, 1, 2, 3};

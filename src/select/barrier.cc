@@ -90,7 +90,7 @@ void add_disseminations(std::vector<Candidate>& list, const Prices& prices, cons
 
 void add_tree_barriers_of(std::vector<Candidate>& list, const Prices& prices,
                           const node::Shape& shape) {
-  const node::Tree tree = node::tree(shape, prices.seats(), 0);
+  const node::Tree tree = node::tree(shape, prices.locality(), 0);
   for (const Release release : releases) {
     for (const int per_line : flags_per_line_choices(tree.degree())) {
       const node::TreeBarrier::Parameters parameters{per_line, release};

@@ -42,7 +42,7 @@ void add_inline(std::vector<Candidate>& list, const Prices& prices, const Provis
   const std::size_t bytes = request.bytes;
   if (bytes > provision.inline_bcast.capacity_bytes) return;
   for (std::size_t shape = 0; shape < provision.shapes.size(); ++shape) {
-    const node::Tree tree = node::tree(provision.shapes[shape], prices.seats(), root);
+    const node::Tree tree = node::tree(provision.shapes[shape], prices.locality(), root);
     list.push_back({InlineBcastPlan{static_cast<int>(shape)}, node::name(provision.shapes[shape]),
                     inline_bcast_ns(prices, tree, provision.inline_bcast.slots, bytes)});
   }
@@ -60,7 +60,7 @@ void add_pipelined(std::vector<Candidate>& list, const Prices& prices, const Pro
   const memory::Passing usual = passing_for(prices, bytes);
   const auto add = [&](std::size_t shape, int cells, const std::optional<memory::Passing>& answer) {
     const node::Shape& tree_shape = provision.shapes[shape];
-    const node::Tree tree = node::tree(tree_shape, prices.seats(), root);
+    const node::Tree tree = node::tree(tree_shape, prices.locality(), root);
     const std::size_t fragment = static_cast<std::size_t>(cells) * parameters.cell_bytes;
     const memory::Passing& passing = answer ? *answer : usual;
     list.push_back(
@@ -85,7 +85,7 @@ void add_segmented(std::vector<Candidate>& list, const Prices& prices, const Pro
   const std::size_t bytes = request.bytes;
   const auto& parameters = provision.segmented_bcast;
   const memory::Passing passing = passing_for(prices, bytes);
-  const node::SegmentedBcast layout(parameters, prices.seats(), root, 0);
+  const node::SegmentedBcast layout(parameters, prices.locality(), root, 0);
   const int readers = std::min(parameters.readers_at_once, prices.ranks() - 1);
   for (std::size_t segment = node::page_bytes; segment <= parameters.segment_bytes; segment *= 2) {
     const node::SegmentedBcast::Plan plan{segment, passing};

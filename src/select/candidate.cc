@@ -97,15 +97,15 @@ double no_less(double ns, double least_ns) {
 
 }  // namespace
 
-std::vector<Candidate> candidates(const Request& request, const node::Seats& seats,
+std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
                                   const machine::CostModel& model, const Provision& provision) {
-  const Prices prices(model, seats);
+  const Prices prices(model, locality);
   std::vector<Candidate> list;
   for (const Algorithm& one : algorithms(request.operation, provision)) {
     one.add(list, prices, provision, request);
   }
   drop_unpriced(list);
-  const double least_ns = memory_ns(request, seats, model);
+  const double least_ns = memory_ns(request, locality, model);
   for (Candidate& one : list) one.ns = no_less(one.ns, least_ns);
   return list;
 }

@@ -18,11 +18,11 @@
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
 #include "node/doubling_exchange.h"
+#include "node/locality.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
-#include "node/seats.h"
 #include "node/slot_exchange.h"
 #include "select/operation.h"
 #include "select/provision.h"
@@ -73,7 +73,7 @@ struct Candidate {
 // Everything that can serve the request, in a fixed order, without what the machine file has too
 // few figures to price, unless nothing has a price. Empty only for elements larger than any slot.
 // pre: two ranks or more.
-std::vector<Candidate> candidates(const Request& request, const node::Seats& seats,
+std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
                                   const machine::CostModel& model, const Provision& provision);
 // The cheapest; the first of several.
 const Candidate& cheapest(const std::vector<Candidate>& candidates);

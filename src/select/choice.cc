@@ -9,9 +9,9 @@
 namespace huddle::select {
 namespace {
 
-std::optional<Candidate> preferred(const Request& request, const node::Seats& seats,
+std::optional<Candidate> preferred(const Request& request, const node::RankLocality& locality,
                                    const machine::CostModel& model, const Provision& provision) {
-  const auto all = candidates(request, seats, model, provision);
+  const auto all = candidates(request, locality, model, provision);
   if (all.empty()) return std::nullopt;
   return chosen(all, provision.forcing.algorithm_for(request));
 }
@@ -24,17 +24,17 @@ bool is_by(std::string_view algorithm, const Candidate& candidate) {
 
 // What runs where buffers are mapped is worth asking for where it is cheaper by more than that
 // takes; or where nothing else does what is forced.
-std::optional<Choice> choose(const Request& request, const node::Seats& seats,
+std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
                              const machine::CostModel& model, const Provision& provision) {
-  const auto usual = preferred(request, seats, model, provision);
+  const auto usual = preferred(request, locality, model, provision);
   if (!usual) return std::nullopt;
   Choice choice{*usual, std::nullopt, 0};
   if (!provision.heap_refusal.empty()) return choice;
   Request where_mapped = request;
   where_mapped.mapped = true;
-  const auto mapped = preferred(where_mapped, seats, model, provision);
+  const auto mapped = preferred(where_mapped, locality, model, provision);
   if (!mapped || !is_direct(mapped->plan)) return choice;
-  choice.asking_ns = Prices(model, seats).meeting_ns();
+  choice.asking_ns = Prices(model, locality).meeting_ns();
   const std::string_view forced = provision.forcing.algorithm_for(request);
   const bool only_mapped = is_by(forced, *mapped) && !is_by(forced, *usual);
   if (only_mapped || mapped->ns + choice.asking_ns < usual->ns) choice.where_mapped = mapped;

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "machine/cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"
 #include "select/provision.h"
@@ -24,7 +24,7 @@ struct Choice {
 
 // Of what is forced where that can serve, else the cheapest. Nothing where nothing can serve the
 // request. pre: two ranks or more; `request.mapped` is false.
-std::optional<Choice> choose(const Request& request, const node::Seats& seats,
+std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
                              const machine::CostModel& model, const Provision& provision);
 
 }  // namespace huddle::select

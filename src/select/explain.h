@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "machine/cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"
 #include "select/provision.h"
@@ -28,8 +28,8 @@ struct Explanation {
   bool is_forcing_unlike = false;
 };
 
-// What a team on these seats would do.
-Explanation explain(const Request& request, const node::Seats& seats,
+// What a team on these locality would do.
+Explanation explain(const Request& request, const node::RankLocality& locality,
                     const machine::CostModel& model, const Provision& provision);
 
 // Of an explanation without candidates.

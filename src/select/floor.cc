@@ -48,9 +48,10 @@ Incoming incoming(const Request& request, double ranks) {
 }
 
 // 0 where ranks share a processor: then nothing is known.
-double farthest_line_ns(int from, const node::Seats& seats, const machine::CostModel& model) {
+double farthest_line_ns(int from, const node::RankLocality& locality,
+                        const machine::CostModel& model) {
   double farthest = 0;
-  for (const int to : seats.pus) {
+  for (const int to : locality.pus) {
     farthest =
         std::max(farthest, std::min(model.line_ns(from, to), model.shared_line_ns(from, to)));
   }
@@ -58,13 +59,13 @@ double farthest_line_ns(int from, const node::Seats& seats, const machine::CostM
 }
 
 // By whatever way is the fastest, from the nearest peer.
-double read_ns(double bytes, const node::Seats& seats, const machine::CostModel& model) {
+double read_ns(double bytes, const node::RankLocality& locality, const machine::CostModel& model) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const machine::PathCurve& path : model.machine().paths) {
     fastest = std::min(fastest, model.path_ns(path.path, bytes, 0));
   }
-  for (const int to : seats.pus) {
-    for (const int from : seats.pus) {
+  for (const int to : locality.pus) {
+    for (const int from : locality.pus) {
       if (from == to) continue;
       for (const auto kind :
            {machine::HandoffKind::read_dirty, machine::HandoffKind::read_abreast}) {
@@ -77,16 +78,17 @@ double read_ns(double bytes, const node::Seats& seats, const machine::CostModel&
 
 }  // namespace
 
-double floor_ns(const Request& request, const node::Seats& seats, const machine::CostModel& model) {
+double floor_ns(const Request& request, const node::RankLocality& locality,
+                const machine::CostModel& model) {
   double line_ns = std::numeric_limits<double>::infinity();
-  for (const int from : seats.pus) {
-    line_ns = std::min(line_ns, farthest_line_ns(from, seats, model));
+  for (const int from : locality.pus) {
+    line_ns = std::min(line_ns, farthest_line_ns(from, locality, model));
   }
-  const Incoming in = incoming(request, seats.ranks());
+  const Incoming in = incoming(request, locality.ranks());
   if (in.blocks * in.bytes <= 0) return line_ns;
   // Small blocks are better read at once, and what outgrows a cache is better read in blocks.
-  return std::max(line_ns, std::min(in.blocks * read_ns(in.bytes, seats, model),
-                                    read_ns(in.blocks * in.bytes, seats, model)));
+  return std::max(line_ns, std::min(in.blocks * read_ns(in.bytes, locality, model),
+                                    read_ns(in.blocks * in.bytes, locality, model)));
 }
 
 namespace {
@@ -105,7 +107,7 @@ std::string_view level_of(const machine::Topology& topology, const machine::CpuS
 
 // A copy reads what it copies, and reads and writes back what it replaces: three streams, which all
 // of a node's cores together carry at the pace of their copies.
-double memory_ns(const Request& request, const node::Seats& seats,
+double memory_ns(const Request& request, const node::RankLocality& locality,
                  const machine::CostModel& model) {
   if (is_known_to_pairs_only(request.operation)) return 0;
   struct Share {
@@ -114,9 +116,9 @@ double memory_ns(const Request& request, const node::Seats& seats,
   };
   const machine::Topology& topology = model.machine().topology;
   std::map<const machine::NumaNode*, Share> shares;
-  for (int rank = 0; rank < seats.ranks(); ++rank) {
-    const OwnData data = own_data(request, rank == 0, seats.ranks());
-    Share& share = shares[home_node(topology, seats.pus[static_cast<std::size_t>(rank)])];
+  for (int rank = 0; rank < locality.ranks(); ++rank) {
+    const OwnData data = own_data(request, rank == 0, locality.ranks());
+    Share& share = shares[home_node(topology, locality.pus[static_cast<std::size_t>(rank)])];
     share.copied_bytes += (data.in_bytes + 2 * data.out_bytes) / 3;
     ++share.ranks;
   }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "machine/cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/operation.h"
 
 namespace huddle::select {
@@ -13,10 +13,12 @@ namespace huddle::select {
 // The longer of two: a line's way from the best placed rank to the one farthest from it, since
 // somebody has to hear from everybody or to tell all; and reading the bytes that one rank has to
 // take in at least, from the nearest peer.
-double floor_ns(const Request& request, const node::Seats& seats, const machine::CostModel& model);
+double floor_ns(const Request& request, const node::RankLocality& locality,
+                const machine::CostModel& model);
 
 // What the memory of the busiest node takes for what its ranks hand in and want, all together, at
 // the pace of the caches where those hold it. 0 where only pairs know how much that is.
-double memory_ns(const Request& request, const node::Seats& seats, const machine::CostModel& model);
+double memory_ns(const Request& request, const node::RankLocality& locality,
+                 const machine::CostModel& model);
 
 }  // namespace huddle::select

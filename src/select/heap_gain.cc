@@ -9,7 +9,7 @@
 
 #include "machine/cost.h"
 #include "machine/heap_cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"
 #include "select/provision.h"
@@ -25,18 +25,18 @@ constexpr std::array<std::size_t, 2> large_bytes = {std::size_t{512} << 10, std:
 }  // namespace
 
 double heap_gain(const machine::Machine& machine) {
-  const node::Seats seats =
-      node::seats(machine.topology, machine::first_pu_of_cores(machine.topology));
-  if (seats.ranks() < 2) return 1;
+  const node::RankLocality locality =
+      node::locality(machine.topology, machine::first_pu_of_cores(machine.topology));
+  if (locality.ranks() < 2) return 1;
   const machine::CostModel model(machine);
-  Provision provided = provision(seats, model, usual_queue_bytes);
+  Provision provided = provision(locality, model, usual_queue_bytes);
   provided.heap_refusal.clear();
   double logarithms = 0;
   for (const Operation operation : large_operations) {
     for (const std::size_t bytes : large_bytes) {
       const auto best_ns = [&](bool mapped) {
         const Request request{operation, bytes, sizeof(double), mapped};
-        return cheapest(candidates(request, seats, model, provided)).ns;
+        return cheapest(candidates(request, locality, model, provided)).ns;
       };
       const double without_ns = best_ns(false);
       logarithms += std::log(without_ns / std::min(without_ns, best_ns(true)));

@@ -42,13 +42,13 @@ bool at_hand(Lines lines) { return lines == Lines::returned || lines == Lines::a
 
 }  // namespace
 
-Prices::Prices(const machine::CostModel& model, const node::Seats& seats)
-    : model_(model), seats_(seats) {
-  const std::set<int> processors(seats.pus.begin(), seats.pus.end());
+Prices::Prices(const machine::CostModel& model, const node::RankLocality& locality)
+    : model_(model), locality_(locality) {
+  const std::set<int> processors(locality.pus.begin(), locality.pus.end());
   processors_ = static_cast<double>(processors.size());
   const double yield_ns = model.system_ns(machine::SystemCall::yield);
-  for (const int pu : seats.pus) {
-    const auto others = std::count(seats.pus.begin(), seats.pus.end(), pu) - 1;
+  for (const int pu : locality.pus) {
+    const auto others = std::count(locality.pus.begin(), locality.pus.end(), pu) - 1;
     turn_ns_.push_back(std::isfinite(yield_ns) ? static_cast<double>(others) * yield_ns : 0);
   }
 }

@@ -11,7 +11,7 @@
 
 #include "machine/cost.h"
 #include "memory/passing.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "node/shape.h"
 #include "path/cma.h"
 
@@ -26,10 +26,10 @@ struct Piece {
 
 class Prices {
  public:
-  Prices(const machine::CostModel& model, const node::Seats& seats);
+  Prices(const machine::CostModel& model, const node::RankLocality& locality);
 
-  int ranks() const { return seats_.ranks(); }
-  const node::Seats& seats() const { return seats_; }
+  int ranks() const { return locality_.ranks(); }
+  const node::RankLocality& locality() const { return locality_; }
 
   // All that a rank waits for it has to be awake for: where ranks share a processor, it waits for
   // its turn as well.
@@ -150,11 +150,11 @@ class Prices {
   }
   // A copy on a processor while all others copy as well.
   double copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const;
-  int pu(int rank) const { return seats_.pus[static_cast<std::size_t>(rank)]; }
+  int pu(int rank) const { return locality_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
 
   const machine::CostModel& model_;
-  const node::Seats& seats_;
+  const node::RankLocality& locality_;
   std::vector<double> turn_ns_;  // by rank
   double processors_ = 1;
 };

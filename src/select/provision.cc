@@ -20,18 +20,18 @@ constexpr int queue_sets = 4;
 constexpr std::size_t smallest_slice = node::line_bytes;
 
 // Degrees beyond these only add readers to a line.
-std::vector<node::Shape> shapes_for(const node::Seats& seats) {
+std::vector<node::Shape> shapes_for(const node::RankLocality& locality) {
   using Kind = node::Shape::Kind;
   std::vector<node::Shape> shapes = {{Kind::flat, 1}};
-  if (seats.ranks() <= 2) return shapes;
+  if (locality.ranks() <= 2) return shapes;
   shapes.push_back({Kind::chain, 1});
-  for (int degree = 2; degree < seats.ranks() - 1; degree *= 2) {
+  for (int degree = 2; degree < locality.ranks() - 1; degree *= 2) {
     shapes.push_back({Kind::kary, degree});
   }
-  for (int degree = 1; degree < seats.ranks() - 1; degree *= 2) {
+  for (int degree = 1; degree < locality.ranks() - 1; degree *= 2) {
     shapes.push_back({Kind::knomial, degree});
   }
-  if (!seats.group_of.empty()) shapes.push_back({Kind::levels, 1});
+  if (!locality.group_of.empty()) shapes.push_back({Kind::levels, 1});
   return shapes;
 }
 
@@ -46,9 +46,9 @@ constexpr std::size_t least_queue = 4 * queue_sets * node::page_bytes;
 // The larger a queue is, the fewer waits; too large, and its lines fall out of the caches between
 // two uses. After Kurnosov and Tokmasheva's b, by what writing and reading blocks of that size
 // takes here.
-std::size_t best_queue(const node::Seats& seats, const machine::CostModel& model,
+std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
                        std::size_t most_bytes) {
-  const Prices prices(model, seats);
+  const Prices prices(model, locality);
   const std::size_t most = std::max(least_queue, std::bit_floor(most_bytes));
   const int far = prices.farthest_from(0);
   std::size_t best = least_queue;
@@ -74,17 +74,17 @@ void Provision::set_queue(std::size_t bytes) {
   tree_reduce.capacity_bytes = set / 4;
 }
 
-Provision provision(const node::Seats& seats, const machine::CostModel& model,
+Provision provision(const node::RankLocality& locality, const machine::CostModel& model,
                     std::size_t queue_bytes) {
-  Provision with_best = provision(seats, queue_bytes);
-  if (seats.ranks() > 1) with_best.set_queue(best_queue(seats, model, queue_bytes));
+  Provision with_best = provision(locality, queue_bytes);
+  if (locality.ranks() > 1) with_best.set_queue(best_queue(locality, model, queue_bytes));
   return with_best;
 }
 
-Provision provision(const node::Seats& seats, std::size_t queue_bytes) {
-  const auto ranks = static_cast<std::size_t>(seats.ranks());
+Provision provision(const node::RankLocality& locality, std::size_t queue_bytes) {
+  const auto ranks = static_cast<std::size_t>(locality.ranks());
   Provision provision;
-  provision.shapes = shapes_for(seats);
+  provision.shapes = shapes_for(locality);
   if (ranks == 1) return provision;
   provision.inline_bcast = {provision.shapes, inline_bytes, slots_in_turn};
   provision.pipelined_bcast = {provision.shapes, node::page_bytes, 0, queue_sets};

@@ -15,11 +15,11 @@
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
 #include "node/doubling_exchange.h"
+#include "node/locality.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
-#include "node/seats.h"
 #include "node/slot_exchange.h"
 #include "select/forcing.h"
 
@@ -55,12 +55,12 @@ struct Provision {
 
 // queue_bytes: the most that a rank gives to each of the algorithms that move much. No price is
 // asked for that: queues are as large as they may be.
-Provision provision(const node::Seats& seats, std::size_t queue_bytes);
+Provision provision(const node::RankLocality& locality, std::size_t queue_bytes);
 // How large a queue is filled and read fastest, up to so many bytes. pre: two ranks or more.
-std::size_t best_queue(const node::Seats& seats, const machine::CostModel& model,
+std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
                        std::size_t most_bytes);
 // The same with the best queues.
-Provision provision(const node::Seats& seats, const machine::CostModel& model,
+Provision provision(const node::RankLocality& locality, const machine::CostModel& model,
                     std::size_t queue_bytes);
 
 }  // namespace huddle::select

@@ -15,8 +15,8 @@
 namespace huddle::select {
 namespace {
 
-using node::Aim;
 using node::Association;
+using node::ReductionTarget;
 using node::SlicedReduce;
 using node::TreeReduce;
 using Results = SlicedReduce::Results;
@@ -41,18 +41,19 @@ double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
   return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, passing));
 }
 
-Aim::Kind aim_of(Operation operation) {
-  if (operation == Operation::allreduce) return Aim::Kind::to_all;
-  if (operation == Operation::reduce) return Aim::Kind::to_one;
-  if (reduces_to_blocks(operation)) return Aim::Kind::to_each;
-  return operation == Operation::scan ? Aim::Kind::inclusive : Aim::Kind::exclusive;
+ReductionTarget::Kind aim_of(Operation operation) {
+  if (operation == Operation::allreduce) return ReductionTarget::Kind::to_all;
+  if (operation == Operation::reduce) return ReductionTarget::Kind::to_one;
+  if (reduces_to_blocks(operation)) return ReductionTarget::Kind::to_each;
+  return operation == Operation::scan ? ReductionTarget::Kind::inclusive
+                                      : ReductionTarget::Kind::exclusive;
 }
 
 // Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
 // of the ranks before are read, and what nobody has read is not returned.
 memory::Passing passing_of_exchange(const Prices& prices, std::size_t bytes, Operation operation) {
   const memory::Passings passings =
-      Aim{aim_of(operation)}.is_of_prefixes()
+      ReductionTarget{aim_of(operation)}.is_of_prefixes()
           ? memory::joined_by_many
           : prices.shown_to_all(memory::joined_to_and_fro, memory::joined_by_many);
   return prices.block_passing_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
@@ -205,7 +206,7 @@ std::vector<TreeReduce::Top> tops_for(const Association& association, Operation 
 
 void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
               const Request& request) {
-  const Association association(prices.seats());
+  const Association association(prices.locality());
   const bool to_all = request.operation == Operation::allreduce;
   const std::size_t capacity = provision.tree_reduce.capacity_bytes;
   for (const TreeReduce::Top top : tops_for(association, request.operation)) {
@@ -253,28 +254,28 @@ std::string_view name(Results results) {
 }
 
 // Whether everybody wants as much as it hands in.
-bool all_get_all(Aim::Kind aim) {
+bool all_get_all(ReductionTarget::Kind aim) {
   switch (aim) {
-    case Aim::Kind::to_all:
-    case Aim::Kind::inclusive:
-    case Aim::Kind::exclusive:
+    case ReductionTarget::Kind::to_all:
+    case ReductionTarget::Kind::inclusive:
+    case ReductionTarget::Kind::exclusive:
       return true;
-    case Aim::Kind::to_one:
-    case Aim::Kind::to_each:
+    case ReductionTarget::Kind::to_one:
+    case ReductionTarget::Kind::to_each:
       return false;
   }
   return false;
 }
 
 // Whether a result returns to everybody, in the lines of its contribution.
-bool comes_back_to_all(Results results, Aim::Kind aim) {
+bool comes_back_to_all(Results results, ReductionTarget::Kind aim) {
   return results == Results::returned && all_get_all(aim);
 }
 
 // Lines that come and go with data are at hand when they are written. Any other contribution has
 // one reader, who may take it; nothing goes past the caches where some of it returns.
 memory::Passing passing_of_slices(const Prices& prices, std::size_t slice, std::size_t buffers,
-                                  Results results, Aim::Kind aim) {
+                                  Results results, ReductionTarget::Kind aim) {
   if (comes_back_to_all(results, aim)) return {};
   const memory::Passing passing = prices.block_passing_for(
       {slice, slice, buffers}, 0, prices.farthest_from(0), memory::joined_by_one);
@@ -286,7 +287,7 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provis
                 const Request& request, Results results) {
   const auto& parameters = provision.sliced_reduce;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
-  const Aim::Kind aim = aim_of(request.operation);
+  const ReductionTarget::Kind aim = aim_of(request.operation);
   for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
@@ -340,7 +341,7 @@ double tree_reduce_ns(const Prices& prices, const Association& association, int 
 namespace {
 
 // What all ranks together hand in and get.
-std::size_t data_of_all(std::size_t ranks, std::size_t bytes, Aim::Kind aim) {
+std::size_t data_of_all(std::size_t ranks, std::size_t bytes, ReductionTarget::Kind aim) {
   return (ranks + (all_get_all(aim) ? ranks : 1)) * bytes;
 }
 
@@ -351,7 +352,7 @@ std::size_t data_of_all(std::size_t ranks, std::size_t bytes, Aim::Kind aim) {
 // others' flags to wait for: that it is shown, that it is joined, and where results have a place of
 // their own, that they were fetched from there. And what comes first is asked for after its flag.
 double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
-                        const SlicedReduce::Plan& plan, Aim::Kind aim) {
+                        const SlicedReduce::Plan& plan, ReductionTarget::Kind aim) {
   const bool returned = plan.results == Results::returned;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const int far = prices.farthest_from(0);
@@ -374,13 +375,13 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   };
   const auto [fetch_ns, result_bytes] = [&]() -> std::pair<double, std::size_t> {
     switch (aim) {
-      case Aim::Kind::to_all:
-      case Aim::Kind::inclusive:
-      case Aim::Kind::exclusive:
+      case ReductionTarget::Kind::to_all:
+      case ReductionTarget::Kind::inclusive:
+      case ReductionTarget::Kind::exclusive:
         return {fetched_ns(others), returned ? theirs : mine};
-      case Aim::Kind::to_one:
+      case ReductionTarget::Kind::to_one:
         return {fetched_ns(0), mine};
-      case Aim::Kind::to_each:
+      case ReductionTarget::Kind::to_each:
         return {0, 0};
     }
     return {};

@@ -19,6 +19,6 @@ double exchange_ns(const Prices& prices, const Request& request,
 double tree_reduce_ns(const Prices& prices, const node::Association& association, int slots,
                       std::size_t bytes, const node::TreeReduce::Plan& plan, bool to_all);
 double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
-                        const node::SlicedReduce::Plan& plan, node::Aim::Kind aim);
+                        const node::SlicedReduce::Plan& plan, node::ReductionTarget::Kind aim);
 
 }  // namespace huddle::select

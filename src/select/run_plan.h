@@ -7,7 +7,7 @@
 
 #include "node/association.h"
 #include "node/bcast_inline.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/call.h"
 #include "select/candidate.h"
 #include "select/operation.h"
@@ -19,30 +19,30 @@ namespace huddle::select {
 
 // Where a protocol is to run: for one rank of a team.
 struct Setting {
-  const node::Seats& seats;
+  const node::RankLocality& locality;
   const Provision& provision;
   const node::Association& association;
   int rank = 0;
 
-  int ranks() const { return seats.ranks(); }
+  int ranks() const { return locality.ranks(); }
 };
 
 inline auto protocol_for(const TreeBarrierPlan& plan, const Setting& at) {
-  return node::TreeBarrier(node::tree(plan.shape, at.seats, 0), plan.parameters, at.rank,
+  return node::TreeBarrier(node::tree(plan.shape, at.locality, 0), plan.parameters, at.rank,
                            world::first_sequence);
 }
 inline auto protocol_for(const DisseminationPlan& plan, const Setting& at) {
   return node::DisseminationBarrier(plan.parameters, at.rank, at.ranks(), world::first_sequence);
 }
 inline auto protocol_for(const InlineBcastPlan&, const Setting& at) {
-  return node::InlineBcast(at.provision.inline_bcast, at.seats, at.rank, world::first_sequence);
+  return node::InlineBcast(at.provision.inline_bcast, at.locality, at.rank, world::first_sequence);
 }
 inline auto protocol_for(const node::PipelinedBcast::Plan&, const Setting& at) {
-  return node::PipelinedBcast(at.provision.pipelined_bcast, at.seats, at.rank,
+  return node::PipelinedBcast(at.provision.pipelined_bcast, at.locality, at.rank,
                               world::first_sequence);
 }
 inline auto protocol_for(const node::SegmentedBcast::Plan&, const Setting& at) {
-  return node::SegmentedBcast(at.provision.segmented_bcast, at.seats, at.rank,
+  return node::SegmentedBcast(at.provision.segmented_bcast, at.locality, at.rank,
                               world::first_sequence);
 }
 inline auto protocol_for(const node::ExchangeReduce::Plan&, const Setting& at) {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "select/choice.h"
-#include "team/outlook.h"
+#include "team/selection_inputs.h"
 
 namespace huddle::team {
 namespace {
@@ -27,11 +27,11 @@ namespace {
 
 }  // namespace
 
-Decision decide(const select::Request& request, const Outlook& outlook) {
+Decision decide(const select::Request& request, const SelectionInputs& selection_inputs) {
   Decision decision;
-  decision.number = outlook.places()->decisions().next_number();
-  const auto choice =
-      select::choose(request, outlook.seats(), outlook.model(), outlook.provision());
+  decision.number = selection_inputs.group()->decisions().next_number();
+  const auto choice = select::choose(request, selection_inputs.locality(), selection_inputs.model(),
+                                     selection_inputs.provision());
   if (!choice) return decision;
   decision.is_possible = true;
   decision.usual = choice->usual.plan;

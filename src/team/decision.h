@@ -13,11 +13,11 @@
 #include "select/candidate.h"
 #include "select/operation.h"
 #include "team/agree.h"
-#include "team/ground.h"
+#include "team/team_memory.h"
 
 namespace huddle::team {
 
-class Outlook;
+class SelectionInputs;
 
 struct Decision {
   Trouble trouble;  // of the rank that shows it; if there is any, nothing of the rest holds
@@ -29,30 +29,30 @@ struct Decision {
   select::Plan where_mapped;  // where it asks
 };
 static_assert(std::is_trivially_copyable_v<Decision>);
-static_assert(sizeof(Decision) <= Ground::most_notice_bytes);
+static_assert(sizeof(Decision) <= TeamMemory::most_notice_bytes);
 
 // By this rank's prices.
-Decision decide(const select::Request& request, const Outlook& outlook);
+Decision decide(const select::Request& request, const SelectionInputs& selection_inputs);
 
 // Collective. The lowest rank's decision, for all, once all have prepared; where one of them fails
 // at that, or the lowest at deciding, all throw the same FailureError. All throw the same
 // UsageError where there is nothing to decide between.
 template <class Prepare>
-Decision agreed_decision(Ground& ground, const select::Request& request, const Outlook& outlook,
-                         Prepare prepare);
+Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
+                         const SelectionInputs& selection_inputs, Prepare prepare);
 
 // The lowest rank's, of everybody's. Throws as above.
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);
 
 template <class Prepare>
-Decision agreed_decision(Ground& ground, const select::Request& request, const Outlook& outlook,
-                         Prepare prepare) {
+Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
+                         const SelectionInputs& selection_inputs, Prepare prepare) {
   Decision mine;
   mine.trouble = Trouble::of([&] {
     prepare();
-    if (ground.rank() == 0) mine = decide(request, outlook);
+    if (team_memory.rank() == 0) mine = decide(request, selection_inputs);
   });
-  return decision_of(ground.gather(mine), request);
+  return decision_of(team_memory.gather(mine), request);
 }
 
 }  // namespace huddle::team

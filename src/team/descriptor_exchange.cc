@@ -201,7 +201,7 @@ class Exchange {
   void note(const std::string& text) {
     if (!trouble_.is_any()) trouble_ = Trouble(text);
   }
-  const Card& card(int rank) const { return task_.cards[static_cast<std::size_t>(rank)]; }
+  const BusinessCard& card(int rank) const { return task_.cards[static_cast<std::size_t>(rank)]; }
 
   const DescriptorSocket& door_;
   ExchangeTask task_;

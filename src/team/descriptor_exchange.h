@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "memory/descriptor.h"
-#include "team/card.h"
+#include "team/business_card.h"
 #include "team/stream.h"
 
 namespace huddle::team {
@@ -46,7 +46,7 @@ struct Parcel {
 struct ExchangeTask {
   int rank = 0;
   int arena = -1;  // this rank's, to be sent
-  std::span<const Card> cards;
+  std::span<const BusinessCard> cards;
   std::span<const DescriptorSocket::Name> names;
   std::vector<int> send_to;
   std::vector<int> receive_from;

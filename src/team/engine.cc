@@ -38,7 +38,7 @@ std::size_t scratch_bytes_of(const Protocol& protocol) {
 
 // Where a protocol does not say which part of it are flags, all of it may be.
 template <class Protocol>
-Ground::Memory memory_of(const Protocol& protocol) {
+TeamMemory::Memory memory_of(const Protocol& protocol) {
   if constexpr (requires { protocol.flags_bytes(); }) {
     return {protocol.shared_bytes(), protocol.flags_bytes()};
   } else {
@@ -53,32 +53,32 @@ Instance<Protocol>::Instance(Protocol made)
     : protocol(std::move(made)),
       scratch(std::make_unique_for_overwrite<std::byte[]>(scratch_bytes_of(protocol))) {}
 
-Engine::Engine(Ground& ground, const Outlook& outlook, world::hardware::Waiting& waiting,
-               const Reach& reach)
-    : ground_(ground),
-      seats_(outlook.seats()),
-      provision_(outlook.provision()),
+Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
+               world::hardware::Waiting& waiting, const PeerAccess& reach)
+    : team_memory_(team_memory),
+      locality_(selection_inputs.locality()),
+      provision_(selection_inputs.provision()),
       waiting_(waiting),
-      reach_(reach),
-      association_(outlook.association()) {}
+      peer_access_(reach),
+      association_(selection_inputs.association()) {}
 
 // Whatever takes memory is part of what the ranks agree on, the protocol's private memory as well:
 // a rank that failed later would be waited for without end.
 template <class Make>
 auto Engine::set_up(Make make) {
   Slot<decltype(make())> instance;
-  std::vector<std::byte*> shared = ground_.lay_out([&] {
+  std::vector<std::byte*> shared = team_memory_.allocate([&] {
     instance = std::make_unique<Instance<decltype(make())>>(make());
     return memory_of(instance->protocol);
   });
   instance->shared = std::move(shared);
-  instance->surroundings = {ground_.rank(),
-                            ground_.ranks(),
+  instance->surroundings = {team_memory_.rank(),
+                            team_memory_.ranks(),
                             instance->shared.data(),
                             instance->scratch.get(),
                             &waiting_,
-                            reach_.memories(),
-                            reach_.heap()};
+                            peer_access_.memories(),
+                            peer_access_.heap()};
   return instance;
 }
 
@@ -141,8 +141,8 @@ Ready Engine::ready(const node::PairExchange::Plan& plan) {
 // Pairs may have been set up before it was found out who can read whom.
 Ready Engine::ready(const select::AnnouncedPlan& plan) {
   auto& pairs = at_hand(pair_exchange_, plan);
-  pairs.surroundings.peers = reach_.memories();
-  pairs.surroundings.heap = reach_.heap();
+  pairs.surroundings.peers = peer_access_.memories();
+  pairs.surroundings.heap = peer_access_.heap();
   return bound(pairs, plan);
 }
 

@@ -20,9 +20,9 @@
 #include "select/call.h"
 #include "select/candidate.h"
 #include "select/run_plan.h"
-#include "team/ground.h"
-#include "team/outlook.h"
-#include "team/reach.h"
+#include "team/peer_access.h"
+#include "team/selection_inputs.h"
+#include "team/team_memory.h"
 #include "world/hardware/hardware.h"
 
 namespace huddle::team {
@@ -59,8 +59,8 @@ class Ready {
 class Engine {
  public:
   // Keeps references. Takes no memory.
-  Engine(Ground& ground, const Outlook& outlook, world::hardware::Waiting& waiting,
-         const Reach& reach);
+  Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
+         world::hardware::Waiting& waiting, const PeerAccess& reach);
 
   // pre: where ranks read each other's memory by that plan, it was found out that they can.
   // Sets the plan's protocol up where it is used for the first time: then all ranks do, and all
@@ -93,7 +93,9 @@ class Engine {
   Ready ready(const node::DoublingExchange::Plan& plan);
 
   // What makes a protocol of this rank.
-  select::Setting setting() const { return {seats_, provision_, association_, ground_.rank()}; }
+  select::Setting setting() const {
+    return {locality_, provision_, association_, team_memory_.rank()};
+  }
   // `make` returns the protocol.
   template <class Make>
   auto set_up(Make make);
@@ -103,11 +105,11 @@ class Engine {
   template <class Plan, class Protocol>
   Instance<Protocol>& at_hand(std::vector<Planned<Plan, Protocol>>& list, const Plan& plan);
 
-  Ground& ground_;
-  const node::Seats& seats_;
+  TeamMemory& team_memory_;
+  const node::RankLocality& locality_;
   const select::Provision& provision_;
   world::hardware::Waiting& waiting_;
-  const Reach& reach_;
+  const PeerAccess& peer_access_;
   const node::Association& association_;
 
   std::vector<Planned<select::TreeBarrierPlan, node::TreeBarrier>> tree_barriers_;

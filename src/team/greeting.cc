@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "huddle/huddle.h"
 #include "team/agree.h"
-#include "team/card.h"
+#include "team/agreed_configuration.h"
+#include "team/business_card.h"
 #include "team/decision.h"
-#include "team/settlement.h"
 
 namespace huddle::team {
 namespace {
@@ -48,8 +48,8 @@ Greeting Greeting::mine() {
   const std::string_view version = huddle_version();
   std::copy_n(version.begin(), std::min(version.size(), greeting.version.size()),
               greeting.version.begin());
-  greeting.statement_bytes = sizeof(Statement);
-  greeting.card_bytes = sizeof(Card);
+  greeting.statement_bytes = sizeof(RankStatement);
+  greeting.card_bytes = sizeof(BusinessCard);
   greeting.decision_bytes = sizeof(Decision);
   return greeting;
 }

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "team/agree.h"
-#include "team/places.h"
+#include "team/group_configuration.h"
 
 namespace huddle::team {
 namespace {
@@ -32,9 +32,9 @@ Joining::Joining(Peers& peers, const Bootstrap& bootstrap)
       rank_(static_cast<std::size_t>(bootstrap.rank)),
       ranks_(static_cast<std::size_t>(bootstrap.ranks)) {}
 
-Joining::Joining(Peers& peers, const Bootstrap& bootstrap, const Places& places)
+Joining::Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group)
     : Joining(peers, bootstrap) {
-  places_ = &places;
+  group_ = &group;
 }
 
 Joining::~Joining() {
@@ -44,14 +44,14 @@ Joining::~Joining() {
 }
 
 std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
-  if (places_ != nullptr) return run_in_known_places(bring);
+  if (group_ != nullptr) return run_in_known_group(bring);
   card_.trouble = Trouble::of([&] {
     take_memory();
     fill_card(bring);
   });
   if (!has_memory_) cards_.resize(ranks_);
   gather_to(std::span(cards_), bootstrap_, card_);
-  throw_first(std::span<const Card>(cards_), &Card::trouble);
+  throw_first(std::span<const BusinessCard>(cards_), &BusinessCard::trouble);
   check_cards();
   reach_all();
   if (anybody_needs_anything()) exchange();
@@ -63,9 +63,9 @@ std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
 }
 
 // The presence and the piece are the card's, so that they are given back where this fails.
-std::unique_ptr<Members> Joining::run_in_known_places(const Peers::Bring& bring) {
+std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) {
   Offer mine;
-  mine.decisions = places_->decisions().latest().digest;
+  mine.decisions = group_->decisions().latest().digest;
   mine.trouble = Trouble::of([&] { fill_offer(bring); });
   mine.piece = card_.piece;
   mine.presence = card_.presence;
@@ -74,7 +74,7 @@ std::unique_ptr<Members> Joining::run_in_known_places(const Peers::Bring& bring)
   gather_to(offers, bootstrap_, mine);
   throw_first(std::span<const Offer>(offers), &Offer::trouble);
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    members_->admit({places_->peers()[rank], offers[rank].piece, offers[rank].presence});
+    members_->admit({group_->peers()[rank], offers[rank].piece, offers[rank].presence});
   }
   same_decisions_ = std::all_of(offers.begin(), offers.end(), [&](const Offer& offer) {
     return offer.decisions == mine.decisions;
@@ -170,7 +170,7 @@ bool Joining::anybody_needs_anything() const {
 }
 
 void Joining::reach(std::size_t rank) {
-  const Card& card = cards_[rank];
+  const BusinessCard& card = cards_[rank];
   reached_[rank] = peers_.find(card.arena);
   if (reached_[rank]) return;
   std::shared_ptr<Peer> peer;
@@ -203,7 +203,7 @@ void Joining::receive_needed(const DescriptorSocket& door) {
     if (needs(rank_, other)) task.receive_from.push_back(static_cast<int>(other));
   }
   const auto keep = [&](int from, Parcel parcel) {
-    const Card& card = cards_[static_cast<std::size_t>(from)];
+    const BusinessCard& card = cards_[static_cast<std::size_t>(from)];
     if (!memory::is_arena(parcel.arena.number(), card.arena, card.cap_bytes)) {
       throw FailureError(fmt::format("rank {} sent something else than its arena", from));
     }

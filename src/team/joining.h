@@ -8,21 +8,21 @@
 #include <memory>
 #include <vector>
 
-#include "team/card.h"
+#include "team/business_card.h"
 #include "team/descriptor_exchange.h"
 #include "team/peer.h"
 #include "team/peers.h"
 
 namespace huddle::team {
 
-class Places;
+class GroupConfiguration;
 
 class Joining {
  public:
   Joining(Peers& peers, const Bootstrap& bootstrap);
   // Where all members have reached each other before, and know that they all know it, run() is one
   // allgather. Keeps references.
-  Joining(Peers& peers, const Bootstrap& bootstrap, const Places& places);
+  Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group);
   // What has been taken for the team is given back, unless the team has been made.
   ~Joining();
   Joining(const Joining&) = delete;
@@ -33,11 +33,11 @@ class Joining {
   // that it does not tell the others of.
   void take_memory();
   std::unique_ptr<Members> run(const Peers::Bring& bring);
-  // What a rank says in known places that has no memory for a team: all throw.
+  // What a rank says in a known group that has no memory for a team: all throw.
   static void decline(const Bootstrap& bootstrap);
-  // Of a run in known places: all members have the same decisions in their books.
+  // Of a run in a known group: all members have the same decisions in their books.
   bool have_same_decisions() const { return same_decisions_; }
-  // Who was reached, by rank, once the team is made; nobody in known places.
+  // Who was reached, by rank, once the team is made; nobody in a known group.
   std::vector<std::shared_ptr<Peer>> take_reached() { return std::move(reached_); }
 
  private:
@@ -55,7 +55,7 @@ class Joining {
     std::uint64_t decisions = 0;  // their digest
   };
 
-  std::unique_ptr<Members> run_in_known_places(const Peers::Bring& bring);
+  std::unique_ptr<Members> run_in_known_group(const Peers::Bring& bring);
   void fill_offer(const Peers::Bring& bring);
   void fill_card(const Peers::Bring& bring);
   void check_cards() const;
@@ -77,11 +77,11 @@ class Joining {
   const Bootstrap& bootstrap_;
   std::size_t rank_;
   std::size_t ranks_;
-  const Places* places_ = nullptr;  // known ones
+  const GroupConfiguration* group_ = nullptr;  // known ones
   bool same_decisions_ = false;
-  Card card_;
+  BusinessCard card_;
   bool is_done_ = false;
-  std::vector<Card> cards_;
+  std::vector<BusinessCard> cards_;
   // Taken before anybody is told that this rank can go on.
   std::unique_ptr<Members> members_;
   std::vector<std::shared_ptr<Peer>> reached_;

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "team/card.h"
+#include "team/business_card.h"
 #include "team/peer.h"
 #include "team/presence.h"
 

@@ -42,12 +42,12 @@ FailureError no_pidfd(int error) {
 
 Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 
-Peer::Peer(const Descriptor& arena, Descriptor process, const Card& card)
+Peer::Peer(const Descriptor& arena, Descriptor process, const BusinessCard& card)
     : view_(arena.number(), card.cap_bytes), process_(std::move(process)) {}
 
 // The order matters: the process is held first. A process id may be given to another process, but
 // then that one does not have this arena open.
-std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const Card& card) {
+std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card) {
   if (!share_process_ids(me, card.process)) return nullptr;
   Descriptor process = open_process(static_cast<pid_t>(card.process.pid));
   if (!process.is_open()) {

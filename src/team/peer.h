@@ -9,7 +9,7 @@
 #include "memory/arena.h"
 #include "memory/arena_view.h"
 #include "memory/descriptor.h"
-#include "team/card.h"
+#include "team/business_card.h"
 
 namespace huddle::team {
 
@@ -18,7 +18,7 @@ class Peer {
   // A rank of this very process: its arena at the owner's own address. It cannot die alone.
   explicit Peer(std::shared_ptr<memory::Arena> arena);
   // A rank of another process: what it sent, or what was opened. Throws FailureError.
-  Peer(const memory::Descriptor& arena, memory::Descriptor process, const Card& card);
+  Peer(const memory::Descriptor& arena, memory::Descriptor process, const BusinessCard& card);
 
   std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
   // A pidfd, readable once the process is dead; -1 for this very process.
@@ -32,7 +32,7 @@ class Peer {
 
 // Opens the arena of another process by /proc. Nothing where the system does not let us, so that
 // its owner has to send it. Throws FailureError where it would fail for a sent one, too.
-std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const Card& card);
+std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card);
 
 // A pidfd of the calling process. Throws FailureError.
 memory::Descriptor own_process();

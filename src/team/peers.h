@@ -15,7 +15,7 @@
 #include "memory/arena.h"
 #include "path/tracing.h"
 #include "team/bootstrap.h"
-#include "team/card.h"
+#include "team/business_card.h"
 #include "team/heap_views.h"
 #include "team/members.h"
 #include "team/peer.h"

@@ -17,7 +17,7 @@ Greeting greeting_in_trouble() {
 }  // namespace
 
 Preparation::Preparation(Peers& peers, const Bootstrap& bootstrap)
-    : settling(bootstrap.ranks), joining(peers, bootstrap) {
+    : agreement(bootstrap.ranks), joining(peers, bootstrap) {
   joining.take_memory();
 }
 
@@ -29,7 +29,7 @@ std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstr
   return mine;
 }
 
-void decline_in_known_places(const Bootstrap& bootstrap) {
+void decline_in_known_group(const Bootstrap& bootstrap) {
   Joining::decline(bootstrap);
   throw FailureError("this rank has no memory to make a team");
 }

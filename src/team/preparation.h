@@ -10,17 +10,17 @@
 #include <new>
 #include <utility>
 
+#include "team/agreed_configuration.h"
 #include "team/bootstrap.h"
 #include "team/context.h"
 #include "team/joining.h"
-#include "team/settlement.h"
 
 namespace huddle::team {
 
 struct Preparation {
   Preparation(Peers& peers, const Bootstrap& bootstrap);
 
-  SettlingRoom settling;
+  AgreementBuffers agreement;
   Joining joining;
 };
 
@@ -30,8 +30,8 @@ std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstr
 
 // The same step of a rank that cannot take the next ones: all throw.
 [[noreturn]] void decline(const Bootstrap& bootstrap);
-// The same where the only step is that of ranks in known places.
-[[noreturn]] void decline_in_known_places(const Bootstrap& bootstrap);
+// The same where the only step is that of ranks of a known group.
+[[noreturn]] void decline_in_known_group(const Bootstrap& bootstrap);
 
 // A team, or something that has one, from these arguments, in memory of its own: where there is
 // none for it, the others hear that, too, by what declines.

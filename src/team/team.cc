@@ -26,10 +26,10 @@ using select::Operation;
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
 world::hardware::WaitingSettings waiting_settings(const machine::CostModel& model,
-                                                  std::span<const Whereabouts> by_rank, int rank,
+                                                  std::span<const CpuBinding> by_rank, int rank,
                                                   const Context& context) {
   world::hardware::WaitingSettings settings;
-  const Whereabouts& mine = by_rank[static_cast<std::size_t>(rank)];
+  const CpuBinding& mine = by_rank[static_cast<std::size_t>(rank)];
   const std::size_t processors = context.machine().topology.pus.cpus().size();
   settings.crowded =
       is_crowded(by_rank, rank) || is_crowded_by_all(mine, context.processes_here(), processors);
@@ -106,32 +106,34 @@ Team::Team(Context& context, const Bootstrap& bootstrap)
     : Team(context, bootstrap, prepared(context, bootstrap)) {}
 
 Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation)
-    : Team(context, bootstrap, agreed_places(context, bootstrap, preparation->settling),
+    : Team(context, bootstrap,
+           agreed_group_configuration(context, bootstrap, preparation->agreement),
            std::move(preparation->joining)) {}
 
-Team::Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<Places> places)
-    : Team(context, bootstrap, places, Joining(context.peers(), bootstrap, *places)) {}
+Team::Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<GroupConfiguration> group)
+    : Team(context, bootstrap, group, Joining(context.peers(), bootstrap, *group)) {}
 
-// Once there is a ground the others count on this rank: nothing after it may fail.
-Team::Team(Context& context, const Bootstrap& bootstrap, const std::shared_ptr<Places>& places,
-           Joining&& joining)
+// Once there is memory for the team the others count on this rank: nothing after it may fail.
+Team::Team(Context& context, const Bootstrap& bootstrap,
+           const std::shared_ptr<GroupConfiguration>& group, Joining&& joining)
     : rank_(bootstrap.rank),
       ranks_(bootstrap.ranks),
-      ground_(context.peers(), bootstrap, std::move(joining),
-              [&] {
-                outlook_.emplace(places);
-                known_ = places->decisions().latest().decisions;
-              }),
+      team_memory_(context.peers(), bootstrap, std::move(joining),
+                   [&] {
+                     selection_inputs_.emplace(group);
+                     known_ = group->decisions().latest().decisions;
+                   }),
       waiting_(
-          waiting_settings(outlook_->model(), outlook_->whereabouts(), rank_, context),
-          by_reference(context.progress()), [this] { ground_.check_members(); },
-          [this](int rank) { return ground_.is_gone(rank); }),
-      reach_(context.peers(), context.open_memory(), context.heap(), *outlook_),
-      engine_(ground_, *outlook_, waiting_, reach_),
-      fence_(memory::OneSidedFence::Among::processes, outlook_->has_one_sided_fence()) {
-  ground_.set_waiting(waiting_);
+          waiting_settings(selection_inputs_->model(), selection_inputs_->cpu_bindings(), rank_,
+                           context),
+          by_reference(context.progress()), [this] { team_memory_.check_members(); },
+          [this](int rank) { return team_memory_.is_gone(rank); }),
+      peer_access_(context.peers(), context.open_memory(), context.heap(), *selection_inputs_),
+      engine_(team_memory_, *selection_inputs_, waiting_, peer_access_),
+      fence_(memory::OneSidedFence::Among::processes, selection_inputs_->has_one_sided_fence()) {
+  team_memory_.set_waiting(waiting_);
   if (!joining.have_same_decisions()) known_.reset();
-  if (places->peers().empty()) places->set_peers(joining.take_reached());
+  if (group->peers().empty()) group->set_peers(joining.take_reached());
 }
 
 // What all ranks agree on may fail and be tried again; not where a member is lost meanwhile. What
@@ -160,7 +162,7 @@ void Team::lose(std::string_view why) { lost_ = Trouble(why); }
 void Team::give_up(std::string_view why) {
   if (lost_.is_any()) return;
   lose(why);
-  ground_.give_up(lost_);
+  team_memory_.give_up(lost_);
 }
 
 // Nothing is to be looked up here: a barrier of two ranks takes less time than a few misses.
@@ -328,7 +330,7 @@ void Team::run_ready(const Ready& ready, const Call& call) {
 void Team::run(const Call& call) {
   if (call.count == 0 && !is_known_to_pairs_only(call.operation)) return;
   if (ranks_ == 1) return run_alone(call);
-  const memory::HeapUse in_use(reach_.heap());
+  const memory::HeapUse in_use(peer_access_.heap());
   last_run_ = unless_lost([&] { return &ready_for(call); });
   run_ready(*last_run_, call);
 }
@@ -341,7 +343,7 @@ void Team::run_by(const select::Plan& plan, const Call& call) {
 Ready Team::ready_by(const select::Plan& plan) {
   return unless_lost([&] {
     if (!may_run(plan, true) && !may_run(plan, false))
-      throw FailureError(outlook_->provision().direct_refusal);
+      throw FailureError(selection_inputs_->provision().direct_refusal);
     return engine_.ready(plan);
   });
 }
@@ -428,9 +430,10 @@ Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
     if (!may_run(decision.usual, false)) continue;
     if (decision.asks && !may_run(decision.where_mapped, true)) continue;
     const Ready usual = engine_.ready(decision.usual);
-    Choice choice{usual, std::nullopt, outlook_->provision().forcing.algorithm_for(request)};
+    Choice choice{usual, std::nullopt,
+                  selection_inputs_->provision().forcing.algorithm_for(request)};
     if (decision.asks) choice.where_mapped = engine_.ready(decision.where_mapped);
-    outlook_->places()->decisions().add(class_of(request), decision);
+    selection_inputs_->group()->decisions().add(class_of(request), decision);
     return choice;
   }
 }
@@ -445,36 +448,36 @@ Decision Team::decision_for(const select::Request& request, Prepare prepare) {
       return known->second;
     }
   }
-  return agreed_decision(ground_, request, *outlook_, prepare);
+  return agreed_decision(team_memory_, request, *selection_inputs_, prepare);
 }
 
 // All ranks find out together, and once.
 bool Team::may_run(const select::Plan& plan, bool mapped) {
   if (!select::is_direct(plan)) return true;
-  const Refusals& refusals = reach_.refusals(ground_);
-  if (refusals.copying.is_any()) outlook_->refuse_direct(refusals.copying.text());
-  if (refusals.mapping.is_any()) outlook_->refuse_heap(refusals.mapping.text());
+  const Refusals& refusals = peer_access_.refusals(team_memory_);
+  if (refusals.copying.is_any()) selection_inputs_->refuse_direct(refusals.copying.text());
+  if (refusals.mapping.is_any()) selection_inputs_->refuse_heap(refusals.mapping.text());
   return !(mapped ? refusals.mapping : refusals.copying).is_any();
 }
 
 bool Team::is_to_ask(bool matters) {
   const bool asks = matters && fence_.has_rare_side();
-  return unless_lost([&] { return ground_.has_started(asks, fence_); });
+  return unless_lost([&] { return team_memory_.has_started(asks, fence_); });
 }
 
 bool Team::holds_anywhere(bool here) {
   return unless_lost([&] {
-    const auto all = ground_.gather(static_cast<unsigned char>(here));
+    const auto all = team_memory_.gather(static_cast<unsigned char>(here));
     return std::find(all.begin(), all.end(), 1) != all.end();
   });
 }
 
 // Whether what each rank hands in, as far as others touch it, lies where they have mapped it.
 bool Team::all_have_mapped(const Call& call) {
-  const memory::HeapFacts& heap = *reach_.heap();
+  const memory::HeapFacts& heap = *peer_access_.heap();
   const unsigned char mine = (!shows_input(call, rank_) || heap.shows(call.input)) &&
                              (!shows_output(call, rank_) || heap.shows(call.output));
-  const std::span<const unsigned char> all = ground_.gather(mine);
+  const std::span<const unsigned char> all = team_memory_.gather(mine);
   return std::find(all.begin(), all.end(), 0) == all.end();
 }
 
@@ -486,8 +489,8 @@ void Team::go_on_without_direct(std::string_view why) {
   last_run_ = nullptr;
   last_forced_ = {};
   known_.reset();
-  reach_.refuse_copying(Trouble(why));
-  outlook_->refuse_direct(why);
+  peer_access_.refuse_copying(Trouble(why));
+  selection_inputs_->refuse_direct(why);
 }
 
 std::string_view Team::latest_algorithm() const {
@@ -500,7 +503,8 @@ std::string_view Team::latest_unserved() const {
 
 select::Explanation Team::explain(const select::Request& request) const {
   select::Explanation explanation =
-      select::explain(request, outlook_->seats(), outlook_->model(), outlook_->provision());
+      select::explain(request, selection_inputs_->locality(), selection_inputs_->model(),
+                      selection_inputs_->provision());
   explanation.is_forcing_unlike = is_forcing_unlike();
   return explanation;
 }

@@ -21,10 +21,10 @@
 #include "team/bootstrap.h"
 #include "team/context.h"
 #include "team/engine.h"
-#include "team/ground.h"
-#include "team/outlook.h"
+#include "team/peer_access.h"
 #include "team/preparation.h"
-#include "team/reach.h"
+#include "team/selection_inputs.h"
+#include "team/team_memory.h"
 
 namespace huddle::team {
 
@@ -33,8 +33,9 @@ class Team {
   // Collective. All ranks throw the same FailureError or none does; see decline() for one that has
   // no memory for the team itself.
   Team(Context& context, const Bootstrap& bootstrap);
-  // The same in one allgather, among ranks of which all know that all have these places.
-  Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<Places> places);
+  // The same in one allgather, among ranks of which all know that all have this configuration of
+  // the group.
+  Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<GroupConfiguration> group);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -93,7 +94,7 @@ class Team {
   // ranks or more.
   Ready ready_by(const select::Plan& plan);
   void run_by(const Ready& ready, const Call& call) {
-    const memory::HeapUse in_use(reach_.heap());
+    const memory::HeapUse in_use(peer_access_.heap());
     run_ready(ready, call);
   }
 
@@ -110,13 +111,13 @@ class Team {
   // Whether a member died, or gave up: then it is of no use any more.
   bool is_lost() const { return lost_.is_any(); }
   // Of this rank's memory, what the team has so far.
-  std::size_t shared_bytes() const { return ground_.shared_bytes(); }
+  std::size_t shared_bytes() const { return team_memory_.shared_bytes(); }
   // Where this rank sat when the team was made.
-  const Whereabouts& own_whereabouts() const {
-    return outlook_->whereabouts()[static_cast<std::size_t>(rank_)];
+  const CpuBinding& own_cpu_binding() const {
+    return selection_inputs_->cpu_bindings()[static_cast<std::size_t>(rank_)];
   }
   // For teams of the same members to come.
-  const std::shared_ptr<Places>& places() const { return outlook_->places(); }
+  const std::shared_ptr<GroupConfiguration>& group() const { return selection_inputs_->group(); }
   // For whoever waits for something else on the members' behalf: it waits as they do, and hears of
   // members that are lost.
   world::hardware::Waiting& waiting() { return waiting_; }
@@ -126,15 +127,15 @@ class Team {
   // The algorithm that was to run that call by force, where it could not; else empty.
   std::string_view latest_unserved() const;
   // Whether members were told to force different things; then the lowest one's is everybody's.
-  bool is_forcing_unlike() const { return outlook_->places()->is_forcing_unlike(); }
+  bool is_forcing_unlike() const { return selection_inputs_->group()->is_forcing_unlike(); }
 
   // What would run, what else could, and what each would cost.
   select::Explanation explain(const select::Request& request) const;
 
  private:
   Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation);
-  Team(Context& context, const Bootstrap& bootstrap, const std::shared_ptr<Places>& places,
-       Joining&& joining);
+  Team(Context& context, const Bootstrap& bootstrap,
+       const std::shared_ptr<GroupConfiguration>& group, Joining&& joining);
   void gather_to_all(select::Operation operation, const void* input, void* output,
                      const node::Blocks& blocks, std::size_t largest);
   void gather_to_root(select::Operation operation, const void* input, std::size_t bytes,
@@ -152,7 +153,7 @@ class Team {
   struct Choice {
     Ready usual;
     std::optional<Ready> where_mapped;
-    std::string_view forced = {};  // the outlook's word
+    std::string_view forced = {};  // the selection inputs' word
   };
   struct Class {
     std::size_t size = 0;
@@ -174,12 +175,13 @@ class Team {
 
   int rank_;
   int ranks_;
-  // Both are there once the ground is: what it takes to have them is part of what is agreed on.
-  std::optional<Outlook> outlook_;
+  // Both are there once the team's memory is: what it takes to have them is part of what is agreed
+  // on.
+  std::optional<SelectionInputs> selection_inputs_;
   std::shared_ptr<const Decisions> known_;  // to all members; null: none, or not the same
-  Ground ground_;
+  TeamMemory team_memory_;
   world::hardware::Waiting waiting_;
-  Reach reach_;
+  PeerAccess peer_access_;
   Engine engine_;
   memory::OneSidedFence fence_;
   // By operation and class; nothing where choosing failed, so that there was memory for it in vain.

@@ -11,24 +11,24 @@ namespace huddle::team {
 namespace {
 
 // Programs have few kinds of communicators, though many of each.
-constexpr std::size_t most_places = 64;
+constexpr std::size_t most_groups = 64;
 
 bool are_same(std::span<const int> members, const std::vector<int>& others) {
   return std::equal(members.begin(), members.end(), others.begin(), others.end());
 }
 
-bool is_still(const Whereabouts& there, const Whereabouts& here) {
+bool is_still(const CpuBinding& there, const CpuBinding& here) {
   return CPU_EQUAL(&there.allowed, &here.allowed);
 }
 
 }  // namespace
 
-TeamPool::Entry TeamPool::take(std::span<const int> members, const Whereabouts& here) {
+TeamPool::Entry TeamPool::take(std::span<const int> members, const CpuBinding& here) {
   const std::scoped_lock lock(mutex_);
   auto lowest = waiting_.end();
   for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
     if (!are_same(members, entry->members)) continue;
-    if (!is_still(entry->team->own_whereabouts(), here)) continue;
+    if (!is_still(entry->team->own_cpu_binding(), here)) continue;
     if (lowest == waiting_.end() || entry->number < lowest->number) lowest = entry;
   }
   if (lowest == waiting_.end()) return {};
@@ -56,26 +56,26 @@ void TeamPool::put(Entry entry) noexcept {
   }
 }
 
-TeamPool::Known TeamPool::places(std::span<const int> members, const Whereabouts& here) const {
+TeamPool::Known TeamPool::group(std::span<const int> members, const CpuBinding& here) const {
   const std::scoped_lock lock(mutex_);
-  for (const Account& one : places_) {
+  for (const Account& one : group_) {
     if (!are_same(members, one.members)) continue;
-    return is_still(one.known.places->whereabouts()[one.rank], here) ? one.known : Known{};
+    return is_still(one.known.group->cpu_bindings()[one.rank], here) ? one.known : Known{};
   }
   return {};
 }
 
 // Where there is no memory to remember them, they are found out again.
-void TeamPool::keep_places(std::vector<int> members, int rank, Known known) noexcept {
+void TeamPool::keep_group(std::vector<int> members, int rank, Known known) noexcept {
   std::list<Account> left;
   try {
     const std::scoped_lock lock(mutex_);
-    const auto same = std::find_if(places_.begin(), places_.end(), [&](const Account& one) {
+    const auto same = std::find_if(group_.begin(), group_.end(), [&](const Account& one) {
       return are_same(members, one.members);
     });
-    if (same != places_.end()) left.splice(left.end(), places_, same);
-    places_.push_front({std::move(members), static_cast<std::size_t>(rank), std::move(known)});
-    if (places_.size() > most_places) left.splice(left.end(), places_, std::prev(places_.end()));
+    if (same != group_.end()) left.splice(left.end(), group_, same);
+    group_.push_front({std::move(members), static_cast<std::size_t>(rank), std::move(known)});
+    if (group_.size() > most_groups) left.splice(left.end(), group_, std::prev(group_.end()));
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams that nobody uses at the moment, for the next communicator of the same members: seats,
+// Teams that nobody uses at the moment, for the next communicator of the same group: locality,
 // choices and memory stay as they are, and its calls follow those of the communicator before. And
-// the places of members, for a team more.
+// what was agreed in that group, for one more team of it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "team/seating.h"
+#include "team/cpu_binding.h"
 #include "team/team.h"
 
 namespace huddle::team {
@@ -36,7 +36,7 @@ class TeamPool {
   explicit TeamPool(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   // The one of the lowest number whose rank still sits where it sat; no team where there is none.
-  Entry take(std::span<const int> members, const Whereabouts& here);
+  Entry take(std::span<const int> members, const CpuBinding& here);
   // Nothing where it has no team, or one that cannot be used any more. The teams that have waited
   // longest are left where all of them are too much.
   void put(Entry entry) noexcept;
@@ -44,13 +44,13 @@ class TeamPool {
   std::size_t teams() const;
 
   struct Known {
-    std::uint64_t number = 0;  // of the team that found them out; 0: there are none
-    std::shared_ptr<Places> places;
+    std::uint64_t number = 0;  // of the team that agreed on it; 0: there is none
+    std::shared_ptr<GroupConfiguration> group;
   };
   // The latest of these members, where this rank still sits where it sat.
-  Known places(std::span<const int> members, const Whereabouts& here) const;
+  Known group(std::span<const int> members, const CpuBinding& here) const;
   // Of some sets of members, those that came last.
-  void keep_places(std::vector<int> members, int rank, Known known) noexcept;
+  void keep_group(std::vector<int> members, int rank, Known known) noexcept;
 
  private:
   struct Account {
@@ -63,7 +63,7 @@ class TeamPool {
   mutable std::mutex mutex_;  // guards what follows
   std::list<Entry> waiting_;  // whoever came last is the last
   std::size_t bytes_ = 0;
-  std::list<Account> places_;  // the latest first
+  std::list<Account> group_;  // the latest first
 };
 
 }  // namespace huddle::team

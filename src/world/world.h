@@ -14,8 +14,8 @@
 #include "memory/copy.h"
 #include "memory/reduction.h"
 #include "path/peer_memory.h"
-#include "world/awaited.h"
-#include "world/place.h"
+#include "world/address.h"
+#include "world/awaited_flag.h"
 #include "world/sequence.h"
 
 namespace huddle::world {
@@ -37,9 +37,9 @@ namespace huddle::world {
 //   keep            what was read there is this rank's alone then (keep_bytes)
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
 template <class W>
-concept World = requires(W& w, const W& view, Place place, Sequence value, Until until,
-                         std::size_t n, std::span<const Place> places,
-                         std::span<const Awaited> awaited, memory::CopyKernel kernel,
+concept World = requires(W& w, const W& view, Address place, Sequence value, Until until,
+                         std::size_t n, std::span<const Address> places,
+                         std::span<const AwaitedFlag> awaited, memory::CopyKernel kernel,
                          const memory::Reduction& reduction) {
   { view.rank() } -> std::same_as<int>;
   { view.ranks() } -> std::same_as<int>;
@@ -61,7 +61,7 @@ concept World = requires(W& w, const W& view, Place place, Sequence value, Until
 // What only a sleeping protocol needs (bell.h). `sleep` returns at once where the flag no longer
 // holds the value, else when somebody wakes it or when a while has passed.
 template <class W>
-concept SleepingWorld = World<W> && requires(W& w, Place place, Sequence value) {
+concept SleepingWorld = World<W> && requires(W& w, Address place, Sequence value) {
   { w.sleep(place, value) } -> std::same_as<void>;
   { w.wake(place) } -> std::same_as<void>;
 };
@@ -90,10 +90,10 @@ concept SleepingWorld = World<W> && requires(W& w, Place place, Sequence value) 
 //                   died: for a rank that leaves early, and must not while somebody pushes to its
 //                   memory
 template <class W>
-concept SingleCopyWorld = World<W> && requires(W& w, Place place, Until until, std::size_t n) {
+concept SingleCopyWorld = World<W> && requires(W& w, Address place, Until until, std::size_t n) {
   { w.expose(place, place) } -> std::same_as<bool>;
   { w.order_callers_stores() } -> std::same_as<void>;
-  { w.reach(place) } -> std::same_as<std::optional<Place>>;
+  { w.reach(place) } -> std::same_as<std::optional<Address>>;
   { w.pull(place, place, n, n) } -> std::same_as<path::ErrorNumber>;
   { w.push(place, n, place, n) } -> std::same_as<path::ErrorNumber>;
   { w.outlast(place, until) } -> std::same_as<void>;

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "node/seats.h"
+#include "node/locality.h"
 #include "select/algorithm.h"
 
 namespace huddle::cli {
 namespace {
 
 TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
-  const auto provision = select::provision(node::flat_seats(4), select::usual_queue_bytes);
+  const auto provision = select::provision(node::unknown_locality(4), select::usual_queue_bytes);
   ASSERT_EQ(settings::algorithm_words().size(), select::operations.size());
   for (const settings::AlgorithmWords& words : settings::algorithm_words()) {
     const auto operation = select::operation_named(words.operation);

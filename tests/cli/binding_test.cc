@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "machine/discover.h"
-#include "team/seating.h"
+#include "team/cpu_binding.h"
 
 namespace huddle::cli {
 namespace {
@@ -45,7 +45,7 @@ TEST(Binding, CountsAsATeamDoes) {
   const machine::Topology& topology = two_packages();
   for (const std::string word : {"hwthread", "core", "l3", "numa", "package", "none"}) {
     const auto groups = binding_groups(word, topology, topology.pus);
-    std::vector<team::Whereabouts> by_rank(11);
+    std::vector<team::CpuBinding> by_rank(11);
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
       CPU_ZERO(&by_rank[rank].allowed);
       for (const int pu : groups[rank % groups.size()]) {

@@ -11,20 +11,20 @@
 #include "operators.h"
 #include "relay_scan_price.h"
 #include "threads.h"
-#include "world/counting/counting_world.h"
+#include "verify/counting/counting_world.h"
 
 namespace huddle::example {
 namespace {
 
 using node::test::Bracketed;
 using node::test::Bytes;
-using world::checker::CheckerWorld;
-using world::checker::Excuse;
-using world::checker::Fault;
-using world::checker::Job;
-using world::checker::Mutation;
-using world::checker::Operation;
-using world::checker::Options;
+using verify::checker::CheckerWorld;
+using verify::checker::Excuse;
+using verify::checker::Fault;
+using verify::checker::Job;
+using verify::checker::Mutation;
+using verify::checker::Operation;
+using verify::checker::Options;
 
 const memory::Reduction bracketed = node::test::product_of<Bracketed>();
 
@@ -51,7 +51,7 @@ Job relay_job(int ranks, std::size_t calls) {
       [](int rank, std::size_t call) { return bytes_of(given(rank, call)); },
       [](int rank, std::size_t call) { return bytes_of(joined_up_to(rank, call)); }};
   return node::test::job_of(
-      ranks, script, [](int) { return RelayScan(world::checker::just_below_wrap); },
+      ranks, script, [](int) { return RelayScan(verify::checker::just_below_wrap); },
       [](RelayScan& relay, CheckerWorld& w, std::size_t) { relay.run(w, 1, bracketed); });
 }
 
@@ -102,14 +102,14 @@ TEST(RelayScan, OnThreads) {
 // To each rank but the first the result of those before it, and from each that it is through.
 TEST(RelayScan, MovesALineThereAndOneBack) {
   constexpr std::size_t calls = 10;
-  world::counting::Job job;
+  verify::counting::Job job;
   job.ranks = 4;
   job.sizes = {.shared = 4096, .input = sizeof(Bracketed), .output = sizeof(Bracketed)};
-  job.body = [](world::counting::CountingWorld& w) {
+  job.body = [](verify::counting::CountingWorld& w) {
     RelayScan relay(world::first_sequence);
     for (std::size_t call = 0; call < calls; ++call) relay.run(w, 1, bracketed);
   };
-  const world::counting::Counts counts = count(job);
+  const verify::counting::Counts counts = count(job);
   for (int rank = 1; rank < job.ranks; ++rank) {
     EXPECT_EQ(counts.transfers(rank - 1, rank), calls);
     EXPECT_LE(counts.transfers(rank, rank - 1), calls);
@@ -124,8 +124,8 @@ TEST(RelayScan, PriceGrowsByALineARank) {
       machine::load_machine(HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml", anywhere).machine;
   const machine::CostModel model(machine);
   const auto price_ns = [&](const std::vector<int>& pus) {
-    const node::Seats seats = node::seats(machine.topology, pus);
-    return relay_scan_ns(select::Prices(model, seats));
+    const node::RankLocality locality = node::locality(machine.topology, pus);
+    return relay_scan_ns(select::Prices(model, locality));
   };
   EXPECT_DOUBLE_EQ(price_ns({0, 1}), 45);
   EXPECT_DOUBLE_EQ(price_ns({0, 1, 2, 3, 4, 5, 6, 7}), 6 * 45 + 120);

@@ -12,7 +12,7 @@
 namespace huddle::mpi {
 namespace {
 
-JobPlace place(int rank, const std::string& job = "a job") {
+JobRank place(int rank, const std::string& job = "a job") {
   return {.job = job + std::to_string(getpid()), .rank = rank, .all_here = false};
 }
 
@@ -72,14 +72,14 @@ TEST(RollCall, WhoIsAnotherRankThanWasSaidIsNotHere) {
 TEST(RollCall, NothingIsLeftOfWhoDies) {
   const auto child = fork();
   if (child == 0) {
-    RollCall gone(JobPlace{.job = "of the parent" + std::to_string(getppid()), .rank = 1}, "kind");
+    RollCall gone(JobRank{.job = "of the parent" + std::to_string(getppid()), .rank = 1}, "kind");
     gone.sign_in();
     _exit(gone.is_here(1) ? 0 : 1);
   }
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  RollCall stays(JobPlace{.job = "of the parent" + std::to_string(getpid()), .rank = 0}, "kind");
+  RollCall stays(JobRank{.job = "of the parent" + std::to_string(getpid()), .rank = 0}, "kind");
   stays.sign_in();
   EXPECT_FALSE(stays.is_here(1));
 }

@@ -44,16 +44,16 @@ TEST(Stats, NameAndCountWhatWasForcedInVain) {
 
 TEST(Stats, SayWhyACallPassed) {
   Stats stats;
-  stats.passed(Operation::reduce, Passed::several_nodes, "", 80, 0);
+  stats.passed(Operation::reduce, Route::several_nodes, "", 80, 0);
   EXPECT_THAT(stats.report(door_with(nullptr, 0)),
               ContainsRegex("reduce +1 +80 .*MPI: several nodes\n"));
 }
 
 TEST(Stats, TellReductionsThatPassApart) {
   Stats stats;
-  stats.passed(Operation::reduce, Passed::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
-  stats.passed(Operation::reduce, Passed::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
-  stats.passed(Operation::reduce, Passed::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
+  stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
   EXPECT_THAT(
       stats.report(door_with(nullptr, 0)),
       AllOf(ContainsRegex("reduce +1 +8 .*MPI: type or operator: MPI_SUM of MPI_PACKED\n"),
@@ -76,7 +76,7 @@ TEST(Stats, NameWhatNeverCameToTheBackEndAndItsKind) {
   EXPECT_THAT(report, Not(HasSubstr("MPI_Gather")));
 }
 
-Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Passed, int>> passed) {
+Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Route, int>> passed) {
   Shares shares{.taken = taken};
   for (const auto& [why, calls] : passed) {
     for (int call = 0; call < calls; ++call) shares.count(why);
@@ -87,7 +87,7 @@ Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Passed, int>
 TEST(Summary, SaysWhyCallsPassedTheMostFrequentReasonFirst) {
   const std::array<huddle_passed, 2> passed = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
   const Shares shares =
-      shares_of(12040, {{Passed::one_rank, 2}, {Passed::too_young, 8}, {Passed::no_reduction, 2}});
+      shares_of(12040, {{Route::one_rank, 2}, {Route::too_young, 8}, {Route::no_reduction, 2}});
   EXPECT_EQ(
       summary(shares, door_with(passed.data(), passed.size()), {}),
       "huddle: 12,040 collectives of rank 0 taken, 3,022 passed to the MPI (3,010 nonblocking, "
@@ -103,7 +103,7 @@ TEST(Summary, SaysWhichSideRanAndWhatItSpentInCollectives) {
             "huddle: 10 collectives of rank 0 taken, 0 passed to the MPI\n"
             "huddle: blocking collectives took 1.25 s of the 5 s from MPI_Init to MPI_Finalize, "
             "25 %; to compare: --off -v, or --compare 6\n");
-  Shares off = shares_of(0, {{Passed::switched_off, 9}, {Passed::one_rank, 1}});
+  Shares off = shares_of(0, {{Route::switched_off, 9}, {Route::one_rank, 1}});
   off.seconds = 2;
   EXPECT_EQ(summary(off, door_with(nullptr, 0), {.off = true, .seconds = 5}),
             "huddle: off; 10 collectives of rank 0, all by the MPI\n"

@@ -28,7 +28,7 @@ std::vector<int> starts(const Association& association) {
 }
 
 std::vector<int> starts_on(const machine::Topology& topology, const std::vector<int>& pus) {
-  return starts(Association(seats(topology, pus)));
+  return starts(Association(locality(topology, pus)));
 }
 
 TEST(Association, FollowsTheMachine) {
@@ -112,17 +112,17 @@ TEST(Association, IsTheSameWhateverWasMeasured) {
 }
 
 // Inferred levels are there for whoever wants to know who is near.
-TEST(Seats, KeepMeasuredLevelsAndTheNamesOfTheOthers) {
+TEST(RankLocality, KeepMeasuredLevelsAndTheNamesOfTheOthers) {
   auto topology = machine::discover_from_synthetic("pack:2 core:4 pu:1").topology;
   const machine::Level package = *machine::find_level(topology, "package");
   std::vector<int> pus = topology.pus.cpus();
-  const auto before = seats(topology, pus).levels;
+  const auto before = locality(topology, pus).levels;
   machine::Level same = package;
   same.name = "inferred1";
   same.bytes.clear();
   const auto at = std::find(topology.levels.begin(), topology.levels.end(), package);
   topology.levels.insert(at, same);
-  EXPECT_EQ(seats(topology, pus).levels, before);
+  EXPECT_EQ(locality(topology, pus).levels, before);
 }
 
 }  // namespace

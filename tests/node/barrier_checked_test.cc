@@ -5,7 +5,7 @@
 #include "checked.h"
 #include "node/barrier_dissemination.h"
 #include "node/barrier_tree.h"
-#include "node/seats.h"
+#include "node/locality.h"
 
 namespace huddle::node::test {
 namespace {
@@ -34,7 +34,7 @@ Job barrier_job(int ranks, std::size_t calls, const std::function<Barrier(int)>&
   Job job =
       job_of(ranks, script, make, [flags](Barrier& barrier, CheckerWorld& w, std::size_t call) {
         const auto word_of = [&](int rank) {
-          return Place{Region::shared, rank, flags + call % 2 * word};
+          return Address{Region::shared, rank, flags + call % 2 * word};
         };
         w.copy(word_of(w.rank()), {Region::input, w.rank(), 0}, word, memory::CopyKernel::plain);
         barrier.run(w);
@@ -50,7 +50,7 @@ Job barrier_job(int ranks, std::size_t calls, const std::function<Barrier(int)>&
 Job tree_job(int ranks, std::size_t calls, const Shape& shape,
              const TreeBarrier::Parameters& parameters) {
   return barrier_job<TreeBarrier>(ranks, calls, [=](int rank) {
-    return TreeBarrier(tree(shape, flat_seats(ranks), 0), parameters, rank, just_below_wrap);
+    return TreeBarrier(tree(shape, unknown_locality(ranks), 0), parameters, rank, just_below_wrap);
   });
 }
 

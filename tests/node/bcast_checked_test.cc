@@ -8,7 +8,7 @@
 #include "node/bcast_inline.h"
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"
-#include "node/seats.h"
+#include "node/locality.h"
 
 namespace huddle::node::test {
 namespace {
@@ -53,7 +53,7 @@ Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, i
   return bcast_job(
       ranks, calls,
       [=](int rank) {
-        return InlineBcast({{shape}, 8, slots}, flat_seats(ranks), rank, just_below_wrap);
+        return InlineBcast({{shape}, 8, slots}, unknown_locality(ranks), rank, just_below_wrap);
       },
       [](InlineBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
         protocol.run(w, bytes, root, 0);
@@ -75,7 +75,7 @@ Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls
   return bcast_job(
       ranks, calls,
       [=](int rank) {
-        return PipelinedBcast({{shape}, cells.bytes, 2, sets}, flat_seats(ranks), rank,
+        return PipelinedBcast({{shape}, cells.bytes, 2, sets}, unknown_locality(ranks), rank,
                               just_below_wrap);
       },
       [=](PipelinedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
@@ -85,13 +85,13 @@ Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls
 
 // Memories dealt to the ranks in turn.
 Job segmented_job(int ranks, const std::vector<Bcast>& calls, const Pieces& segments = {}) {
-  Seats seats = flat_seats(ranks);
+  RankLocality locality = unknown_locality(ranks);
   for (int rank = 0; rank < ranks; ++rank)
-    seats.memory_of[static_cast<std::size_t>(rank)] = rank % 2;
+    locality.memory_of[static_cast<std::size_t>(rank)] = rank % 2;
   return bcast_job(
       ranks, calls,
       [=](int rank) {
-        return SegmentedBcast({1, segments.bytes}, seats, rank, just_below_wrap);
+        return SegmentedBcast({1, segments.bytes}, locality, rank, just_below_wrap);
       },
       [=](SegmentedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
         protocol.run(w, bytes, root, {segments.bytes, segments.passing});

@@ -17,22 +17,22 @@
 #include <vector>
 
 #include "node/lines.h"
-#include "world/checker/checker.h"
+#include "verify/checker/checker.h"
 
-namespace huddle::world::checker {
+namespace huddle::verify::checker {
 
 inline void PrintTo(const Result& result, std::ostream* out) { *out << text_of(result); }
 inline void PrintTo(const Survey& survey, std::ostream* out) { *out << text_of(survey); }
 
-}  // namespace huddle::world::checker
+}  // namespace huddle::verify::checker
 
 namespace huddle::node::test {
 
-using world::checker::CheckerWorld;
-using world::checker::Excuse;
-using world::checker::Fault;
-using world::checker::Job;
-using world::checker::just_below_wrap;
+using verify::checker::CheckerWorld;
+using verify::checker::Excuse;
+using verify::checker::Fault;
+using verify::checker::Job;
+using verify::checker::just_below_wrap;
 
 using Bytes = std::vector<std::byte>;
 
@@ -59,7 +59,7 @@ inline void place(std::span<std::byte> all, std::size_t at, const Bytes& part) {
   std::copy(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-inline std::string difference(const world::checker::Memory& memory, const Script& script) {
+inline std::string difference(const verify::checker::Memory& memory, const Script& script) {
   for (int rank = 0; rank < memory.ranks(); ++rank) {
     const auto output = memory.bytes(Region::output, rank);
     for (std::size_t call = 0; call < script.calls; ++call) {
@@ -86,7 +86,7 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
   job.sizes.input = job.sizes.output = (1 + script.calls) * script.window_bytes;
   // Two results of a reduction, whatever slots are rounded up to.
   job.sizes.scratch = 2 * (script.window_bytes + apart_bytes);
-  job.prepare = [script](world::checker::Memory& memory) {
+  job.prepare = [script](verify::checker::Memory& memory) {
     for (int rank = 0; rank < memory.ranks(); ++rank) {
       for (std::size_t call = 0; call < script.calls; ++call) {
         place(memory.bytes(Region::input, rank), (1 + call) * script.window_bytes,
@@ -102,7 +102,7 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
       put_aside(w, script, call);
     }
   };
-  job.verify = [script](const world::checker::Memory& memory) {
+  job.verify = [script](const verify::checker::Memory& memory) {
     return difference(memory, script);
   };
   return job;
@@ -117,7 +117,7 @@ inline std::size_t most_executions() {
 
 // Every order within the budget, the simplest first, and some wilder ones by chance.
 inline testing::AssertionResult passes(const Job& job) {
-  world::checker::Options options;
+  verify::checker::Options options;
   options.max_executions = most_executions();
   const auto result = explore(job, options);
   if (!result.passed()) return testing::AssertionFailure() << text_of(result);
@@ -147,10 +147,10 @@ inline const Excuse done_too_low{
 inline testing::AssertionResult bites(const std::vector<Job>& jobs,
                                       const std::vector<Excuse>& excuses = {},
                                       const std::string& in_files = "src/node/") {
-  world::checker::SurveyOptions options;
+  verify::checker::SurveyOptions options;
   options.excuses = excuses;
   options.in_files = in_files;
-  const auto survey = world::checker::survey(jobs, options);
+  const auto survey = verify::checker::survey(jobs, options);
   std::cout << text_of(survey);
   if (!survey.passed()) return testing::AssertionFailure() << text_of(survey);
   return testing::AssertionSuccess();

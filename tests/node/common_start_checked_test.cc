@@ -29,7 +29,7 @@ Job start_job(int ranks, std::size_t calls, const Wish& from) {
   job.sizes.shared = CommonStart::shared_bytes();
   job.sizes.input = 2 * call_bytes;
   job.sizes.output = calls * call_bytes;
-  job.prepare = [](world::checker::Memory& memory) {
+  job.prepare = [](verify::checker::Memory& memory) {
     for (int rank = 0; rank < memory.ranks(); ++rank) {
       place(memory.bytes(Region::input, rank), 0, {std::byte{1}, std::byte{2}});
     }
@@ -42,7 +42,7 @@ Job start_job(int ranks, std::size_t calls, const Wish& from) {
              call_bytes, memory::CopyKernel::plain);
     }
   };
-  job.verify = [=](const world::checker::Memory& memory) -> std::string {
+  job.verify = [=](const verify::checker::Memory& memory) -> std::string {
     const auto of_first = memory.bytes(Region::output, 0);
     for (int rank = 1; rank < memory.ranks(); ++rank) {
       const auto told = memory.bytes(Region::output, rank);

@@ -16,20 +16,20 @@
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
 #include "node/doubling_exchange.h"
+#include "node/locality.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
-#include "node/seats.h"
 #include "operators.h"
-#include "world/counting/counting_world.h"
+#include "verify/counting/counting_world.h"
 
 namespace huddle::node::test {
 namespace {
 
+using verify::counting::CountingWorld;
+using verify::counting::Counts;
 using world::first_sequence;
-using world::counting::CountingWorld;
-using world::counting::Counts;
 
 constexpr std::size_t plain = static_cast<std::size_t>(memory::CopyKernel::plain);
 constexpr std::size_t nontemporal = static_cast<std::size_t>(memory::CopyKernel::nontemporal);
@@ -47,7 +47,7 @@ struct Calls {
 template <class Make, class Run>
 Counts counts_of(const Calls& how, Make make, Run run) {
   const auto counted = [&](int calls) {
-    world::counting::Job job;
+    verify::counting::Job job;
     job.ranks = how.ranks;
     job.reachable = how.reachable;
     for (int rank = 0; rank < how.ranks; ++rank) {
@@ -86,13 +86,13 @@ TEST(Counted, TwoRanksNeedALineEach) {
 // What the multicore paper is about: who goes across. Two chips of four ranks: with chip leaders
 // one line goes each way between the chips, with a flat barrier one for every rank there.
 TEST(Counted, ThreeLevelsKeepLinesInsideTheChip) {
-  Seats seats = flat_seats(8);
-  seats.levels = {"l3"};
-  seats.levels = {"package"};
-  seats.group_of = {{0, 0, 0, 0, 1, 1, 1, 1}};
+  RankLocality locality = unknown_locality(8);
+  locality.levels = {"l3"};
+  locality.levels = {"package"};
+  locality.group_of = {{0, 0, 0, 0, 1, 1, 1, 1}};
   const auto across = [&](const Shape& shape) {
     const auto barrier = [&](int rank) {
-      return TreeBarrier(tree(shape, seats, 0), {1, Release::same_line}, rank, first_sequence);
+      return TreeBarrier(tree(shape, locality, 0), {1, Release::same_line}, rank, first_sequence);
     };
     const Counts counts = counts_of({8, 0, 10}, barrier, run_barrier);
     std::size_t lines = 0;
@@ -111,7 +111,7 @@ TEST(Counted, ThreeLevelsKeepLinesInsideTheChip) {
 TEST(Counted, OneQueueMovesNoMoreLinesThanTwo) {
   const auto lines = [](Release release) {
     const auto barrier = [release](int rank) {
-      return TreeBarrier(tree(flat, flat_seats(5), 0), {1, release}, rank, first_sequence);
+      return TreeBarrier(tree(flat, unknown_locality(5), 0), {1, release}, rank, first_sequence);
     };
     return counts_of({5, 0, 10}, barrier, run_barrier).all_transfers();
   };
@@ -123,7 +123,7 @@ TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
   constexpr int calls = 64;
   constexpr int slots = 16;
   const auto bcast = [](int rank) {
-    return InlineBcast({{flat}, most_in_line, slots}, flat_seats(4), rank, first_sequence);
+    return InlineBcast({{flat}, most_in_line, slots}, unknown_locality(4), rank, first_sequence);
   };
   const Counts counts = counts_of(
       {4, most_in_line, calls}, bcast,
@@ -139,7 +139,8 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
   constexpr std::size_t bytes = 100'000;
   for (const int shape : {0, 1}) {
     const auto bcast = [](int rank) {
-      return PipelinedBcast({{flat, binary}, 4096, 2, 4}, flat_seats(4), rank, first_sequence);
+      return PipelinedBcast({{flat, binary}, 4096, 2, 4}, unknown_locality(4), rank,
+                            first_sequence);
     };
     const Counts counts =
         counts_of({4, bytes, 1}, bcast, [shape](PipelinedBcast& protocol, CountingWorld& w) {
@@ -228,7 +229,7 @@ TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
   constexpr int calls = 64;
   constexpr int slots = 4;
   const auto protocol = [](int) {
-    return TreeReduce({most_in_line, slots}, Association(flat_seats(4)), first_sequence);
+    return TreeReduce({most_in_line, slots}, Association(unknown_locality(4)), first_sequence);
   };
   const memory::Reduction product = product_of<Bracketed>();
   const Counts counts =
@@ -244,7 +245,7 @@ TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
 
 // An allreduce of `count` elements on 4 ranks.
 Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
-  const Association association(flat_seats(4));
+  const Association association(unknown_locality(4));
   const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
   const memory::Reduction bracketed = product_of<Bracketed>();
   return counts_of(
@@ -360,7 +361,7 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
 TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
-  const Association association(flat_seats(4));
+  const Association association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
   const memory::Reduction bracketed = product_of<Bracketed>();
   const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
@@ -393,7 +394,7 @@ TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
 TEST(Counted, DirectReduceCopiesNothingThatItReaches) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
-  const Association association(flat_seats(4));
+  const Association association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
   const memory::Reduction bracketed = product_of<Bracketed>();
   const Calls calls{4, 4 * quarter, 1, true};

@@ -85,7 +85,7 @@ void make_direct_call(CheckerWorld& w, Protocol& protocol, const DirectCall<Prot
 }
 
 template <class Protocol>
-std::string direct_difference(const world::checker::Memory& memory,
+std::string direct_difference(const verify::checker::Memory& memory,
                               const std::vector<DirectCall<Protocol>>& calls,
                               const DirectLayout& layout) {
   for (std::size_t call = 0; call < calls.size(); ++call) {
@@ -125,7 +125,7 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
   if constexpr (requires(const Protocol& protocol) { protocol.scratch_bytes(); }) {
     job.sizes.scratch = make(0).scratch_bytes();
   }
-  job.prepare = [=](world::checker::Memory& memory) {
+  job.prepare = [=](verify::checker::Memory& memory) {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto input = memory.bytes(Region::input, rank);
       for (std::size_t call = 0; call < calls.size(); ++call) {
@@ -140,7 +140,7 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
       make_direct_call(w, protocol, calls[call], call, layout);
     }
   };
-  job.verify = [=](const world::checker::Memory& memory) {
+  job.verify = [=](const verify::checker::Memory& memory) {
     return direct_difference(memory, calls, layout);
   };
   return job;
@@ -157,7 +157,7 @@ Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run,
   Job job = direct_job<Protocol>(ranks, make, {call});
   const std::size_t window = job.sizes.input;
   job.sizes = {flag + apart_bytes, 2 * window, window + 1, job.sizes.scratch};
-  job.prepare = [=](world::checker::Memory& memory) {
+  job.prepare = [=](verify::checker::Memory& memory) {
     News::prepare(memory.bytes(Region::shared, 0).subspan(flag));
     for (int rank = 0; rank < ranks; ++rank) {
       const auto input = memory.bytes(Region::input, rank);
@@ -177,7 +177,7 @@ Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run,
       move(w, Region::input, 0, Region::input, window, window);
     }
   };
-  job.verify = [=](const world::checker::Memory& memory) -> std::string {
+  job.verify = [=](const verify::checker::Memory& memory) -> std::string {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto output = memory.bytes(Region::output, rank);
       const bool has_left = output[window] == rubbish;

@@ -355,10 +355,10 @@ struct Orderings {
 Orderings orderings_of(const std::vector<Job>& jobs) {
   Orderings lines;
   for (const Job& job : jobs) {
-    for (const auto& mutation : world::checker::mutations_of(job)) {
-      if (mutation.site.operation != world::checker::Operation::order_callers_stores) continue;
+    for (const auto& mutation : verify::checker::mutations_of(job)) {
+      if (mutation.site.operation != verify::checker::Operation::order_callers_stores) continue;
       lines.all.insert(mutation.site.line);
-      world::checker::Options options;
+      verify::checker::Options options;
       options.mutation = mutation;
       if (!explore(job, options).passed()) lines.needed.insert(mutation.site.line);
     }

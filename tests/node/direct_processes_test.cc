@@ -22,8 +22,8 @@
 
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
+#include "node/locality.h"
 #include "node/pair_exchange.h"
-#include "node/seats.h"
 #include "operators.h"
 #include "path/cma.h"
 #include "world/hardware/hardware.h"
@@ -236,7 +236,7 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
   using Results = DirectReduce::Results;
   const memory::Reduction bracketed = product_of<Bracketed>();
   EXPECT_TRUE(on_processes(ranks(), [&](Rank& me) {
-    const Association association(flat_seats(me.ranks));
+    const Association association(unknown_locality(me.ranks));
     DirectReduce protocol({4096, 2}, association, first_sequence);
     const auto given = [](int rank, int call, std::size_t i) {
       return Bracketed{static_cast<std::uint64_t>(rank) * 1000003 + i * 17 +

@@ -11,19 +11,19 @@
 #include "node/bcast_inline.h"
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"
+#include "node/locality.h"
 #include "node/reduce_tree.h"
-#include "node/seats.h"
 #include "operators.h"
 #include "threads.h"
-#include "world/counting/counting_world.h"
+#include "verify/counting/counting_world.h"
 
 namespace huddle::node::test {
 namespace {
 
 using memory::CopyKernel;
+using verify::counting::CountingWorld;
 using world::first_sequence;
 using world::Sequence;
-using world::counting::CountingWorld;
 
 constexpr int ranks = 4;
 constexpr Sequence calls = 70;  // past the wrap
@@ -36,7 +36,8 @@ TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
   constexpr int calls_of_a_root = 600;
   constexpr int all_calls = ranks * calls_of_a_root;
   Threads<PipelinedBcast> threads(ranks, [](int rank) {
-    return PipelinedBcast({{chain}, 1, set_cells, 2}, flat_seats(ranks), rank, first_sequence);
+    return PipelinedBcast({{chain}, 1, set_cells, 2}, unknown_locality(ranks), rank,
+                          first_sequence);
   });
   threads.run([](int rank, PipelinedBcast& bcast, const auto& world_for) {
     for (int call = 0; call < all_calls; ++call) {
@@ -54,7 +55,7 @@ TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
 template <class Make, class Run>
 void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::vector<int>& owners,
                              Make make, Run run, Sequence slots) {
-  world::counting::Job job;
+  verify::counting::Job job;
   job.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
@@ -65,7 +66,7 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::v
     auto protocol = make(w.rank());
     for (Sequence call = 0; call < calls; ++call) run(protocol, w);
   };
-  job.look = [&](const world::checker::Memory& memory) {
+  job.look = [&](const verify::checker::Memory& memory) {
     for (const int owner : owners) {
       for (const std::size_t flag : flags) {
         Sequence stands = 0;
@@ -83,7 +84,7 @@ TEST(KeepingUp, SlotsOfInlineBroadcastsComeAlong) {
   expect_flags_come_along(
       {slots_at, slots_at + slot_bytes(8)}, everybody,
       [](int rank) {
-        return InlineBcast({{chain}, 8, 2}, flat_seats(ranks), rank, first_sequence);
+        return InlineBcast({{chain}, 8, 2}, unknown_locality(ranks), rank, first_sequence);
       },
       [](InlineBcast& bcast, CountingWorld& w) { bcast.run(w, 8, 0, 0); },
       // Leaves raise theirs rarely: those who did at the wrap are 6 behind.
@@ -94,7 +95,7 @@ TEST(KeepingUp, CountersOfOtherBroadcastsComeAlong) {
   expect_flags_come_along(
       {0, apart_bytes}, everybody,
       [](int rank) {
-        return SegmentedBcast({1, page_bytes}, flat_seats(ranks), rank, first_sequence);
+        return SegmentedBcast({1, page_bytes}, unknown_locality(ranks), rank, first_sequence);
       },
       [](SegmentedBcast& bcast, CountingWorld& w) {
         bcast.run(w, 8, 0, {page_bytes, CopyKernel::plain});
@@ -106,7 +107,7 @@ TEST(KeepingUp, ResultsOfReductionsComeAlong) {
   constexpr int slots = 2;
   const std::size_t results_at = apart_bytes + slots * slot_bytes(8);
   const auto make = [](int) {
-    return TreeReduce({8, slots}, Association(flat_seats(ranks)), first_sequence);
+    return TreeReduce({8, slots}, Association(unknown_locality(ranks)), first_sequence);
   };
   const memory::Reduction product = product_of<Bracketed>();
   const std::vector<std::size_t> flags = {results_at, results_at + slot_bytes(8)};

@@ -11,34 +11,34 @@
 #include <span>
 #include <vector>
 
-#include "world/checker/checker.h"
+#include "verify/checker/checker.h"
 #include "world/peer_lost.h"
 
 namespace huddle::node::test {
 
-using world::Awaited;
-using world::Place;
+using verify::checker::CheckerWorld;
+using verify::checker::Where;
+using world::Address;
+using world::AwaitedFlag;
 using world::Sequence;
 using world::Until;
-using world::checker::CheckerWorld;
-using world::checker::Where;
 
 // A flag that none of a protocol's waits is satisfied by, and then all.
 class News {
  public:
-  explicit News(Place flag) : flag_(flag) {}
+  explicit News(Address flag) : flag_(flag) {}
 
   static void prepare(std::span<std::byte> flag) { std::memcpy(flag.data(), &none, sizeof none); }
   void tell(CheckerWorld& w) const { w.store(flag_, some); }
-  Place flag() const { return flag_; }
+  Address flag() const { return flag_; }
 
  private:
   // Either far from where flags begin here, and on the other side of it.
   static constexpr Sequence far = Sequence{1} << 30;
-  static constexpr Sequence none = world::checker::just_below_wrap - far;
-  static constexpr Sequence some = world::checker::just_below_wrap + far;
+  static constexpr Sequence none = verify::checker::just_below_wrap - far;
+  static constexpr Sequence some = verify::checker::just_below_wrap + far;
 
-  Place flag_;
+  Address flag_;
 };
 
 class LeavingWorld {
@@ -51,69 +51,69 @@ class LeavingWorld {
   int ranks() const { return w_.ranks(); }
 
   // No errors are planted here: others do it where protocols wait as ever.
-  int wait_any(std::span<const Awaited> awaited) {
+  int wait_any(std::span<const AwaitedFlag> awaited) {
     if (waits_ && (*waits_)-- == 0) {
       news_.tell(w_);
       throw world::PeerLost("this rank leaves");
     }
-    std::vector<Awaited> all(awaited.begin(), awaited.end());
+    std::vector<AwaitedFlag> all(awaited.begin(), awaited.end());
     all.push_back({news_.flag(), awaited.front().until});
     const int found = w_.wait_any(all);
     if (found == static_cast<int>(awaited.size())) throw world::PeerLost("this rank hears of it");
     return found;
   }
-  Sequence wait(Place flag, Until until) {
-    wait_any(std::array{Awaited{flag, until}});
+  Sequence wait(Address flag, Until until) {
+    wait_any(std::array{AwaitedFlag{flag, until}});
     return w_.load(flag);
   }
-  void outlast(Place flag, Until until, Where where = Where::current()) {
+  void outlast(Address flag, Until until, Where where = Where::current()) {
     w_.wait(flag, until, where);
   }
 
   // As ever.
-  Sequence load(Place flag, Where where = Where::current()) { return w_.load(flag, where); }
-  void store(Place flag, Sequence value, Where where = Where::current()) {
+  Sequence load(Address flag, Where where = Where::current()) { return w_.load(flag, where); }
+  void store(Address flag, Sequence value, Where where = Where::current()) {
     w_.store(flag, value, where);
   }
-  Sequence fetch_add(Place flag, Sequence amount, Where where = Where::current()) {
+  Sequence fetch_add(Address flag, Sequence amount, Where where = Where::current()) {
     return w_.fetch_add(flag, amount, where);
   }
-  Sequence fetch_sub(Place flag, Sequence amount, Where where = Where::current()) {
+  Sequence fetch_sub(Address flag, Sequence amount, Where where = Where::current()) {
     return w_.fetch_sub(flag, amount, where);
   }
   void fence(Where where = Where::current()) { w_.fence(where); }
-  void wait_all(std::span<const Place> flags, Until until, Where where = Where::current()) {
+  void wait_all(std::span<const Address> flags, Until until, Where where = Where::current()) {
     w_.wait_all(flags, until, where);
   }
-  void prefetch_write(Place place, std::size_t n, Where where = Where::current()) {
+  void prefetch_write(Address place, std::size_t n, Where where = Where::current()) {
     w_.prefetch_write(place, n, where);
   }
-  void copy(Place to, Place from, std::size_t n, memory::CopyKernel kernel,
+  void copy(Address to, Address from, std::size_t n, memory::CopyKernel kernel,
             Where where = Where::current()) {
     w_.copy(to, from, n, kernel, where);
   }
-  void take(Place to, Place from, std::size_t n, Where where = Where::current()) {
+  void take(Address to, Address from, std::size_t n, Where where = Where::current()) {
     w_.take(to, from, n, where);
   }
-  void keep(Place place, std::size_t n, Where where = Where::current()) {
+  void keep(Address place, std::size_t n, Where where = Where::current()) {
     w_.keep(place, n, where);
   }
-  void reduce(Place to, Place left, Place right, std::size_t count,
+  void reduce(Address to, Address left, Address right, std::size_t count,
               const memory::Reduction& reduction, Where where = Where::current()) {
     w_.reduce(to, left, right, count, reduction, where);
   }
-  bool expose(Place at, Place what, Where where = Where::current()) {
+  bool expose(Address at, Address what, Where where = Where::current()) {
     return w_.expose(at, what, where);
   }
   void order_callers_stores(Where where = Where::current()) { w_.order_callers_stores(where); }
-  std::optional<Place> reach(Place at, Where where = Where::current()) {
+  std::optional<Address> reach(Address at, Where where = Where::current()) {
     return w_.reach(at, where);
   }
-  path::ErrorNumber pull(Place to, Place at, std::size_t offset, std::size_t n,
+  path::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t n,
                          Where where = Where::current()) {
     return w_.pull(to, at, offset, n, where);
   }
-  path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t n,
+  path::ErrorNumber push(Address at, std::size_t offset, Address from, std::size_t n,
                          Where where = Where::current()) {
     return w_.push(at, offset, from, n, where);
   }

@@ -30,22 +30,22 @@ using world::first_sequence;
 constexpr int calls = 150;  // more than counters have left before they wrap
 
 // Two L3s of neighbours, the second smaller.
-Seats uneven_seats(int ranks) {
-  Seats seats = flat_seats(ranks);
-  if (ranks < 3) return seats;
+RankLocality uneven_seats(int ranks) {
+  RankLocality locality = unknown_locality(ranks);
+  if (ranks < 3) return locality;
   std::vector<int> group(static_cast<std::size_t>(ranks), 0);
   for (int rank = ranks / 2 + 1; rank < ranks; ++rank) group[static_cast<std::size_t>(rank)] = 1;
-  seats.levels = {"l3"};
-  seats.levels = {"package"};
-  seats.group_of = {group};
-  seats.memory_of = group;
-  return seats;
+  locality.levels = {"l3"};
+  locality.levels = {"package"};
+  locality.group_of = {group};
+  locality.memory_of = group;
+  return locality;
 }
 
 class OnThreads : public testing::TestWithParam<int> {
  protected:
   int ranks() const { return GetParam(); }
-  Seats seats() const { return uneven_seats(GetParam()); }
+  RankLocality locality() const { return uneven_seats(GetParam()); }
 };
 
 template <class Barrier>
@@ -70,7 +70,7 @@ TEST_P(OnThreads, TreeBarriers) {
                                Shape{Shape::Kind::levels}, Shape{Shape::Kind::knomial, 1}}) {
       for (const int per_line : {1, 2, 16}) {
         expect_nobody_leaves_early<TreeBarrier>(ranks(), [&](int rank) {
-          return TreeBarrier(tree(shape, seats(), 0), {per_line, release}, rank, first_sequence);
+          return TreeBarrier(tree(shape, locality(), 0), {per_line, release}, rank, first_sequence);
         });
       }
     }
@@ -123,7 +123,7 @@ TEST_P(OnThreads, InlineBroadcast) {
     expect_broadcast<InlineBcast>(
         ranks(), {8, 1, 56, 0, 200},
         [&](int rank) {
-          return InlineBcast({shapes, 200, 4}, seats(), rank, first_sequence);
+          return InlineBcast({shapes, 200, 4}, locality(), rank, first_sequence);
         },
         [shape](InlineBcast& bcast, Hardware& w, std::size_t bytes, int root) {
           bcast.run(w, bytes, root, shape);
@@ -136,7 +136,7 @@ TEST_P(OnThreads, PipelinedBroadcast) {
     expect_broadcast<PipelinedBcast>(
         ranks(), {100, 1, 64, 1000, 0, 513},
         [&](int rank) {
-          return PipelinedBcast({shapes, 16, 4, 2}, seats(), rank, first_sequence);
+          return PipelinedBcast({shapes, 16, 4, 2}, locality(), rank, first_sequence);
         },
         [shape](PipelinedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
           const int fragment_cells = 1 << bytes % 3;
@@ -149,7 +149,7 @@ TEST_P(OnThreads, SegmentedBroadcast) {
   expect_broadcast<SegmentedBcast>(
       ranks(), {100, 1, 4096, 50000, 0, 8193},
       [&](int rank) {
-        return SegmentedBcast({2, 4096}, seats(), rank, first_sequence);
+        return SegmentedBcast({2, 4096}, locality(), rank, first_sequence);
       },
       [](SegmentedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
         bcast.run(w, bytes, root, {2048, memory::CopyKernel::nontemporal});
@@ -165,16 +165,16 @@ Bracketed joined(const Association& association, std::size_t i, int call) {
 }
 
 template <class Reduce>
-void expect_reduction(const Seats& seats, const std::vector<std::size_t>& counts,
+void expect_reduction(const RankLocality& locality, const std::vector<std::size_t>& counts,
                       const std::function<Reduce(int)>& make,
                       const std::function<void(Reduce&, Hardware&, std::size_t, int root)>& reduce,
                       bool to_all) {
-  const Association association(seats);
-  Threads<Reduce> threads(seats.ranks(), make);
+  const Association association(locality);
+  Threads<Reduce> threads(locality.ranks(), make);
   threads.run([&](int rank, Reduce& protocol, const auto& world_for) {
     for (int call = 0; call < calls; ++call) {
       const std::size_t count = counts[static_cast<std::size_t>(call) % counts.size()];
-      const int root = call * 3 % seats.ranks();
+      const int root = call * 3 % locality.ranks();
       std::vector<Bracketed> mine(count);
       for (std::size_t i = 0; i < count; ++i) mine[i] = contribution(rank, i, call);
       std::vector<Bracketed> result(count);
@@ -195,8 +195,8 @@ const memory::Reduction bracketed = product_of<Bracketed>();
 
 TEST_P(OnThreads, ExchangeReduce) {
   expect_reduction<ExchangeReduce>(
-      seats(), {1, 7, 0, 20, 33},
-      [&](int) { return ExchangeReduce({160}, Association(seats()), first_sequence); },
+      locality(), {1, 7, 0, 20, 33},
+      [&](int) { return ExchangeReduce({160}, Association(locality()), first_sequence); },
       [](ExchangeReduce& protocol, Hardware& w, std::size_t count, int) {
         protocol.allreduce(w, count, bracketed, {40, memory::CopyKernel::plain});
       },
@@ -205,16 +205,16 @@ TEST_P(OnThreads, ExchangeReduce) {
 
 // Both operations of a protocol that has both.
 template <class Reduce>
-void expect_reductions(const Seats& seats, const std::vector<std::size_t>& counts,
+void expect_reductions(const RankLocality& locality, const std::vector<std::size_t>& counts,
                        const std::function<Reduce(int)>& make, const typename Reduce::Plan& plan) {
   expect_reduction<Reduce>(
-      seats, counts, make,
+      locality, counts, make,
       [&](Reduce& protocol, Hardware& w, std::size_t count, int root) {
         protocol.reduce(w, count, bracketed, root, plan);
       },
       false);
   expect_reduction<Reduce>(
-      seats, counts, make,
+      locality, counts, make,
       [&](Reduce& protocol, Hardware& w, std::size_t count, int) {
         protocol.allreduce(w, count, bracketed, plan);
       },
@@ -222,10 +222,12 @@ void expect_reductions(const Seats& seats, const std::vector<std::size_t>& count
 }
 
 TEST_P(OnThreads, TreeReduce) {
-  const auto make = [&](int) { return TreeReduce({64, 4}, Association(seats()), first_sequence); };
+  const auto make = [&](int) {
+    return TreeReduce({64, 4}, Association(locality()), first_sequence);
+  };
   using Top = TreeReduce::Top;
   for (const Top top : {Top::first_rank, Top::leaders, Top::everybody}) {
-    expect_reductions<TreeReduce>(seats(), {1, 8, 0, 9, 50}, make, {40, top});
+    expect_reductions<TreeReduce>(locality(), {1, 8, 0, 9, 50}, make, {40, top});
   }
 }
 
@@ -233,12 +235,12 @@ TEST_P(OnThreads, SlicedReduce) {
   using Results = SlicedReduce::Results;
   for (const int sets : {2, 4}) {
     const auto make = [&](int) {
-      return SlicedReduce({128, sets}, Association(seats()), ranks(), first_sequence);
+      return SlicedReduce({128, sets}, Association(locality()), ranks(), first_sequence);
     };
     for (const Results results : {Results::returned, Results::in_one_place}) {
       for (const memory::Passing& passing :
            {memory::Passing(memory::CopyKernel::nontemporal), memory::by_taking}) {
-        expect_reductions<SlicedReduce>(seats(), {1, 8, 0, 900, 133, 3}, make,
+        expect_reductions<SlicedReduce>(locality(), {1, 8, 0, 900, 133, 3}, make,
                                         {64, passing, results});
       }
     }
@@ -249,10 +251,10 @@ TEST_P(OnThreads, SlicedReduce) {
 TEST_P(OnThreads, DirectReduce) {
   using Results = DirectReduce::Results;
   const auto make = [&](int) {
-    return DirectReduce({128, 2}, Association(seats()), first_sequence);
+    return DirectReduce({128, 2}, Association(locality()), first_sequence);
   };
   for (const Results results : {Results::are_read, Results::are_written}) {
-    expect_reductions<DirectReduce>(seats(), {1, 8, 0, 900, 133, 3}, make, {64, results});
+    expect_reductions<DirectReduce>(locality(), {1, 8, 0, 900, 133, 3}, make, {64, results});
   }
 }
 

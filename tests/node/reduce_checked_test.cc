@@ -3,11 +3,11 @@
 //
 // The reductions in every order of events, by an operator of which no two bracketings agree.
 #include "checked.h"
+#include "node/locality.h"
 #include "node/notice_board.h"
 #include "node/reduce_exchange.h"
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
-#include "node/seats.h"
 #include "operators.h"
 
 namespace huddle::node::test {
@@ -43,7 +43,7 @@ template <class Make, class Run>
 Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) {
   std::size_t most = 1;
   for (const Reduce& reduce : calls) most = std::max(most, reduce.count);
-  const Association association(flat_seats(ranks));
+  const Association association(unknown_locality(ranks));
   Script script{calls.size(), most * sizeof(Bracketed),
                 [=](int rank, std::size_t call) {
                   return bytes_of(calls[call].count,
@@ -67,7 +67,7 @@ constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
 constexpr ExchangeReduce::Plan returned_slots{64, memory::by_returning};
 
 ExchangeReduce exchange_of(int ranks) {
-  return {{in_slots.round_bytes, 4}, Association(flat_seats(ranks)), just_below_wrap};
+  return {{in_slots.round_bytes, 4}, Association(unknown_locality(ranks)), just_below_wrap};
 }
 
 Job exchange_job(int ranks, const std::vector<Reduce>& calls,
@@ -93,7 +93,7 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<Reduce>& calls) {
   return reduce_job(
       ranks, calls,
       [=](int) {
-        return TreeReduce({8, 2}, Association(flat_seats(ranks)), just_below_wrap);
+        return TreeReduce({8, 2}, Association(unknown_locality(ranks)), just_below_wrap);
       },
       [top](TreeReduce& protocol, CheckerWorld& w, const Reduce& call) {
         run_either(protocol, w, call, {8, top});
@@ -105,7 +105,7 @@ Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduc
   return reduce_job(
       ranks, calls,
       [=](int) {
-        return SlicedReduce({8, 2}, Association(flat_seats(ranks)), ranks, just_below_wrap);
+        return SlicedReduce({8, 2}, Association(unknown_locality(ranks)), ranks, just_below_wrap);
       },
       [=](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
         run_either(protocol, w, call, {8, passing, results});
@@ -144,7 +144,7 @@ void run_prefix(Protocol& protocol, CheckerWorld& w, std::size_t count, Prefix p
 }
 
 SlicedReduce slices_of(int ranks) {
-  return {{8, 2}, Association(flat_seats(ranks)), ranks, just_below_wrap};
+  return {{8, 2}, Association(unknown_locality(ranks)), ranks, just_below_wrap};
 }
 constexpr SlicedReduce::Plan returned_plan{8, memory::CopyKernel::nontemporal,
                                            SlicedReduce::Results::returned};
@@ -172,7 +172,7 @@ Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, P
   for (std::size_t call = 0; call < calls.size(); ++call) {
     most = std::max(most, before(call, ranks));
   }
-  const Association association(flat_seats(ranks));
+  const Association association(unknown_locality(ranks));
   Script script{calls.size(), most * sizeof(Bracketed),
                 [=](int rank, std::size_t call) {
                   return bytes_of(before(call, ranks),

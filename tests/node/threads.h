@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "node/lines.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "path/own_memory.h"
 #include "world/hardware/hardware.h"
 

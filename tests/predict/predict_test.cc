@@ -13,7 +13,7 @@
 #include "node/association.h"
 #include "node/lines.h"
 #include "select/run_plan.h"
-#include "world/counting/counting_world.h"
+#include "verify/counting/counting_world.h"
 
 namespace huddle::predict {
 namespace {
@@ -31,17 +31,17 @@ struct Team {
   Team(machine::Machine described, int ranks) : machine(std::move(described)), model(machine) {
     std::vector<int> pus = first_pu_of_cores(machine.topology);
     pus.resize(static_cast<std::size_t>(ranks));
-    seats = node::seats(machine.topology, pus);
-    provision = select::provision(seats, model, select::usual_queue_bytes);
+    locality = node::locality(machine.topology, pus);
+    provision = select::provision(locality, model, select::usual_queue_bytes);
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   std::vector<select::Candidate> candidates(const Request& request) const {
-    return select::candidates(request, seats, model, provision);
+    return select::candidates(request, locality, model, provision);
   }
   double ns(const Request& request, const select::Plan& plan) const {
-    return predict({request, seats, provision, model}, plan).all_ns();
+    return predict({request, locality, provision, model}, plan).all_ns();
   }
   double ns(const Request& request) const {
     return ns(request, select::cheapest(candidates(request)).plan);
@@ -49,7 +49,7 @@ struct Team {
 
   machine::Machine machine;
   machine::CostModel model;
-  node::Seats seats;
+  node::RankLocality locality;
   select::Provision provision;
 };
 
@@ -57,15 +57,15 @@ struct Team {
 template <class OfPlan>
 void expect_lines_as_counted(const Team& team, const Request& request, const OfPlan& plan,
                              const std::string& words) {
-  const int ranks = team.seats.ranks();
-  const node::Association association(team.seats);
+  const int ranks = team.locality.ranks();
+  const node::Association association(team.locality);
   const auto setting = [&](int rank) {
-    return select::Setting{team.seats, team.provision, association, rank};
+    return select::Setting{team.locality, team.provision, association, rank};
   };
   const select::Call call{.operation = request.operation, .count = request.bytes};
   constexpr int calls = 3;
 
-  world::counting::Job counted;
+  verify::counting::Job counted;
   counted.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto bytes = select::protocol_for(plan, setting(rank)).shared_bytes();
@@ -75,25 +75,25 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   counted.sizes.input = counted.sizes.output =
       request.bytes + team.provision.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
-    counted.body = [&, so_many](world::counting::CountingWorld& w) {
+    counted.body = [&, so_many](verify::counting::CountingWorld& w) {
       auto protocol = select::protocol_for(plan, setting(w.rank()));
       for (int i = 0; i < so_many; ++i) select::run_plan(protocol, w, plan, call);
     };
-    return world::counting::count(counted);
+    return verify::counting::count(counted);
   };
   auto counts = counts_of(calls);
   counts -= counts_of(calls - 1);
 
-  world::model::Job modelled;
-  modelled.pus = team.seats.pus;
-  modelled.body = [&](world::model::ModelWorld& w) {
+  predict::model::Job modelled;
+  modelled.pus = team.locality.pus;
+  modelled.body = [&](predict::model::ModelWorld& w) {
     auto protocol = select::protocol_for(plan, setting(w.rank()));
     for (int i = 0; i < calls; ++i) {
       w.meet();
       select::run_plan(protocol, w, plan, call);
     }
   };
-  const auto outcome = world::model::run(modelled, team.model);
+  const auto outcome = predict::model::run(modelled, team.model);
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       EXPECT_EQ(outcome.lines(from, to), counts.transfers(from, to))
@@ -118,7 +118,7 @@ void expect_lines_as_counted(int ranks, const Request& request) {
     if (select::is_direct(one.plan) || has_lines_of_several_writers(one.plan)) continue;
     std::visit(
         [&](const auto& plan) {
-          if constexpr (requires(world::counting::CountingWorld & w,
+          if constexpr (requires(verify::counting::CountingWorld & w,
                                  decltype(select::protocol_for(
                                      plan, std::declval<select::Setting>()))& protocol) {
                           select::run_plan(protocol, w, plan, select::Call());

@@ -25,9 +25,9 @@ struct Here {
   explicit Here(int ranks)
       : machine(machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml")),
         model(machine),
-        seats(node::seats(machine.topology, pus(ranks))),
-        provided(provision(seats, model, queue_bytes)),
-        prices(model, seats) {}
+        locality(node::locality(machine.topology, pus(ranks))),
+        provided(provision(locality, model, queue_bytes)),
+        prices(model, locality) {}
 
   std::vector<int> pus(int ranks) const {
     std::vector<int> first = machine::first_pu_of_cores(machine.topology);
@@ -42,7 +42,7 @@ struct Here {
 
   machine::Machine machine;
   machine::CostModel model;
-  node::Seats seats;
+  node::RankLocality locality;
   Provision provided;
   Prices prices;
 };

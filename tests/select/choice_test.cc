@@ -36,13 +36,13 @@ std::vector<machine::Machine> all_machines() {
   return machines;
 }
 
-node::Seats seats_on(const machine::Machine& machine, int ranks) {
+node::RankLocality seats_on(const machine::Machine& machine, int ranks) {
   std::vector<int> pus = machine::first_pu_of_cores(machine.topology);
   pus.resize(static_cast<std::size_t>(ranks));
-  return node::seats(machine.topology, pus);
+  return node::locality(machine.topology, pus);
 }
 
-// Calls check(machine, seats, model, provision) for some numbers of ranks on each machine.
+// Calls check(machine, locality, model, provision) for some numbers of ranks on each machine.
 template <class Check>
 void everywhere(Check check) {
   const auto machines = all_machines();
@@ -51,8 +51,8 @@ void everywhere(Check check) {
     const machine::CostModel model(machine);
     for (int ranks = 2; ranks <= machine::core_count(machine.topology); ranks = 2 * ranks + 1) {
       SCOPED_TRACE(machine.name + " with " + std::to_string(ranks) + " ranks");
-      const node::Seats seats = seats_on(machine, ranks);
-      check(seats, model, provision(seats, model, queue_bytes));
+      const node::RankLocality locality = seats_on(machine, ranks);
+      check(locality, model, provision(locality, model, queue_bytes));
     }
   }
 }
@@ -63,9 +63,9 @@ TEST(Choice, CountsSegmentsAndTheirReaders) {
     const machine::Machine machine =
         machine::generic_machine(machine::discover_from_synthetic("pack:1 core:9 pu:1").topology);
     const machine::CostModel model(machine);
-    const node::Seats seats = seats_on(machine, ranks);
-    const Provision given = provision(seats, model, queue_bytes);
-    for (const Candidate& one : candidates({Operation::bcast, 4096, 1}, seats, model, given)) {
+    const node::RankLocality locality = seats_on(machine, ranks);
+    const Provision given = provision(locality, model, queue_bytes);
+    for (const Candidate& one : candidates({Operation::bcast, 4096, 1}, locality, model, given)) {
       if (std::holds_alternative<node::SegmentedBcast::Plan>(one.plan)) return one.parameters;
     }
     return std::string();
@@ -76,10 +76,10 @@ TEST(Choice, CountsSegmentsAndTheirReaders) {
 }
 
 TEST(Choice, ThereIsOneForEveryRequest) {
-  everywhere([](const auto& seats, const auto& model, const auto& provision) {
+  everywhere([](const auto& locality, const auto& model, const auto& provision) {
     for (const Operation operation : operations) {
       for (std::size_t bytes = 1; bytes <= (std::size_t{1} << 30); bytes *= 64) {
-        const auto list = candidates({operation, bytes, 1}, seats, model, provision);
+        const auto list = candidates({operation, bytes, 1}, locality, model, provision);
         ASSERT_FALSE(list.empty()) << name(operation);
         for (const auto& candidate : list) {
           ASSERT_TRUE(std::isfinite(candidate.ns) && candidate.ns > 0)
@@ -99,11 +99,11 @@ TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
     machine::Machine machine = whole;
     machine.handoff.resize(kept);
     const machine::CostModel model(machine);
-    const node::Seats seats = seats_on(machine, 2);
-    const Provision given = provision(seats, model, queue_bytes);
+    const node::RankLocality locality = seats_on(machine, 2);
+    const Provision given = provision(locality, model, queue_bytes);
     for (const Operation operation : operations) {
       for (const std::size_t bytes : {8, 65536, 4194304}) {
-        const auto list = candidates({operation, bytes, 8}, seats, model, given);
+        const auto list = candidates({operation, bytes, 8}, locality, model, given);
         ASSERT_FALSE(list.empty()) << name(operation);
         const auto priced = [](const Candidate& one) { return std::isfinite(one.ns); };
         EXPECT_EQ(std::any_of(list.begin(), list.end(), priced), priced(cheapest(list)));
@@ -116,12 +116,12 @@ TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
 
 // More data is never predicted to take less time.
 TEST(Choice, CostsRiseWithTheSize) {
-  everywhere([](const auto& seats, const auto& model, const auto& provision) {
+  everywhere([](const auto& locality, const auto& model, const auto& provision) {
     for (const Operation operation : operations) {
       if (operation == Operation::barrier) continue;
       double before = 0;
       for (std::size_t bytes = 8; bytes <= (std::size_t{1} << 26); bytes *= 8) {
-        const auto list = candidates({operation, bytes, 8}, seats, model, provision);
+        const auto list = candidates({operation, bytes, 8}, locality, model, provision);
         const double now = cheapest(list).ns;
         EXPECT_GE(now, before * 0.999) << name(operation) << " of " << bytes;
         before = now;
@@ -132,10 +132,10 @@ TEST(Choice, CostsRiseWithTheSize) {
 
 // Small messages ride in a line, large ones go through queues: on every machine.
 TEST(Choice, LittleIsInlineAndMuchIsNot) {
-  everywhere([](const auto& seats, const auto& model, const auto& provision) {
+  everywhere([](const auto& locality, const auto& model, const auto& provision) {
     const auto chosen = [&](std::size_t bytes) {
       return algorithm_name(
-          cheapest(candidates({Operation::bcast, bytes, 1}, seats, model, provision)).plan);
+          cheapest(candidates({Operation::bcast, bytes, 1}, locality, model, provision)).plan);
     };
     EXPECT_EQ(chosen(8), "inline");
     EXPECT_NE(chosen(std::size_t{1} << 22), "inline");
@@ -144,11 +144,12 @@ TEST(Choice, LittleIsInlineAndMuchIsNot) {
 
 // Nor is much moved in tiles that are mostly flags.
 TEST(Choice, LargeBlocksGoInLargeTiles) {
-  everywhere([](const auto& seats, const auto& model, Provision provision) {
+  everywhere([](const auto& locality, const auto& model, Provision provision) {
     provision.direct_refusal = "only what goes through shared memory";
     for (const Operation operation : {Operation::alltoall, Operation::gather, Operation::scatter,
                                       Operation::alltoallv, Operation::gatherv}) {
-      const auto list = candidates({operation, std::size_t{1} << 22, 1}, seats, model, provision);
+      const auto list =
+          candidates({operation, std::size_t{1} << 22, 1}, locality, model, provision);
       const auto* plan = std::get_if<node::PairExchange::Plan>(&cheapest(list).plan);
       ASSERT_NE(plan, nullptr) << name(operation);
       EXPECT_GE(plan->tile_bytes, std::min(provision.pair_exchange.tile_bytes, std::size_t{1024}))
@@ -164,15 +165,15 @@ TEST(Choice, SingleCopyNeedsFiguresAndLeave) {
     return std::any_of(list.begin(), list.end(),
                        [](const Candidate& one) { return is_direct(one.plan); });
   };
-  everywhere([&](const node::Seats& seats, const auto& model, Provision provision) {
+  everywhere([&](const node::RankLocality& locality, const auto& model, Provision provision) {
     for (const Operation operation :
          {Operation::bcast, Operation::allreduce, Operation::alltoall, Operation::gather}) {
       const Request request{operation, std::size_t{1} << 20, 8};
       const bool has_figures = !model.machine().paths.empty();
-      EXPECT_EQ(is_offered(candidates(request, seats, model, provision)), has_figures);
+      EXPECT_EQ(is_offered(candidates(request, locality, model, provision)), has_figures);
       Provision refused = provision;
       refused.direct_refusal = "a container";
-      EXPECT_FALSE(is_offered(candidates(request, seats, model, refused)));
+      EXPECT_FALSE(is_offered(candidates(request, locality, model, refused)));
     }
   });
 }
@@ -189,12 +190,12 @@ double best_ns_by(std::string_view algorithm, const std::vector<Candidate>& list
 // A root that reads is alone with all blocks; where it is written to, as many work as the machine's
 // figures for several copiers say is worth it. One writer is no more than one reader.
 TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
-  everywhere([](const node::Seats& seats, const auto& model, const Provision& provision) {
+  everywhere([](const node::RankLocality& locality, const auto& model, const Provision& provision) {
     if (model.machine().paths.empty()) return;
-    const Prices prices(model, seats);
-    const int others = seats.ranks() - 1;
+    const Prices prices(model, locality);
+    const int others = locality.ranks() - 1;
     for (std::size_t bytes = 1024; bytes <= (std::size_t{1} << 24); bytes *= 4) {
-      const auto list = candidates({Operation::gather, bytes, 1}, seats, model, provision);
+      const auto list = candidates({Operation::gather, bytes, 1}, locality, model, provision);
       const double written_ns = best_ns_by("pushed", list);
       if (others > 1) {
         EXPECT_LT(written_ns, best_ns_by("direct", list));
@@ -202,10 +203,10 @@ TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
       // No more than when all write at once, or than the root's memory takes for it, and no less
       // than when nobody hinders anybody.
       const double moves_ns = written_ns - 2 * prices.meeting_ns();
-      const std::size_t data = data_bytes({Operation::gather, bytes, 1}, seats.ranks());
+      const std::size_t data = data_bytes({Operation::gather, bytes, 1}, locality.ranks());
       const double moved_ns =
           prices.in_turns_ns(prices.move_ns(bytes, data, memory::CopyKernel::plain), others);
-      const double memory = memory_ns({Operation::gather, bytes, 1}, seats, model);
+      const double memory = memory_ns({Operation::gather, bytes, 1}, locality, model);
       EXPECT_LE(moves_ns, std::max({moved_ns, prices.push_ns(bytes, others - 1, false), memory}) *
                               (1 + 1e-9));
       EXPECT_GE(moves_ns, prices.push_ns(bytes, 0, false) * (1 - 1e-9));
@@ -217,12 +218,12 @@ TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
 // then. Nothing but that differs: what is small costs the same, and one choice serves both.
 TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
   int offers = 0;
-  everywhere([&](const node::Seats& seats, const auto& model, Provision provision) {
+  everywhere([&](const node::RankLocality& locality, const auto& model, Provision provision) {
     for (const Operation operation :
          {Operation::alltoallv, Operation::alltoallw, Operation::gatherv, Operation::scatterv}) {
       SCOPED_TRACE(name(operation));
       for (std::size_t bytes = 1; bytes <= (std::size_t{1} << 30); bytes *= 2) {
-        const auto list = candidates({operation, bytes, 1}, seats, model, provision);
+        const auto list = candidates({operation, bytes, 1}, locality, model, provision);
         const auto* plan = std::get_if<AnnouncedPlan>(&list.front().plan);
         if (plan == nullptr) break;
         ASSERT_EQ(list.size(), 2U);
@@ -231,7 +232,7 @@ TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
         if (plan->pairs.announced_from == bytes) ++offers;
       }
       provision.direct_refusal = "a container";
-      for (const auto& one : candidates({operation, 1, 1}, seats, model, provision)) {
+      for (const auto& one : candidates({operation, 1, 1}, locality, model, provision)) {
         EXPECT_FALSE(is_direct(one.plan));
       }
       provision.direct_refusal.clear();
@@ -244,20 +245,21 @@ TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
 // does.
 TEST(Choice, WhatIsAnnouncedIsWrittenWhereOneRankWouldReadItAll) {
   int offers = 0;
-  everywhere([&](const node::Seats& seats, const auto& model, const Provision& provision) {
-    const Prices prices(model, seats);
+  everywhere([&](const node::RankLocality& locality, const auto& model,
+                 const Provision& provision) {
+    const Prices prices(model, locality);
     for (const Operation operation :
          {Operation::alltoallv, Operation::alltoallw, Operation::gatherv, Operation::scatterv}) {
       SCOPED_TRACE(name(operation));
       const std::size_t much = std::size_t{1} << 20;
-      const auto list = candidates({operation, much, 1}, seats, model, provision);
+      const auto list = candidates({operation, much, 1}, locality, model, provision);
       const auto* plan = std::get_if<AnnouncedPlan>(&list.front().plan);
       if (plan == nullptr || !plan->pairs.has_written(much)) continue;
       ++offers;
       EXPECT_EQ(operation, Operation::gatherv);
-      EXPECT_LT(prices.path_ns(much, seats.ranks() - 2),
+      EXPECT_LT(prices.path_ns(much, locality.ranks() - 2),
                 prices.own_ns(much, much, memory::CopyKernel::plain) +
-                    (seats.ranks() - 1) * prices.path_ns(much, 0));
+                    (locality.ranks() - 1) * prices.path_ns(much, 0));
     }
   });
   EXPECT_GT(offers, 0);
@@ -267,9 +269,9 @@ TEST(Choice, SaysWhatIsAnnounced) {
   const auto machine =
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml");
   const machine::CostModel model(machine);
-  const node::Seats seats = seats_on(machine, 16);
-  const auto list = candidates({Operation::alltoallv, std::size_t{1} << 20, 1}, seats, model,
-                               provision(seats, model, queue_bytes));
+  const node::RankLocality locality = seats_on(machine, 16);
+  const auto list = candidates({Operation::alltoallv, std::size_t{1} << 20, 1}, locality, model,
+                               provision(locality, model, queue_bytes));
   EXPECT_EQ(algorithm_name(list.front().plan), "announced");
   EXPECT_THAT(list.front().parameters,
               testing::MatchesRegex("cma from [0-9]+K? (on|to .*), else tiles of .*"));
@@ -277,12 +279,12 @@ TEST(Choice, SaysWhatIsAnnounced) {
 
 // A root answers in cells that it alone has just read, and no more comes back than was there.
 TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
-  everywhere([](const node::Seats& seats, const machine::CostModel& model,
+  everywhere([](const node::RankLocality& locality, const machine::CostModel& model,
                 const Provision& provision) {
     const auto answers = [&](std::size_t bytes, bool root_moved) {
       const Request request{
           .operation = Operation::bcast, .bytes = bytes, .root_moved = root_moved};
-      const auto all = candidates(request, seats, model, provision);
+      const auto all = candidates(request, locality, model, provision);
       return std::count_if(all.begin(), all.end(), [](const Candidate& one) {
         const auto* plan = std::get_if<node::PipelinedBcast::Plan>(&one.plan);
         return plan != nullptr && plan->answer.has_value();
@@ -291,7 +293,7 @@ TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
     const auto& parameters = provision.pipelined_bcast;
     const std::size_t queue =
         static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
-    EXPECT_EQ(answers(queue, true) > 0, seats.ranks() == 2);
+    EXPECT_EQ(answers(queue, true) > 0, locality.ranks() == 2);
     EXPECT_EQ(answers(queue, false), 0);
     EXPECT_EQ(answers(queue + 1, true), 0);
   });
@@ -299,18 +301,18 @@ TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
 
 // What a rank gives does not grow faster than the number of ranks, whatever the machine.
 TEST(Choice, MemoryIsBounded) {
-  everywhere([](const node::Seats& seats, const auto&, const Provision& provision) {
-    const node::PipelinedBcast bcast(provision.pipelined_bcast, seats, 0, 0);
-    const node::Association association(seats);
-    const node::SlicedReduce slices(provision.sliced_reduce, association, seats.ranks(), 0);
+  everywhere([](const node::RankLocality& locality, const auto&, const Provision& provision) {
+    const node::PipelinedBcast bcast(provision.pipelined_bcast, locality, 0, 0);
+    const node::Association association(locality);
+    const node::SlicedReduce slices(provision.sliced_reduce, association, locality.ranks(), 0);
     const node::TreeReduce blocks(provision.tree_reduce, association, 0);
     const node::ExchangeReduce exchange(provision.exchange, association, 0);
-    const node::PairExchange pairs(provision.pair_exchange, seats.ranks(), 0);
-    const node::SlotExchange slots(provision.slot_exchange, 0, seats.ranks(), 0);
-    const node::DoublingExchange doubling(provision.doubling_exchange, 0, seats.ranks(), 0);
+    const node::PairExchange pairs(provision.pair_exchange, locality.ranks(), 0);
+    const node::SlotExchange slots(provision.slot_exchange, 0, locality.ranks(), 0);
+    const node::DoublingExchange doubling(provision.doubling_exchange, 0, locality.ranks(), 0);
     const node::DirectReduce direct(provision.direct_reduce, association, 0);
-    const node::DirectExchange direct_exchange(provision.direct_exchange, seats.ranks(), 0);
-    const std::size_t flags = static_cast<std::size_t>(seats.ranks()) * 1024 + (1 << 16);
+    const node::DirectExchange direct_exchange(provision.direct_exchange, locality.ranks(), 0);
+    const std::size_t flags = static_cast<std::size_t>(locality.ranks()) * 1024 + (1 << 16);
     EXPECT_LE(direct.shared_bytes(), queue_bytes + flags);
     EXPECT_LE(direct.scratch_bytes(), queue_bytes);
     EXPECT_LE(direct_exchange.shared_bytes(), flags);
@@ -328,16 +330,16 @@ TEST(Choice, MemoryIsBounded) {
 // Few messages that grow, where others would look at as many lines as there are ranks; of much, all
 // that counts is how often it is copied.
 TEST(Choice, LittleIsGatheredFromManyInFewMessages) {
-  everywhere([](const node::Seats& seats, const auto& model, const Provision& provision) {
+  everywhere([](const node::RankLocality& locality, const auto& model, const Provision& provision) {
     const auto algorithm = [&](std::size_t bytes) {
-      const auto list = candidates({Operation::allgather, bytes, 1}, seats, model, provision);
+      const auto list = candidates({Operation::allgather, bytes, 1}, locality, model, provision);
       return algorithm_name(cheapest(list).plan);
     };
-    const bool are_many = seats.ranks() > 16;
+    const bool are_many = locality.ranks() > 16;
     if (are_many) {
       EXPECT_EQ(algorithm(8), "doubling");
     }
-    if (seats.ranks() == 2) {
+    if (locality.ranks() == 2) {
       EXPECT_EQ(algorithm(8), "slots");
     }
     EXPECT_NE(algorithm(std::size_t{1} << 20), "doubling");
@@ -347,14 +349,14 @@ TEST(Choice, LittleIsGatheredFromManyInFewMessages) {
 // Each result has one reader: it may as well travel where the contribution came from.
 TEST(Choice, OfTwoRanksResultsReturn) {
   using node::SlicedReduce;
-  everywhere([](const node::Seats& seats, const auto& model, const Provision& provision) {
-    if (seats.ranks() > 2) return;
-    const Prices prices(model, seats);
+  everywhere([](const node::RankLocality& locality, const auto& model, const Provision& provision) {
+    if (locality.ranks() > 2) return;
+    const Prices prices(model, locality);
     for (std::size_t bytes = 4096; bytes <= (std::size_t{1} << 26); bytes *= 4) {
       const auto ns = [&](SlicedReduce::Results results) {
         const SlicedReduce::Plan plan{4096, memory::CopyKernel::plain, results};
         return sliced_reduce_ns(prices, provision.sliced_reduce.sets, bytes, plan,
-                                node::Aim::Kind::to_all);
+                                node::ReductionTarget::Kind::to_all);
       };
       EXPECT_LE(ns(SlicedReduce::Results::returned), ns(SlicedReduce::Results::in_one_place))
           << bytes;
@@ -370,8 +372,8 @@ TEST(Prices, LinesThatReturn) {
   constexpr std::size_t bytes = 1 << 16;
   const auto priced = [&] {
     const machine::CostModel model(machine);
-    const node::Seats seats = seats_on(machine, 2);
-    const Prices prices(model, seats);
+    const node::RankLocality locality = seats_on(machine, 2);
+    const Prices prices(model, locality);
     return std::pair(prices.write_ns(bytes, bytes, 0, 1, memory::by_returning),
                      prices.write_ns(bytes, bytes, 0, 1, memory::CopyKernel::plain));
   };
@@ -397,10 +399,10 @@ TEST(Prices, LinesThatReturn) {
 TEST(Choice, LevelsBeatAFlatBarrierAcrossSockets) {
   const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
-  const node::Seats seats = seats_on(machine, machine::core_count(machine.topology));
-  const Prices prices(model, seats);
+  const node::RankLocality locality = seats_on(machine, machine::core_count(machine.topology));
+  const Prices prices(model, locality);
   const auto ns = [&](node::Shape::Kind kind) {
-    return tree_barrier_ns(prices, node::tree({kind, 1}, seats, 0), {});
+    return tree_barrier_ns(prices, node::tree({kind, 1}, locality, 0), {});
   };
   EXPECT_LT(ns(node::Shape::Kind::levels), ns(node::Shape::Kind::flat));
 }
@@ -410,9 +412,9 @@ TEST(Choice, FewWaitsWhereRanksOutnumberCores) {
   const auto machine =
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/amd-epyc-2c-1b1d3050.toml");
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1, 0, 1, 0, 1, 0, 1});
-  const auto list =
-      candidates({Operation::barrier, 0, 1}, seats, model, provision(seats, model, queue_bytes));
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1, 0, 1, 0, 1, 0, 1});
+  const auto list = candidates({Operation::barrier, 0, 1}, locality, model,
+                               provision(locality, model, queue_bytes));
   const auto* plan = std::get_if<DisseminationPlan>(&cheapest(list).plan);
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->parameters.radix, 8);
@@ -421,12 +423,12 @@ TEST(Choice, FewWaitsWhereRanksOutnumberCores) {
 TEST(Choice, IsExplained) {
   const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
-  const node::Seats seats = seats_on(machine, 4);
-  const Provision given = provision(seats, model, queue_bytes);
+  const node::RankLocality locality = seats_on(machine, 4);
+  const Provision given = provision(locality, model, queue_bytes);
   const Explanation explanation{{Operation::bcast, 65536, 1},
                                 4,
                                 calibrated(machine),
-                                candidates({Operation::bcast, 65536, 1}, seats, model, given)};
+                                candidates({Operation::bcast, 65536, 1}, locality, model, given)};
   const std::string text = explanation_text(explanation);
   EXPECT_THAT(text, testing::HasSubstr("64K"));
   EXPECT_THAT(

@@ -24,9 +24,9 @@ auto on_slow_writers(double writing_is_slower, Predict predict) {
     for (double& ns : handoff.curve.ns) ns *= writing_is_slower;
   }
   const machine::CostModel model(machine);
-  const node::Seats seats =
-      node::seats(machine.topology, machine::first_pu_of_cores(machine.topology));
-  return predict(Prices(model, seats));
+  const node::RankLocality locality =
+      node::locality(machine.topology, machine::first_pu_of_cores(machine.topology));
+  return predict(Prices(model, locality));
 }
 
 double by_others_ns(const Request& request, double writing_is_slower) {

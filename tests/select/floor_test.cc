@@ -17,14 +17,14 @@ namespace {
 class FloorTest : public testing::Test {
  protected:
   double floor_of(Operation operation, std::size_t bytes) const {
-    return floor_ns({operation, bytes, reduces(operation) ? sizeof(double) : 1}, seats_, model_);
+    return floor_ns({operation, bytes, reduces(operation) ? sizeof(double) : 1}, locality_, model_);
   }
 
   const machine::Machine machine_ = machine::generic_machine(
       machine::discover_from_synthetic("pack:2 numa:1 l3:1 core:4 pu:1").topology);
   const machine::CostModel model_{machine_};
-  const node::Seats seats_ =
-      node::seats(machine_.topology, machine::first_pu_of_cores(machine_.topology));
+  const node::RankLocality locality_ =
+      node::locality(machine_.topology, machine::first_pu_of_cores(machine_.topology));
 };
 
 TEST_F(FloorTest, OfABarrierIsTheLineToTheFarthest) {
@@ -48,18 +48,18 @@ TEST_F(FloorTest, KnowsThatPagesAreReadAbreast) {
     for (double& ns : handoff.curve.ns) ns /= 10;
   }
   const machine::CostModel model(machine);
-  EXPECT_EQ(floor_ns({Operation::bcast, 1 << 22, 1}, seats_, model),
+  EXPECT_EQ(floor_ns({Operation::bcast, 1 << 22, 1}, locality_, model),
             model.handoff_ns(1 << 22, 0, 1, machine::HandoffKind::read_abreast));
 }
 
 // What may be chosen is never predicted to be faster than it can be.
 TEST_F(FloorTest, LiesBelowEveryPrediction) {
-  const Provision provided = provision(seats_, model_, 1 << 20);
+  const Provision provided = provision(locality_, model_, 1 << 20);
   for (const Operation operation : operations) {
     for (std::size_t bytes = 8; bytes <= 1 << 22; bytes *= 8) {
       const Request request{operation, operation == Operation::barrier ? 0 : bytes,
                             reduces(operation) ? sizeof(double) : 1};
-      for (const Candidate& candidate : candidates(request, seats_, model_, provided)) {
+      for (const Candidate& candidate : candidates(request, locality_, model_, provided)) {
         EXPECT_LE(floor_of(operation, request.bytes), candidate.ns)
             << name(operation) << " of " << bytes << " by " << algorithm_name(candidate.plan);
       }
@@ -68,7 +68,7 @@ TEST_F(FloorTest, LiesBelowEveryPrediction) {
 }
 
 TEST_F(FloorTest, IsNothingWhereAllShareAProcessor) {
-  const node::Seats one_core = node::seats(machine_.topology, {0, 0});
+  const node::RankLocality one_core = node::locality(machine_.topology, {0, 0});
   EXPECT_EQ(floor_ns({Operation::barrier, 0, 1}, one_core, model_), 0);
 }
 
@@ -79,9 +79,9 @@ std::vector<Candidate> candidates_on(const std::string& machine_name, int ranks,
   const machine::CostModel model(machine);
   std::vector<int> pus = first_pu_of_cores(machine.topology);
   pus.resize(static_cast<std::size_t>(ranks));
-  const node::Seats seats = node::seats(machine.topology, pus);
-  EXPECT_GT(memory_ns(request, seats, model), 0);
-  return candidates(request, seats, model, provision(seats, model, usual_queue_bytes));
+  const node::RankLocality locality = node::locality(machine.topology, pus);
+  EXPECT_GT(memory_ns(request, locality, model), 0);
+  return candidates(request, locality, model, provision(locality, model, usual_queue_bytes));
 }
 
 // 130 MB go into a memory that copies 10.6 GB/s, two of a copy's three streams.

@@ -28,10 +28,10 @@ std::string_view runs(const char* forcing, const Request& request) {
   static const machine::Machine machine =
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1, 4, 5, 8});
-  Provision given = provision(seats, model, usual_queue_bytes);
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1, 4, 5, 8});
+  Provision given = provision(locality, model, usual_queue_bytes);
   given.forcing = Forcing(forcing);
-  return algorithm_name(choose(request, seats, model, given)->usual.plan);
+  return algorithm_name(choose(request, locality, model, given)->usual.plan);
 }
 
 TEST(Forcing, BindsTheChoice) {

@@ -40,8 +40,8 @@ Machine four_cores() {
 CopyKernel kernel_of_results(const Machine& machine, double all_bytes,
                              const std::vector<int>& pus) {
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, pus);
-  return Prices(model, seats).kernel_of_results(static_cast<std::size_t>(all_bytes));
+  const node::RankLocality locality = node::locality(machine.topology, pus);
+  return Prices(model, locality).kernel_of_results(static_cast<std::size_t>(all_bytes));
 }
 
 TEST(KernelOfResults, GoesPastTheCachesWhereTheyDoNotHoldWhatAllHave) {
@@ -68,10 +68,10 @@ TEST(KernelOfResults, IsPlainWhereNobodyHasMeasuredAnother) {
 Candidate chosen(Operation operation, std::size_t bytes) {
   const Machine machine = four_cores();
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1, 2, 3});
-  Provision provided = provision(seats, model, std::size_t{1} << 20);
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2, 3});
+  Provision provided = provision(locality, model, std::size_t{1} << 20);
   provided.direct_refusal = "only what goes through shared memory";
-  return cheapest(candidates({operation, bytes, 1}, seats, model, provided));
+  return cheapest(candidates({operation, bytes, 1}, locality, model, provided));
 }
 
 // What nobody knows all of goes by what a rank gets.
@@ -105,8 +105,8 @@ TEST(PairsAlltoall, IsNoFasterThanTheDataComeFromWhereTheyLie) {
     for (double& ns : handoff.curve.ns) ns /= 1000;
   }
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1});
-  const Prices prices(model, seats);
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1});
+  const Prices prices(model, locality);
   const Request request{Operation::alltoall, std::size_t{40} << 20, 1};
   const node::PairExchange::Plan plan{1 << 20, node::PairExchange::Order::paired, {}, {}};
   const double moved_ns = prices.move_ns(request.bytes, data_bytes(request, 2), CopyKernel::plain);
@@ -134,8 +134,8 @@ struct Gathered {
 Gathered gathered(std::size_t bytes, double reads_longer) {
   const Machine machine = four_cores_that_read(reads_longer);
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1});
-  const Prices prices(model, seats);
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1});
+  const Prices prices(model, locality);
   const auto ns = [&](const memory::Passing& passing) {
     const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, passing, {}};
     return pairs_rooted_ns(prices, 4, {Operation::gather, bytes, 1}, plan);
@@ -157,8 +157,8 @@ TEST(PairsRooted, OfLinesThatWereAskedForHaveThemAtHand) {
 TEST(PairsRooted, KnowThatARootHasBlocksForAll) {
   const Machine machine = four_cores();
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1});
-  const Prices prices(model, seats);
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1});
+  const Prices prices(model, locality);
   constexpr std::size_t bytes = 14 << 20;
   for (const Operation operation : {Operation::gather, Operation::scatter}) {
     const Request request{operation, bytes, 1};
@@ -189,8 +189,8 @@ Mapped mapped_where_slow(const std::vector<HandoffKind>& slow) {
     for (double& ns : handoff.curve.ns) ns *= 100;
   }
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1, 2, 3});
-  const Prices prices(model, seats);
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2, 3});
+  const Prices prices(model, locality);
   constexpr std::size_t bytes = 1 << 16;
   return {prices.fetch_ns(bytes, 0, true), prices.fetch_again_ns(bytes, 0, true),
           prices.push_ns(bytes, 0, true)};

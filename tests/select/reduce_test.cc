@@ -17,7 +17,7 @@ using machine::HandoffKind;
 // Predicted where ranks sit on these processors of four, and what this kind of hand-off takes is
 // this many times as long.
 double exchange_by(const node::ExchangeReduce::Plan& plan, std::size_t bytes,
-                   const std::vector<int>& seats, HandoffKind kind = HandoffKind::ring,
+                   const std::vector<int>& locality, HandoffKind kind = HandoffKind::ring,
                    double times_as_long = 1) {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
@@ -26,7 +26,7 @@ double exchange_by(const node::ExchangeReduce::Plan& plan, std::size_t bytes,
     for (double& ns : handoff.curve.ns) ns *= times_as_long;
   }
   const machine::CostModel model(machine);
-  const node::Seats at = node::seats(machine.topology, seats);
+  const node::RankLocality at = node::locality(machine.topology, locality);
   return exchange_ns(Prices(model, at), {Operation::allreduce, bytes}, plan);
 }
 
@@ -57,9 +57,10 @@ double slices_ns(std::size_t data_bytes, double times_as_long) {
     copy.curve.ns = {joined / 20, joined / 20 * 2 * times_as_long};
   }
   const machine::CostModel model(machine);
-  const node::Seats seats = node::seats(machine.topology, {0, 1});
+  const node::RankLocality locality = node::locality(machine.topology, {0, 1});
   const node::SlicedReduce::Plan plan{65536, {}, node::SlicedReduce::Results::returned};
-  return sliced_reduce_ns(Prices(model, seats), 2, data_bytes, plan, node::Aim::Kind::to_each);
+  return sliced_reduce_ns(Prices(model, locality), 2, data_bytes, plan,
+                          node::ReductionTarget::Kind::to_each);
 }
 
 // However fast shared memory is, and whoever's slice it is.

@@ -99,9 +99,9 @@ TEST(ForkBootstrap, TellsAllThatRankZeroMayNotWaitForSoMany) {
 }
 
 TEST(ForkBootstrap, TellsAllThatOneStaysAway) {
-  ForkBootstrap places(3, 50ms);
+  ForkBootstrap group(3, 50ms);
   std::vector<Bootstrap> ranks;
-  for (int rank = 0; rank < 3; ++rank) ranks.push_back(places.take(rank));
+  for (int rank = 0; rank < 3; ++rank) ranks.push_back(group.take(rank));
   std::thread second([&] { EXPECT_EQ(failure_of(ranks[1]), "rank 2 did not come in time"); });
   EXPECT_EQ(failure_of(ranks[0]), "rank 2 did not come in time");
   second.join();

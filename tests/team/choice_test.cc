@@ -111,11 +111,11 @@ int tipped_choices(Slip slip) {
   const machine::Machine plain = plain_machine();
   machine::Machine odd = plain;
   let_slip(odd, slip);
-  const node::Seats seats = node::seats(plain.topology, {0, 1, 2, 3});
+  const node::RankLocality locality = node::locality(plain.topology, {0, 1, 2, 3});
   const auto choice = [&](const machine::Machine& machine, const select::Request& request) {
     const machine::CostModel model(machine);
-    const auto provision = select::provision(seats, model, select::usual_queue_bytes);
-    const auto candidates = select::candidates(request, seats, model, provision);
+    const auto provision = select::provision(locality, model, select::usual_queue_bytes);
+    const auto candidates = select::candidates(request, locality, model, provision);
     const select::Candidate& best = select::cheapest(candidates);
     return std::string(select::algorithm_name(best.plan)) + best.parameters;
   };

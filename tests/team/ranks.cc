@@ -42,12 +42,12 @@ std::ostream& operator<<(std::ostream& out, const RankEnd& end) {
 
 RankProcesses::RankProcesses(int ranks, const RankFunction& function)
     : begin_(std::chrono::steady_clock::now()), children_(static_cast<std::size_t>(ranks)) {
-  ForkBootstrap places(ranks);
-  for (int rank = 0; rank < ranks; ++rank) start(rank, places, function);
+  ForkBootstrap group(ranks);
+  for (int rank = 0; rank < ranks; ++rank) start(rank, group, function);
 }
 
 // The write end of a pipe goes with the child alone: when the child ends, so does the pipe.
-void RankProcesses::start(int rank, ForkBootstrap& places, const RankFunction& function) {
+void RankProcesses::start(int rank, ForkBootstrap& group, const RankFunction& function) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a rank");
   Descriptor read_end(ends[0]);
@@ -64,7 +64,7 @@ void RankProcesses::start(int rank, ForkBootstrap& places, const RankFunction& f
   children_.clear();  // the pipes of the ranks before
   bool is_fine = false;
   {
-    const Bootstrap bootstrap = places.join(rank);
+    const Bootstrap bootstrap = group.join(rank);
     is_fine = runs_well(function, bootstrap) && !::testing::Test::HasFailure();
   }
   std::fflush(nullptr);
@@ -131,12 +131,12 @@ std::vector<RankEnd> run_ranks(int ranks, const RankFunction& function,
 }
 
 std::vector<RankEnd> run_thread_ranks(int ranks, const RankFunction& function) {
-  ForkBootstrap places(ranks);
+  ForkBootstrap group(ranks);
   std::vector<RankEnd> ends(static_cast<std::size_t>(ranks));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back(
-        [&function, &end = ends[static_cast<std::size_t>(rank)], bootstrap = places.take(rank)] {
+        [&function, &end = ends[static_cast<std::size_t>(rank)], bootstrap = group.take(rank)] {
           if (!runs_well(function, bootstrap)) end.how = RankEnd::How::failed;
         });
   }

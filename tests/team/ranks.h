@@ -52,7 +52,7 @@ class RankProcesses {
     RankEnd end;
   };
 
-  void start(int rank, ForkBootstrap& places, const RankFunction& function);
+  void start(int rank, ForkBootstrap& group, const RankFunction& function);
   void reap(Child& child) const;
 
   std::chrono::steady_clock::time_point begin_;

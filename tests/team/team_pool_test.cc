@@ -29,7 +29,7 @@ ContextOptions options() {
   return options;
 }
 
-Whereabouts here() { return whereabouts_of_this_thread(0); }
+CpuBinding here() { return cpu_binding_of_this_thread(0); }
 
 Entry made(Context& context, const Bootstrap& bootstrap, std::uint64_t number) {
   return {members, number, 0, std::make_unique<Team>(context, bootstrap)};
@@ -89,7 +89,7 @@ TEST(TeamPool, HasNoneForARankThatIsBoundAnew) {
     Context context(options());
     TeamPool pool(MiB * 8);
     pool.put(made(context, bootstrap, 1));
-    Whereabouts elsewhere = here();
+    CpuBinding elsewhere = here();
     const std::size_t processor = 0;
     if (CPU_ISSET(processor, &elsewhere.allowed)) {
       CPU_CLR(processor, &elsewhere.allowed);

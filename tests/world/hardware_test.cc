@@ -28,8 +28,8 @@ class DyingPeer {
 
   Hardware world() { return Hardware(surroundings_, {}); }
 
-  static constexpr Place first{Region::shared, 0, 0};
-  static constexpr Place second{Region::shared, 0, sizeof(Sequence)};
+  static constexpr Address first{Region::shared, 0, 0};
+  static constexpr Address second{Region::shared, 0, sizeof(Sequence)};
 
  private:
   std::array<Sequence, 2> flags_{first_sequence, first_sequence};
@@ -45,15 +45,15 @@ TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForOne) {
 
 TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForAny) {
   DyingPeer peer(true);
-  const std::array awaited = {Awaited{DyingPeer::first, until_reached(raised)},
-                              Awaited{DyingPeer::second, until_reached(raised)}};
+  const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
+                              AwaitedFlag{DyingPeer::second, until_reached(raised)}};
   EXPECT_EQ(peer.world().wait_any(awaited), 1);
 }
 
 TEST(Hardware, WaitsNoLongerForTheDead) {
   DyingPeer peer(false);
-  const std::array awaited = {Awaited{DyingPeer::first, until_reached(raised)},
-                              Awaited{DyingPeer::second, until_reached(raised)}};
+  const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
+                              AwaitedFlag{DyingPeer::second, until_reached(raised)}};
   EXPECT_THROW(peer.world().wait(DyingPeer::first, until_reached(raised)), PeerLost);
   EXPECT_THROW(peer.world().wait_any(awaited), PeerLost);
 }

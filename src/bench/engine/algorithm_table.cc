@@ -64,7 +64,7 @@ std::vector<Relative> relatives_of(Operation operation, const select::Provision&
 
 void predict(OperationTable& table, std::size_t column, const Forecast& forecast) {
   const select::Request request =
-      request_of(table.operation, table.bytes[column], forecast.seats.ranks());
+      request_of(table.operation, table.bytes[column], forecast.locality.ranks());
   const std::vector<select::Candidate> best = forecast.best_of_each(request);
   const select::Candidate& chosen = select::cheapest(best);
   for (AlgorithmRow& row : table.rows) {
@@ -123,11 +123,11 @@ void simulate(std::vector<OperationTable>& tables, const Forecast& forecast) {
   for (OperationTable& table : tables) {
     for (std::size_t column = 0; column < table.bytes.size(); ++column) {
       const select::Request request =
-          request_of(table.operation, table.bytes[column], forecast.seats.ranks());
+          request_of(table.operation, table.bytes[column], forecast.locality.ranks());
       each_there(table, column, [&](AlgorithmRow& row) {
         Cell& cell = *row.cells[column];
         cell.simulated_ns =
-            predict::predict({request, forecast.seats, forecast.provision, forecast.model},
+            predict::predict({request, forecast.locality, forecast.provision, forecast.model},
                              cell.best.plan)
                 .all_ns();
       });

@@ -21,11 +21,11 @@ std::vector<int> Binding::pus_of(int rank) const {
 }
 
 std::vector<int> Binding::counted_for() const {
-  std::vector<int> seats;
+  std::vector<int> locality;
   for (int rank = 0; rank < ranks; ++rank) {
-    seats.push_back(pus[static_cast<std::size_t>(rank) % pus.size()]);
+    locality.push_back(pus[static_cast<std::size_t>(rank) % pus.size()]);
   }
-  return seats;
+  return locality;
 }
 
 std::string text(const Binding& binding) {

@@ -10,9 +10,9 @@ namespace huddle::bench {
 
 Forecast::Forecast(const machine::Machine& machine, const Binding& binding, bool may_read)
     : model(machine),
-      seats(node::seats(machine.topology, binding.counted_for())),
-      provision(select::provision(seats, model, team::ContextOptions().queue_bytes)),
-      prices(model, seats) {
+      locality(node::locality(machine.topology, binding.counted_for())),
+      provision(select::provision(locality, model, team::ContextOptions().queue_bytes)),
+      prices(model, locality) {
   if (!may_read) provision.direct_refusal = "no rank may read another one's memory here";
 }
 
@@ -20,7 +20,7 @@ Forecast::Forecast(const machine::Machine& machine, const Binding& binding)
     : Forecast(machine, binding, ranks_may_read()) {}
 
 std::vector<select::Candidate> Forecast::candidates(const select::Request& request) const {
-  return select::candidates(request, seats, model, provision);
+  return select::candidates(request, locality, model, provision);
 }
 
 std::vector<select::Candidate> Forecast::best_of_each(const select::Request& request) const {

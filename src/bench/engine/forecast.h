@@ -8,7 +8,7 @@
 
 #include "bench/engine/binding.h"
 #include "machine/cost.h"
-#include "node/seats.h"
+#include "node/locality.h"
 #include "node/shape.h"
 #include "select/candidate.h"
 #include "select/prices.h"
@@ -29,11 +29,11 @@ struct Forecast {
   // The cheapest candidate of each algorithm, in the order of algorithms.
   std::vector<select::Candidate> best_of_each(const select::Request& request) const;
   double cheapest_ns(const select::Request& request) const;
-  node::Tree tree(const node::Shape& shape) const { return node::tree(shape, seats, 0); }
-  bool has_levels() const { return !seats.group_of.empty(); }
+  node::Tree tree(const node::Shape& shape) const { return node::tree(shape, locality, 0); }
+  bool has_levels() const { return !locality.group_of.empty(); }
 
   machine::CostModel model;
-  node::Seats seats;
+  node::RankLocality locality;
   select::Provision provision;
   select::Prices prices;
 };

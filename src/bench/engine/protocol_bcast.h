@@ -8,7 +8,7 @@
 #include "bench/engine/implementation.h"
 #include "bench/engine/protocol_alone.h"
 #include "bench/harness/payload.h"
-#include "node/seats.h"
+#include "node/locality.h"
 
 namespace huddle::bench {
 
@@ -18,10 +18,10 @@ class ProtocolBcast final : public Implementation {
   using Parameters = typename Protocol::Parameters;
   using Plan = typename Protocol::Plan;
 
-  ProtocolBcast(const node::Seats& seats, bool crowded, const Parameters& parameters,
+  ProtocolBcast(const node::RankLocality& locality, bool crowded, const Parameters& parameters,
                 const Plan& plan)
-      : plan_(plan), alone_(seats.ranks(), crowded, [&](int rank) {
-          return Protocol(parameters, seats, rank, world::first_sequence);
+      : plan_(plan), alone_(locality.ranks(), crowded, [&](int rank) {
+          return Protocol(parameters, locality, rank, world::first_sequence);
         }) {}
 
   void set_up(const RankContext& here) override { alone_.set_up(here); }

@@ -117,7 +117,7 @@ class BcastVariants {
           {{Shape::Kind::flat, 1}}, node::page_bytes, buffers * paper_fragment_cells, 1};
       add(fmt::format("{} buffer{} of {}, flat", buffers, buffers == 1 ? "" : "s",
                       fragment_text(paper_fragment_cells)),
-          std::make_unique<ProtocolBcast<PipelinedBcast>>(forecast_.seats, crowded_, parameters,
+          std::make_unique<ProtocolBcast<PipelinedBcast>>(forecast_.locality, crowded_, parameters,
                                                           plan));
     }
   }
@@ -141,16 +141,16 @@ class BcastVariants {
 
   void add_segments() {
     const SegmentedBcast::Plan plan{paper_segment_bytes, CopyKernel::plain};
-    const int readers = forecast_.seats.ranks() - 1;
+    const int readers = forecast_.locality.ranks() - 1;
     add_segments(readers, plan);
     if (readers > paper_readers_at_once) add_segments(paper_readers_at_once, plan);
   }
   void add_segments(int readers_at_once, const SegmentedBcast::Plan& plan) {
     const SegmentedBcast::Parameters parameters{readers_at_once, plan.segment_bytes};
-    const SegmentedBcast layout(parameters, forecast_.seats, 0, world::first_sequence);
+    const SegmentedBcast layout(parameters, forecast_.locality, 0, world::first_sequence);
     add(fmt::format("{} of {}, {} at once", counted(layout.segments(), "segment"),
                     size_text(static_cast<double>(plan.segment_bytes)), readers_at_once),
-        std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.seats, crowded_, parameters,
+        std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.locality, crowded_, parameters,
                                                         plan),
         select::segmented_bcast_ns(forecast_.prices, layout, readers_at_once, comparison_.bytes,
                                    plan));

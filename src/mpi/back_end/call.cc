@@ -9,18 +9,18 @@
 
 namespace huddle::mpi {
 
-Passed BarrierCall::objection(const Process& /*process*/,
-                              const Communicator& /*communicator*/) const {
-  return Passed::not_passed;
+Route BarrierCall::objection(const Process& /*process*/,
+                             const Communicator& /*communicator*/) const {
+  return Route::huddle;
 }
 
-Passed BarrierCall::take(const Process& /*process*/, Communicator& communicator) const {
+Route BarrierCall::take(const Process& /*process*/, Communicator& communicator) const {
   if (communicator.internode) {
     communicator.internode->barrier();
   } else {
     communicator.team->barrier();
   }
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 void BcastCall::look(const Process& process, const Communicator& /*communicator*/) {
@@ -31,13 +31,13 @@ std::size_t BcastCall::bytes(const Communicator& /*communicator*/) const {
   return bytes_of(count, *facts);
 }
 
-Passed BcastCall::objection(const Process& /*process*/, const Communicator& communicator) const {
+Route BcastCall::objection(const Process& /*process*/, const Communicator& communicator) const {
   const bool fine =
       communicator.has_rank(root) && is_plain(output, count, *facts) && output != in_place();
-  return fine ? Passed::not_passed : Passed::for_judgement;
+  return fine ? Route::huddle : Route::for_judgement;
 }
 
-Passed BcastCall::take(const Process& process, Communicator& communicator) const {
+Route BcastCall::take(const Process& process, Communicator& communicator) const {
   Dense data(process.real(), comm, part());
   const bool is_root = communicator.rank == root;
   if (is_root) data.fetch();
@@ -47,7 +47,7 @@ Passed BcastCall::take(const Process& process, Communicator& communicator) const
     communicator.team->bcast(data.data(), data.bytes(), root);
   }
   if (!is_root) data.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int BcastCall::native(const Real& real) const {
@@ -63,14 +63,13 @@ Written BcastCall::written(const Communicator& /*communicator*/) const {
   return {output, {part()}};
 }
 
-Passed AllreduceCall::objection(const Process& process,
-                                const Communicator& /*communicator*/) const {
+Route AllreduceCall::objection(const Process& process, const Communicator& /*communicator*/) const {
   const bool is_alias = input == output && count >= aliased_allreduce_from;
   const bool fine = is_right(process, count) && !is_alias;
-  return fine ? Passed::not_passed : Passed::for_judgement;
+  return fine ? Route::huddle : Route::for_judgement;
 }
 
-Passed AllreduceCall::take(const Process& process, Communicator& communicator) const {
+Route AllreduceCall::take(const Process& process, Communicator& communicator) const {
   if (!communicator.internode) return take_by<&team::Team::allreduce>(process, communicator);
   const auto may_join = [&](const memory::Reduction& reduction) {
     return communicator.internode->can_join(reduction);
@@ -91,11 +90,11 @@ Written AllreduceCall::written(const Communicator& /*communicator*/) const {
   return {output, {part_of_output(count)}};
 }
 
-Passed ReduceCall::objection(const Process& process, const Communicator& communicator) const {
+Route ReduceCall::objection(const Process& process, const Communicator& communicator) const {
   const bool has_input = is_in_place() ? communicator.rank == root : is_plain(input, count, *facts);
   const bool fine = communicator.has_rank(root) && facts->is_type && count >= 0 && has_input &&
                     !process.operators().is_null(op);
-  return fine ? Passed::not_passed : Passed::for_judgement;
+  return fine ? Route::huddle : Route::for_judgement;
 }
 
 // What only the root can see, and the MPI will say.
@@ -104,7 +103,7 @@ bool ReduceCall::is_wrong_at_root() const {
   return is_alias || output == in_place() || !is_plain(output, count, *facts);
 }
 
-Passed ReduceCall::take(const Process& process, Communicator& communicator) const {
+Route ReduceCall::take(const Process& process, Communicator& communicator) const {
   const bool is_root = communicator.rank == root;
   if (is_root && is_wrong_at_root()) return take_for_nothing(process, communicator);
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
@@ -115,16 +114,16 @@ Passed ReduceCall::take(const Process& process, Communicator& communicator) cons
 }
 
 // The others cannot know, and are in it already: the root takes part, and has nothing of it.
-Passed ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
+Route ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
   const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                         op);
-  if (!reducer.can_join()) return Passed::no_reduction;
+  if (!reducer.can_join()) return Route::no_reduction;
   const memory::Reduction& reduction = reducer.reduction();
   const auto size = static_cast<std::size_t>(count);
   std::vector<std::byte> input_aside(size * reduction.element_bytes);
   std::vector<std::byte> output_aside(size * reduction.element_bytes);
   communicator.team->reduce(input_aside.data(), output_aside.data(), size, reduction, root);
-  return Passed::for_judgement;
+  return Route::for_judgement;
 }
 
 int ReduceCall::native(const Real& real) const {

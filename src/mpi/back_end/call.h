@@ -34,9 +34,9 @@ struct BarrierCall {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Passed objection(const Process& process, const Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
   // Throws what the team throws.
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const { return real.barrier(comm); }
 };
 
@@ -54,8 +54,8 @@ struct BcastCall {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   std::vector<Part> read(const Communicator& communicator) const;
   Written written(const Communicator& communicator) const;
@@ -67,8 +67,8 @@ struct BcastCall {
 struct AllreduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::allreduce;
 
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
 };
@@ -77,14 +77,14 @@ struct ReduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::reduce;
   int root;
 
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
 
  private:
   bool is_wrong_at_root() const;
-  Passed take_for_nothing(const Process& process, Communicator& communicator) const;
+  Route take_for_nothing(const Process& process, Communicator& communicator) const;
 };
 
 }  // namespace huddle::mpi

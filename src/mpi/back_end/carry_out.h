@@ -45,12 +45,12 @@ inline constexpr bool goes_between_nodes =
 
 // Why this call is not huddle's; the same on all ranks, where the call is right.
 template <class Call>
-Passed reason_to_pass(const Process& process, const Communicator* communicator, const Call& call) {
-  if (communicator == nullptr) return Passed::for_judgement;
+Route reason_to_pass(const Process& process, const Communicator* communicator, const Call& call) {
+  if (communicator == nullptr) return Route::for_judgement;
   if (!communicator->has_joined()) return communicator->passed;
-  if (!process.options().takes(Call::operation)) return Passed::not_selected;
+  if (!process.options().takes(Call::operation)) return Route::not_selected;
   if constexpr (!goes_between_nodes<Call>) {
-    if (communicator->internode) return Passed::several_nodes;
+    if (communicator->internode) return Route::several_nodes;
   }
   return call.objection(process, *communicator);
 }
@@ -102,7 +102,7 @@ int failed_alone(Process& process, Communicator* communicator, const Call& call,
 template <class Call>
 void look_and_count(Process& process, Communicator* communicator, Call& call) {
   // Between groups, what is significant is another matter; and nobody asks.
-  if (communicator == nullptr || communicator->passed == Passed::between_groups) return;
+  if (communicator == nullptr || communicator->passed == Route::between_groups) return;
   call.look(process, *communicator);
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
 }
@@ -111,44 +111,44 @@ void look_and_count(Process& process, Communicator* communicator, Call& call) {
 template <class Call>
 std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   const bool is_looked_at =
-      communicator != nullptr && communicator->passed != Passed::between_groups;
+      communicator != nullptr && communicator->passed != Route::between_groups;
   return is_looked_at ? call.bytes(*communicator) : 0;
 }
 
 // What of the call is behind the reason, in words; empty where the reason says it all.
 template <class Call>
-std::string more_about(const Process& process, const Call& call, Passed why) {
+std::string more_about(const Process& process, const Call& call, Route why) {
   if constexpr (requires { call.op; }) {
-    if (why == Passed::no_reduction) return described_reduction(process.operators(), call);
+    if (why == Route::no_reduction) return described_reduction(process.operators(), call);
   }
   return {};
 }
 
 // pre: all ranks make the call, and it is huddle's.
 template <class Call>
-Passed make(Process& process, Communicator& communicator, const Call& call) {
+Route make(Process& process, Communicator& communicator, const Call& call) {
   return process.options().verify ? verified(process, communicator, call)
                                   : call.take(process, communicator);
 }
 
 template <class Call>
-Passed make_on_host(Process& process, Communicator& communicator, const Call& call) {
+Route make_on_host(Process& process, Communicator& communicator, const Call& call) {
   const OnHost<Call> on_host(process.real(), communicator, call);
-  const Passed passed = make(process, communicator, on_host.call());
-  if (passed == Passed::not_passed) on_host.finish();
+  const Route passed = make(process, communicator, on_host.call());
+  if (passed == Route::huddle) on_host.finish();
   return passed;
 }
 
 // pre: all ranks make the call.
 template <class Call>
-Passed take(Process& process, Communicator& communicator, const Call& call) {
+Route take(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (requires { call.written(communicator); }) {
     const bool on_device = process.devices().have_driver(communicator.looks) &&
                            is_on_device(process.devices(), communicator, call);
     if (communicator.internode) {
       if (on_device) return make_on_host(process, communicator, call);
     } else if (communicator.team->is_to_ask(on_device)) {
-      if (communicator.team->holds_anywhere(on_device)) return Passed::device_memory;
+      if (communicator.team->holds_anywhere(on_device)) return Route::device_memory;
     } else if (on_device) {
       return make_on_host(process, communicator, call);
     }
@@ -161,7 +161,7 @@ Passed take(Process& process, Communicator& communicator, const Call& call) {
 // nanoseconds, need not be looked at.
 inline bool passes_unseen(const Process& process, const Communicator* communicator) {
   return communicator != nullptr && !communicator->has_joined() &&
-         communicator->passed != Passed::too_young && !process.options().is_timed();
+         communicator->passed != Route::too_young && !process.options().is_timed();
 }
 
 template <class Call>
@@ -181,26 +181,26 @@ int carry_out(Process& process, Call&& call) {
   }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
   const StopWatch watch(process.options().is_timed());
-  Passed passed = reason_to_pass(process, communicator, call);
+  Route passed = reason_to_pass(process, communicator, call);
   try {
-    if (passed == Passed::not_passed) passed = take(process, *communicator, call);
+    if (passed == Route::huddle) passed = take(process, *communicator, call);
   } catch (const world::PeerLost& error) {
     return failed(process, call, error, error_other);
   } catch (const world::SizesDiffer& error) {
     return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {
     // Elements too large for any algorithm, which is equal on all ranks.
-    passed = Passed::too_large;
+    passed = Route::too_large;
   } catch (const FailureError&) {
     // Before anything was moved, and on all ranks together.
-    passed = Passed::no_memory;
+    passed = Route::no_memory;
   } catch (const world::PathFailed& error) {
     // All ranks throw it.
     return failed(process, call, error, error_other);
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }
-  if (passed == Passed::not_passed) {
+  if (passed == Route::huddle) {
     const double seconds = watch.seconds();
     ++communicator->shares.taken;
     communicator->shares.seconds += seconds;

@@ -21,7 +21,7 @@ std::size_t hash_of(Comm comm) {
 
 }  // namespace
 
-Communicators::Communicators(const Real& real, Find in_mpi, Passed young, AtEnd at_end)
+Communicators::Communicators(const Real& real, Find in_mpi, Route young, AtEnd at_end)
     : real_(real),
       copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)),
       young_(young),
@@ -65,9 +65,9 @@ Communicator* Communicators::make(Comm comm) {
     return nullptr;
   }
   if (between_groups != 0) {
-    communicator.passed = Passed::between_groups;
+    communicator.passed = Route::between_groups;
   } else if (communicator.ranks == 1) {
-    communicator.passed = Passed::one_rank;
+    communicator.passed = Route::one_rank;
   } else {
     communicator.passed = young_;
   }

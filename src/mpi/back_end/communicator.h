@@ -18,7 +18,7 @@
 #include "internode/team.h"
 #include "mpi/back_end/real.h"
 #include "mpi/load_watch.h"
-#include "mpi/passed.h"
+#include "mpi/route.h"
 #include "mpi/stats.h"
 #include "team/agree.h"
 #include "team/team.h"
@@ -43,7 +43,7 @@ struct Communicator {
   // Whose team it is or may be: without the team, which waits in a pool once this is freed.
   team::TeamPool::Entry entry;
   // Why there is no team.
-  Passed passed = Passed::too_young;
+  Route passed = Route::too_young;
   team::Trouble why;  // where that takes a sentence
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
@@ -70,7 +70,7 @@ class Communicators {
   // Is told of a communicator that is freed, with its team.
   using AtEnd = std::function<void(Communicator& communicator)>;
   // young: why a new one has no team yet. at_end never throws.
-  Communicators(const Real& real, Find in_mpi, Passed young, AtEnd at_end);
+  Communicators(const Real& real, Find in_mpi, Route young, AtEnd at_end);
 
   // From here on there is memory for one communicator more than there are, as long as any is left:
   // a rank that had none for the next would not count its calls as the others do.
@@ -92,7 +92,7 @@ class Communicators {
 
   const Real& real_;
   CopyFunction copy_to_no_duplicate_;
-  Passed young_;
+  Route young_;
   AtEnd at_end_;
   std::array<std::atomic<Communicator*>, 64> cache_{};
   mutable std::mutex mutex_;  // guards what follows

@@ -62,7 +62,7 @@ struct Joining::Facts {
   // The team that it took from its pool; 0: none.
   std::uint64_t offered;
   std::uint64_t offered_calls;
-  std::uint64_t places;       // that it knows; 0: none
+  std::uint64_t group;        // that it knows; 0: none
   std::uint64_t next_number;  // the lowest rank's is that of a team that is made
   int free_tag;               // for a team over several nodes
   JoinTerms terms;
@@ -73,18 +73,18 @@ bool Joining::are_on_one_node(std::span<const Facts> all) {
                      [&](const Facts& rank) { return rank.node == all.front().node; });
 }
 
-Joining::Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-                 RollCall& roll_call, NodeContext& context, InterNode& inter_node, Pulse& pulse,
-                 Complain warn)
+Joining::Joining(const Real& real, const Types& types, const Options& options,
+                 WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context,
+                 InterNode& inter_node, MpiProgress& mpi_progress, Complain warn)
     : real_(real),
       types_(types),
       options_(options),
-      roster_(roster),
+      world_ranks_(world_ranks),
       roll_call_(roll_call),
       context_(context),
       inter_node_(inter_node),
       nodes_(context, inter_node),
-      pulse_(pulse),
+      mpi_progress_(mpi_progress),
       warn_(std::move(warn)),
       first_ask_(options.join_after.value_or(first_ask)),
       settings_(options.digest()),
@@ -110,15 +110,15 @@ void Joining::leave(Communicator& communicator) noexcept {
 // A rank that has no memory to find out who is here comes to agree with the others all the same,
 // and says so there.
 void Joining::join(Communicator& communicator) {
-  communicator.passed = Passed::not_passed;
+  communicator.passed = Route::huddle;
   communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
-  if (communicator.passed != Passed::not_passed) return;
+  if (communicator.passed != Route::huddle) return;
   Holding holding;
   communicator.passed = agree(communicator, holding);
-  if (communicator.passed != Passed::not_passed || communicator.internode) return;
+  if (communicator.passed != Route::huddle || communicator.internode) return;
   if (holding.entry.team == nullptr) {
     communicator.why = team::Trouble::of([&] { make_team(communicator, holding); });
-    if (communicator.why.is_any()) communicator.passed = Passed::no_team;
+    if (communicator.why.is_any()) communicator.passed = Route::no_team;
   }
   communicator.team = std::move(holding.entry.team);
   communicator.entry.number = holding.entry.number;
@@ -127,10 +127,10 @@ void Joining::join(Communicator& communicator) {
 
 // What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
 // never answer; that all of the job would is known where there is a way between its nodes.
-Passed Joining::meet(Communicator& communicator) {
-  if (!communicator.entry.members.empty()) return Passed::not_passed;
-  Roster::Ranks ranks = roster_.ranks_of(communicator);
-  if (ranks.passed != Passed::not_passed) return ranks.passed;
+Route Joining::meet(Communicator& communicator) {
+  if (!communicator.entry.members.empty()) return Route::huddle;
+  WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
+  if (ranks.passed != Route::huddle) return ranks.passed;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
                                         [this](int rank) { return roll_call_.is_here(rank); });
@@ -138,11 +138,11 @@ Passed Joining::meet(Communicator& communicator) {
     return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
   }
   communicator.entry.members = std::move(ranks.in_job);
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
-Passed Joining::judge_missing(int rank, int own) {
-  if (!roll_call_.is_job_on_one_node()) return Passed::several_nodes;
+Route Joining::judge_missing(int rank, int own) {
+  if (!roll_call_.is_job_on_one_node()) return Route::several_nodes;
   // The lowest rank that has huddle speaks for all.
   int lowest = 0;
   while (lowest < own && !roll_call_.is_here(lowest)) ++lowest;
@@ -152,7 +152,7 @@ Passed Joining::judge_missing(int rank, int own) {
                     "that it takes part in go to the MPI",
                     rank));
   }
-  return Passed::without_huddle;
+  return Route::without_huddle;
 }
 
 Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding& holding) {
@@ -165,7 +165,7 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
           settings_,
           true,
           has_context,
-          pulse_.start(),
+          mpi_progress_.start(),
           holding.entry.number,
           holding.entry.calls,
           holding.known.number,
@@ -175,41 +175,41 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
            team_ns_ + (has_context ? 0 : machine_ns)}};
 }
 
-Passed Joining::agree(Communicator& communicator, Holding& holding) {
+Route Joining::agree(Communicator& communicator, Holding& holding) {
   Facts mine{};
   if (!communicator.why.is_any()) {
     communicator.why = team::Trouble::of([&] {
-      const team::Whereabouts here = team::whereabouts_of_this_thread(0);
+      const team::CpuBinding here = team::cpu_binding_of_this_thread(0);
       holding.entry = pool_.take(communicator.entry.members, here);
-      holding.known = pool_.places(communicator.entry.members, here);
+      holding.known = pool_.group(communicator.entry.members, here);
       mine = facts_of(communicator, holding);
     });
   }
   team::ByRank<Facts> room(communicator.ranks);
   const std::span<Facts> all = room.all();
   const auto start = Clock::now();
-  if (!tell(all, mine, communicator)) return Passed::no_team;
+  if (!tell(all, mine, communicator)) return Route::no_team;
   communicator.call_ns = quicker(communicator.call_ns, ns_since(start));
-  const Passed passed = find_common_ground(all, mine);
-  return passed == Passed::not_passed ? come_by_team(communicator, holding, all) : passed;
+  const Route passed = find_common_ground(all, mine);
+  return passed == Route::huddle ? come_by_team(communicator, holding, all) : passed;
 }
 
-Passed Joining::find_common_ground(std::span<const Facts> all, const Facts& mine) const {
+Route Joining::find_common_ground(std::span<const Facts> all, const Facts& mine) const {
   const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
-  if (!everywhere([](const Facts& rank) { return rank.has_memory; })) return Passed::no_team;
+  if (!everywhere([](const Facts& rank) { return rank.has_memory; })) return Route::no_team;
   if (!inter_node_.is_open() && !are_on_one_node(all)) {
-    return Passed::several_nodes;
+    return Route::several_nodes;
   }
   if (!everywhere([&](const Facts& rank) { return rank.settings == mine.settings; })) {
-    return Passed::unlike_settings;
+    return Route::unlike_settings;
   }
   const bool moves = everywhere([](const Facts& rank) { return rank.has_progress; });
-  return moves ? Passed::not_passed : Passed::no_team;
+  return moves ? Route::huddle : Route::no_team;
 }
 
-Passed Joining::come_by_team(Communicator& communicator, Holding& holding,
-                             std::span<const Facts> all) {
-  if (keep_common(holding.entry, all)) return Passed::not_passed;
+Route Joining::come_by_team(Communicator& communicator, Holding& holding,
+                            std::span<const Facts> all) {
+  if (keep_common(holding.entry, all)) return Route::huddle;
   const bool all_know_machine =
       std::all_of(all.begin(), all.end(), [](const Facts& rank) { return rank.has_context; });
   const JoinVerdict price = verdict(communicator, all);
@@ -220,15 +220,15 @@ Passed Joining::come_by_team(Communicator& communicator, Holding& holding,
                      [&](const Facts& lower) { return lower.node == all[rank].node; });
     if (price.is_near && !all_know_machine && is_first_of_node) context_.begin_to_look();
     communicator.next_ask = price.next_ask;
-    return Passed::too_young;
+    return Route::too_young;
   }
   if (!are_on_one_node(all)) return join_nodes(communicator, all);
   holding.entry.number = all.front().next_number;
-  const bool same_places = std::all_of(all.begin(), all.end(), [&](const Facts& rank) {
-    return rank.places != 0 && rank.places == all.front().places;
+  const bool same_group = std::all_of(all.begin(), all.end(), [&](const Facts& rank) {
+    return rank.group != 0 && rank.group == all.front().group;
   });
-  if (!same_places) holding.known = {};
-  return all_know_machine || share_machine(communicator) ? Passed::not_passed : Passed::no_team;
+  if (!same_group) holding.known = {};
+  return all_know_machine || share_machine(communicator) ? Route::huddle : Route::no_team;
 }
 
 JoinVerdict Joining::verdict(const Communicator& communicator, std::span<const Facts> all) const {
@@ -300,7 +300,7 @@ bool Joining::share_machine(Communicator& communicator) {
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-Passed Joining::join_nodes(Communicator& communicator, std::span<const Facts> all) {
+Route Joining::join_nodes(Communicator& communicator, std::span<const Facts> all) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> gathered) {
     if (gather(mine, gathered, communicator)) return;
     throw FailureError("the MPI cannot gather what a team is made from");
@@ -318,10 +318,10 @@ Passed Joining::join_nodes(Communicator& communicator, std::span<const Facts> al
     communicator.internode = nodes_.make({communicator.rank, communicator.ranks, allgather}, known,
                                          communicator.entry.members);
   });
-  return communicator.why.is_any() ? Passed::no_team : Passed::not_passed;
+  return communicator.why.is_any() ? Route::no_team : Route::huddle;
 }
 
-// Where all know the places already, they say only where their memory is.
+// Where all know what the group has agreed on, they say only where their memory is.
 void Joining::make_team(Communicator& communicator, Holding& holding) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
@@ -330,13 +330,13 @@ void Joining::make_team(Communicator& communicator, Holding& holding) {
   const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
   const auto start = Clock::now();
   auto& team = holding.entry.team;
-  if (holding.known.places) {
-    team = team::make_or<team::Team>([&] { team::decline_in_known_places(bootstrap); },
-                                     context_.get(), bootstrap, holding.known.places);
+  if (holding.known.group) {
+    team = team::make_or<team::Team>([&] { team::decline_in_known_group(bootstrap); },
+                                     context_.get(), bootstrap, holding.known.group);
   } else {
     team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
-    pool_.keep_places(communicator.entry.members, communicator.rank,
-                      {holding.entry.number, team->places()});
+    pool_.keep_group(communicator.entry.members, communicator.rank,
+                     {holding.entry.number, team->group()});
   }
   if (team->is_forcing_unlike() && communicator.rank == 0) {
     warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");

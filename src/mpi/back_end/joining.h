@@ -15,12 +15,12 @@
 
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/inter_node.h"
+#include "mpi/back_end/mpi_progress.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/back_end/node_joining.h"
-#include "mpi/back_end/pulse.h"
 #include "mpi/back_end/real.h"
-#include "mpi/back_end/roster.h"
 #include "mpi/back_end/types.h"
+#include "mpi/back_end/world_ranks.h"
 #include "mpi/join_price.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
@@ -31,9 +31,9 @@ namespace huddle::mpi {
 class Joining {
  public:
   // Keeps references.
-  Joining(const Real& real, const Types& types, const Options& options, Roster& roster,
-          RollCall& roll_call, NodeContext& context, InterNode& inter_node, Pulse& pulse,
-          Complain warn);
+  Joining(const Real& real, const Types& types, const Options& options, WorldRanks& world_ranks,
+          RollCall& roll_call, NodeContext& context, InterNode& inter_node,
+          MpiProgress& mpi_progress, Complain warn);
 
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
   // too many to go on without. pre: it has no team yet, and is too young for one.
@@ -52,13 +52,13 @@ class Joining {
   struct Facts;
 
   void join(Communicator& communicator);
-  Passed meet(Communicator& communicator);
-  Passed judge_missing(int rank, int own);
-  Passed agree(Communicator& communicator, Holding& holding);
+  Route meet(Communicator& communicator);
+  Route judge_missing(int rank, int own);
+  Route agree(Communicator& communicator, Holding& holding);
   static bool are_on_one_node(std::span<const Facts> all);
-  Passed find_common_ground(std::span<const Facts> all, const Facts& mine) const;
+  Route find_common_ground(std::span<const Facts> all, const Facts& mine) const;
   // A team that all of them have in their pools, or what is needed to make one, or neither yet.
-  Passed come_by_team(Communicator& communicator, Holding& holding, std::span<const Facts> all);
+  Route come_by_team(Communicator& communicator, Holding& holding, std::span<const Facts> all);
   Facts facts_of(const Communicator& communicator, const Holding& holding);
   JoinVerdict verdict(const Communicator& communicator, std::span<const Facts> all) const;
   bool keep_common(Entry& entry, std::span<const Facts> all);
@@ -70,17 +70,17 @@ class Joining {
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
   void make_team(Communicator& communicator, Holding& holding);
-  Passed join_nodes(Communicator& communicator, std::span<const Facts> all);
+  Route join_nodes(Communicator& communicator, std::span<const Facts> all);
 
   const Real& real_;
   const Types& types_;
   const Options& options_;
-  Roster& roster_;
+  WorldRanks& world_ranks_;
   RollCall& roll_call_;
   NodeContext& context_;
   InterNode& inter_node_;
   NodeJoining nodes_;
-  Pulse& pulse_;
+  MpiProgress& mpi_progress_;
   Complain warn_;
   std::size_t first_ask_;
   std::uint64_t settings_;              // their digest

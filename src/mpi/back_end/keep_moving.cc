@@ -8,6 +8,6 @@ namespace huddle::mpi {
 
 // Whoever waits for a rank of its node may be what a rank elsewhere waits for: large messages,
 // nonblocking collectives and one-sided access go on only while somebody calls the MPI.
-void Process::keep_moving() { pulse_.ask(); }
+void Process::keep_moving() { mpi_progress_.poll(); }
 
 }  // namespace huddle::mpi

@@ -14,7 +14,7 @@ namespace {
 // such data are named from another address, by a type that is moved by as much.
 class Packable {
  public:
-  Packable(const Real& real, const Place& place) : real_(real), place_(place) {
+  Packable(const Real& real, const TypedBuffer& place) : real_(real), place_(place) {
     if (place.address != nullptr) return;
     place_.address = this;
     const int one = 1;
@@ -34,7 +34,7 @@ class Packable {
 
  private:
   const Real& real_;
-  Place place_;
+  TypedBuffer place_;
   bool moved_ = false;
 };
 
@@ -49,12 +49,12 @@ class Dense::Copy {
   std::byte* data() { return row_.data(); }
 
   void fetch() {
-    in_parts([this](const Place& from, std::byte* row, std::size_t bytes) {
+    in_parts([this](const TypedBuffer& from, std::byte* row, std::size_t bytes) {
       return pack(real_, comm_, from, row, bytes);
     });
   }
   void store() {
-    in_parts([this](const Place& to, const std::byte* row, std::size_t bytes) {
+    in_parts([this](const TypedBuffer& to, const std::byte* row, std::size_t bytes) {
       return unpack(real_, comm_, row, bytes, to);
     });
   }
@@ -72,7 +72,7 @@ class Dense::Copy {
     for (Count left = place_.count; left > 0;) {
       const Count part = std::min(left, most_elements);
       const std::size_t bytes = static_cast<std::size_t>(part) * facts_.bytes;
-      if (!move(Place{address, part, from.type()}, row, bytes)) {
+      if (!move(TypedBuffer{address, part, from.type()}, row, bytes)) {
         throw std::runtime_error("the MPI does not pack a datatype into as many bytes as it holds");
       }
       address += part * facts_.extent;
@@ -83,7 +83,7 @@ class Dense::Copy {
 
   const Real& real_;
   Comm comm_;
-  Place place_;
+  TypedBuffer place_;
   TypeFacts facts_;  // the program may free the type before what it gets is stored
   std::vector<std::byte> row_;
 };

@@ -16,7 +16,7 @@ namespace huddle::mpi {
 
 // What the program names, and what its type is.
 struct Part {
-  Place place;
+  TypedBuffer place;
   const TypeFacts* facts = &no_type;
 
   std::size_t bytes() const {

@@ -42,7 +42,7 @@ std::optional<memory::HeapFacts> NodeContext::heap() const {
 void NodeContext::begin_to_look() noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    if (!context_ && !look_) look_ = std::make_unique<MachineLook>(options_.machine_file);
+    if (!context_ && !look_) look_ = std::make_unique<MachineDiscovery>(options_.machine_file);
   } catch (const std::exception&) {
     return;  // it is tried again when the text is wanted
   }
@@ -51,8 +51,8 @@ void NodeContext::begin_to_look() noexcept {
 std::string NodeContext::machine_text() {
   const std::lock_guard lock(mutex_);
   if (context_) return context_->machine_text();
-  const auto look =
-      look_ ? std::exchange(look_, nullptr) : std::make_unique<MachineLook>(options_.machine_file);
+  const auto look = look_ ? std::exchange(look_, nullptr)
+                          : std::make_unique<MachineDiscovery>(options_.machine_file);
   return look->text();
 }
 

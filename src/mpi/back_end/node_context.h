@@ -12,7 +12,7 @@
 #include <string>
 
 #include "memory/heap.h"
-#include "mpi/look.h"
+#include "mpi/machine_discovery.h"
 #include "mpi/options.h"
 #include "team/context.h"
 
@@ -49,7 +49,7 @@ class NodeContext {
   int ranks_here_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<memory::HeapFacts> heap_;
-  std::unique_ptr<MachineLook> look_;  // while it runs
+  std::unique_ptr<MachineDiscovery> look_;  // while it runs
   std::unique_ptr<team::Context> context_;
 };
 

@@ -3,11 +3,11 @@
 //
 // By itself, so that tests can build the library with a result that is wrong, and see that it is
 // found.
-#include "mpi/back_end/twin.h"
+#include "mpi/back_end/reference_result.h"
 
 namespace huddle::mpi {
 
-void Twin::note_ours() {
+void ReferenceResult::note_ours() {
   if (saved_) ours_ = data();
 }
 

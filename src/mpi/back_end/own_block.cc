@@ -6,18 +6,18 @@
 
 namespace huddle::mpi {
 
-void GivenBlock::fit(Dense own) {
+void OwnSendBlock::fit(Dense own) {
   own.fetch();
   whole_.assign(own.data(), own.data() + own.bytes());
   std::copy_n(given_.data(), std::min(given_.bytes(), whole_.size()), whole_.data());
 }
 
-void GottenBlock::set_aside(std::size_t bytes) {
+void OwnReceiveBlock::set_aside(std::size_t bytes) {
   aside_.resize(bytes);
   gotten_.fetch();
 }
 
-void GottenBlock::store_aside() {
+void OwnReceiveBlock::store_aside() {
   std::copy_n(aside_.data(), std::min(aside_.size(), gotten_.bytes()), gotten_.data());
 }
 

@@ -15,10 +15,10 @@ namespace huddle::mpi {
 
 // What a rank gives, ready for a team: as many bytes as its block in the output has. What is
 // missing is what the output holds already; what is too much is left out.
-class GivenBlock {
+class OwnSendBlock {
  public:
   // In place: `given` is `own`.
-  GivenBlock(const Real& real, Comm comm, const Part& given, const Part& own)
+  OwnSendBlock(const Real& real, Comm comm, const Part& given, const Part& own)
       : given_(real, comm, given) {
     given_.fetch();
     if (given.bytes() != own.bytes()) fit(Dense(real, comm, own));
@@ -33,9 +33,9 @@ class GivenBlock {
 };
 
 // Where a rank gets its block of the input, ready for a team: there is room for so many bytes.
-class GottenBlock {
+class OwnReceiveBlock {
  public:
-  GottenBlock(const Real& real, Comm comm, const Part& gotten, std::size_t bytes)
+  OwnReceiveBlock(const Real& real, Comm comm, const Part& gotten, std::size_t bytes)
       : gotten_(real, comm, gotten) {
     if (gotten_.bytes() != bytes) set_aside(bytes);
   }

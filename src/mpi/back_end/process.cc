@@ -37,15 +37,16 @@ Process::Process(const huddle_door& door)
       world_(handle<Comm>(comm_world, door.real)),
       self_(handle<Comm>(comm_self, door.real)),
       no_info_(handle<Info>(info_null, door.real)),
-      communicators_(real_, door.real, options_.off ? Passed::switched_off : Passed::too_young,
+      communicators_(real_, door.real, options_.off ? Route::switched_off : Route::too_young,
                      [this](Communicator& communicator) { joining_.leave(communicator); }),
-      roster_(real_, world_),
-      roll_call_(place_in_job(settings::process_sources().environment), kind_of(options_)),
+      world_ranks_(real_, world_),
+      roll_call_(rank_in_job(settings::process_sources().environment), kind_of(options_)),
       inter_node_(real_, options_, roll_call_, kind_of(options_)),
-      pulse_(real_),
+      mpi_progress_(real_),
       context_(
           options_, [this] { keep_moving(); }, roll_call_.ranks_here()),
-      joining_(real_, types_, options_, roster_, roll_call_, context_, inter_node_, pulse_,
+      joining_(real_, types_, options_, world_ranks_, roll_call_, context_, inter_node_,
+               mpi_progress_,
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);
                }),
@@ -57,7 +58,7 @@ Communicator* Process::find(Comm comm) {
 }
 
 void Process::count(Communicator& communicator, std::size_t bytes) {
-  if (communicator.passed != Passed::too_young) return;
+  if (communicator.passed != Route::too_young) return;
   joining_.count(communicator, bytes);
   if (communicator.why.is_any()) stats_.remark(communicator.why.text());
 }
@@ -114,13 +115,13 @@ void Process::end() {
   int rank = 0;
   real_.comm_rank(world_, &rank);
   say_goodbye(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_));
-  pulse_.stop();
+  mpi_progress_.stop();
   inter_node_.end();
   types_.end();
 }
 
 void Process::opened(Session session) {
-  roster_.opened(session);
+  world_ranks_.opened(session);
   communicators_.begin();
   start_heap();
   std::call_once(leaving_, [this] {
@@ -141,7 +142,7 @@ void Process::start_heap() {
 void Process::closing(Session session) {
   int initialized = 0;
   real_.initialized(&initialized);
-  if (roster_.closed(session) == 0 && initialized == 0) pulse_.stop();
+  if (world_ranks_.closed(session) == 0 && initialized == 0) mpi_progress_.stop();
 }
 
 void Process::leave() {

@@ -12,15 +12,15 @@
 #include <string>
 #include <string_view>
 
+#include "mpi/back_end/alloc_mem_blocks.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/joining.h"
-#include "mpi/back_end/lent_blocks.h"
+#include "mpi/back_end/mpi_progress.h"
 #include "mpi/back_end/node_context.h"
-#include "mpi/back_end/pulse.h"
 #include "mpi/back_end/real.h"
-#include "mpi/back_end/roster.h"
 #include "mpi/back_end/types.h"
+#include "mpi/back_end/world_ranks.h"
 #include "mpi/devices.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
@@ -53,7 +53,7 @@ class Process {
   bool take_back(void* block) { return lent_.take_back(block); }
 
   // Whether any communicator came so far as to ask for a team.
-  bool has_joined() const { return pulse_.beats(); }
+  bool has_joined() const { return mpi_progress_.is_available(); }
 
   // One line on stderr.
   void complain(std::string_view sentence);
@@ -92,13 +92,13 @@ class Process {
   Info no_info_;
   Communicators communicators_;
   Stats stats_;
-  Roster roster_;
+  WorldRanks world_ranks_;
   RollCall roll_call_;
   InterNode inter_node_;
-  Pulse pulse_;
+  MpiProgress mpi_progress_;
   NodeContext context_;
   Joining joining_;
-  LentBlocks lent_;
+  AllocMemBlocks lent_;
   Devices devices_;
   std::chrono::steady_clock::time_point begun_{};
   std::atomic<bool> ended_{false};

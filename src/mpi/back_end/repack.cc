@@ -12,7 +12,7 @@ namespace {
 
 // Data from one layout to another, however many they are, by a collective of this rank alone. (A
 // message to itself on the program's communicator could be taken by a receive of the program's.)
-bool move(const Real& real, Comm comm, const Place& from, const Place& to) {
+bool move(const Real& real, Comm comm, const TypedBuffer& from, const TypedBuffer& to) {
   const Alone alone(real, comm);
   return alone.is_made() &&
          real.allgather(from.address, static_cast<int>(from.count), from.type, to.address,
@@ -39,16 +39,16 @@ class Row {
   Row& operator=(const Row&) = delete;
   ~Row() { real_.type_free(&place_.type); }
 
-  const Place& place() const { return place_; }
+  const TypedBuffer& place() const { return place_; }
 
  private:
   const Real& real_;
-  Place place_;
+  TypedBuffer place_;
 };
 
 }  // namespace
 
-bool pack(const Real& real, Comm comm, const Place& from, std::byte* row, std::size_t bytes) {
+bool pack(const Real& real, Comm comm, const TypedBuffer& from, std::byte* row, std::size_t bytes) {
   if (bytes > most_packed_bytes) return move(real, comm, from, Row(real, row, bytes).place());
   const auto room = static_cast<int>(bytes);
   int position = 0;
@@ -57,7 +57,8 @@ bool pack(const Real& real, Comm comm, const Place& from, std::byte* row, std::s
          position == room;
 }
 
-bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes, const Place& to) {
+bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes,
+            const TypedBuffer& to) {
   if (bytes > most_packed_bytes) return move(real, comm, Row(real, row, bytes).place(), to);
   const auto size = static_cast<int>(bytes);
   int position = 0;

@@ -13,7 +13,7 @@
 namespace huddle::mpi {
 
 // Elements as the program has them.
-struct Place {
+struct TypedBuffer {
   void* address = nullptr;
   Count count = 0;
   Datatype type{};
@@ -25,7 +25,8 @@ inline constexpr std::size_t most_packed_bytes = std::numeric_limits<int>::max()
 // Whether the MPI did so, with as many bytes as that; one element may have more than MPI_Pack
 // counts. Nobody else has to take part. pre: there is one element, or no more than
 // most_packed_bytes.
-bool pack(const Real& real, Comm comm, const Place& from, std::byte* row, std::size_t bytes);
-bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes, const Place& to);
+bool pack(const Real& real, Comm comm, const TypedBuffer& from, std::byte* row, std::size_t bytes);
+bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes,
+            const TypedBuffer& to);
 
 }  // namespace huddle::mpi

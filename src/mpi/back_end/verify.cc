@@ -16,8 +16,8 @@
 #include "mpi/back_end/calls/scan.h"
 #include "mpi/back_end/calls/scatter.h"
 #include "mpi/back_end/describe.h"
-#include "mpi/back_end/judge.h"
-#include "mpi/back_end/twin.h"
+#include "mpi/back_end/reference_result.h"
+#include "mpi/back_end/result_comparison.h"
 
 namespace huddle::mpi {
 namespace {
@@ -41,10 +41,10 @@ void complain(Process& process, const Communicator& communicator, const Call& ca
 
 // Takes the call and has the MPI make it into the twin.
 template <class Call>
-Passed take_both_ways(const Process& process, Communicator& communicator, const Call& call,
-                      const Written& written, Twin& twin) {
-  const Passed passed = call.take(process, communicator);
-  if (passed != Passed::not_passed) return passed;
+Route take_both_ways(const Process& process, Communicator& communicator, const Call& call,
+                     const Written& written, ReferenceResult& twin) {
+  const Route passed = call.take(process, communicator);
+  if (passed != Route::huddle) return passed;
   if (written.parts.empty()) {
     call.native(process.real());
   } else {
@@ -55,7 +55,7 @@ Passed take_both_ways(const Process& process, Communicator& communicator, const 
 
 // What the rounding of each result is measured by: everybody's magnitudes, joined like the numbers.
 template <class Call>
-std::vector<double> scale_of(const Process& process, const Judge& judge, Call call) {
+std::vector<double> scale_of(const Process& process, const ResultComparison& judge, Call call) {
   const std::vector<double> scale = judge.magnitudes_of(call.brought(), call.count);
   std::vector<double> joined(scale.size());
   call.input = scale.data();
@@ -68,23 +68,24 @@ std::vector<double> scale_of(const Process& process, const Judge& judge, Call ca
 
 // The judge is made before the call, for the input may be overwritten.
 template <class Call>
-Passed verified_reduction(Process& process, Communicator& communicator, const Call& call) {
+Route verified_reduction(Process& process, Communicator& communicator, const Call& call) {
   const Written written = call.written(communicator);
-  Judge judge(process, call.comm, {{nullptr, call.count, call.type}, call.facts}, call.op);
+  ResultComparison judge(process, call.comm, {{nullptr, call.count, call.type}, call.facts},
+                         call.op);
   if (judge.wants_scale()) judge.set_scale(scale_of(process, judge, call));
-  Twin twin(process.real(), call.comm, written);
-  const Passed passed = take_both_ways(process, communicator, call, written, twin);
-  if (passed != Passed::not_passed) return passed;
+  ReferenceResult twin(process.real(), call.comm, written);
+  const Route passed = take_both_ways(process, communicator, call, written, twin);
+  if (passed != Route::huddle) return passed;
   complain(process, communicator, call, judge.difference(written, twin, communicator.ranks));
   return passed;
 }
 
 template <class Call>
-Passed verified_move(Process& process, Communicator& communicator, const Call& call) {
+Route verified_move(Process& process, Communicator& communicator, const Call& call) {
   const Written written = call.written(communicator);
-  Twin twin(process.real(), call.comm, written);
-  const Passed passed = take_both_ways(process, communicator, call, written, twin);
-  if (passed != Passed::not_passed) return passed;
+  ReferenceResult twin(process.real(), call.comm, written);
+  const Route passed = take_both_ways(process, communicator, call, written, twin);
+  if (passed != Route::huddle) return passed;
   complain(process, communicator, call, different_bytes(process.types(), written, twin));
   return passed;
 }
@@ -92,7 +93,7 @@ Passed verified_move(Process& process, Communicator& communicator, const Call& c
 }  // namespace
 
 template <class Call>
-Passed verified(Process& process, Communicator& communicator, const Call& call) {
+Route verified(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (is_reduction<Call>) {
     return verified_reduction(process, communicator, call);
   } else {
@@ -101,27 +102,27 @@ Passed verified(Process& process, Communicator& communicator, const Call& call) 
 }
 
 template <>
-Passed verified(Process& process, Communicator& communicator, const BarrierCall& call) {
-  const Passed passed = call.take(process, communicator);
+Route verified(Process& process, Communicator& communicator, const BarrierCall& call) {
+  const Route passed = call.take(process, communicator);
   call.native(process.real());
   return passed;
 }
 
-template Passed verified(Process&, Communicator&, const BcastCall&);
-template Passed verified(Process&, Communicator&, const ReduceCall&);
-template Passed verified(Process&, Communicator&, const AllreduceCall&);
-template Passed verified(Process&, Communicator&, const AllgatherCall&);
-template Passed verified(Process&, Communicator&, const AllgathervCall&);
-template Passed verified(Process&, Communicator&, const AlltoallCall&);
-template Passed verified(Process&, Communicator&, const AlltoallvCall&);
-template Passed verified(Process&, Communicator&, const AlltoallwCall&);
-template Passed verified(Process&, Communicator&, const GatherCall&);
-template Passed verified(Process&, Communicator&, const GathervCall&);
-template Passed verified(Process&, Communicator&, const ScatterCall&);
-template Passed verified(Process&, Communicator&, const ScattervCall&);
-template Passed verified(Process&, Communicator&, const ReduceScatterCall&);
-template Passed verified(Process&, Communicator&, const ReduceScatterBlockCall&);
-template Passed verified(Process&, Communicator&, const ScanCall&);
-template Passed verified(Process&, Communicator&, const ExscanCall&);
+template Route verified(Process&, Communicator&, const BcastCall&);
+template Route verified(Process&, Communicator&, const ReduceCall&);
+template Route verified(Process&, Communicator&, const AllreduceCall&);
+template Route verified(Process&, Communicator&, const AllgatherCall&);
+template Route verified(Process&, Communicator&, const AllgathervCall&);
+template Route verified(Process&, Communicator&, const AlltoallCall&);
+template Route verified(Process&, Communicator&, const AlltoallvCall&);
+template Route verified(Process&, Communicator&, const AlltoallwCall&);
+template Route verified(Process&, Communicator&, const GatherCall&);
+template Route verified(Process&, Communicator&, const GathervCall&);
+template Route verified(Process&, Communicator&, const ScatterCall&);
+template Route verified(Process&, Communicator&, const ScattervCall&);
+template Route verified(Process&, Communicator&, const ReduceScatterCall&);
+template Route verified(Process&, Communicator&, const ReduceScatterBlockCall&);
+template Route verified(Process&, Communicator&, const ScanCall&);
+template Route verified(Process&, Communicator&, const ExscanCall&);
 
 }  // namespace huddle::mpi

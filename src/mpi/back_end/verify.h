@@ -13,6 +13,6 @@ namespace huddle::mpi {
 // Takes the call, makes it natively beside, complains of the first difference of the process and
 // counts the others. pre: as for the call's take(). For all calls that carry_out() knows.
 template <class Call>
-Passed verified(Process& process, Communicator& communicator, const Call& call);
+Route verified(Process& process, Communicator& communicator, const Call& call);
 
 }  // namespace huddle::mpi

@@ -30,7 +30,7 @@ struct huddle_door {
   void* (*real)(const char* name);
   const char* mpi_path; /* the file that the MPI was loaded from */
   const struct huddle_passed* passed;
-  size_t passed_count;
+  size_t route_count;
 };
 
 /* Each back end exports this one beside its MPI names. Non-zero: it cannot work here, and the

@@ -41,14 +41,14 @@ Sequence Hardware::wait_longer(Flag word, Until until) {
   });
 }
 
-std::optional<int> Hardware::find(std::span<const Awaited> awaited) {
+std::optional<int> Hardware::find(std::span<const AwaitedFlag> awaited) {
   for (std::size_t i = 0; i < awaited.size(); ++i) {
     if (awaited[i].until.holds(load(awaited[i].flag))) return static_cast<int>(i);
   }
   return std::nullopt;
 }
 
-int Hardware::wait_any(std::span<const Awaited> awaited) {
+int Hardware::wait_any(std::span<const AwaitedFlag> awaited) {
   for (int looks = surroundings_.waiting->quick_looks(); looks > 0; --looks) {
     if (const auto found = find(awaited)) return *found;
     memory::spin_pause();
@@ -56,11 +56,11 @@ int Hardware::wait_any(std::span<const Awaited> awaited) {
   return look_patiently(*surroundings_.waiting, [&] { return find(awaited); });
 }
 
-void Hardware::outlast(Place place, Until until) {
+void Hardware::outlast(Address place, Until until) {
   while (!until.holds(load(place)) && !surroundings_.waiting->is_gone(place.owner)) sched_yield();
 }
 
-void Hardware::prefetch_write(Place place, std::size_t bytes) {
+void Hardware::prefetch_write(Address place, std::size_t bytes) {
   constexpr std::size_t line_bytes = 64;
   for (std::size_t at = 0; at < bytes; at += line_bytes) {
     memory::prefetch_for_write(address(place) + at);

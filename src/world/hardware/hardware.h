@@ -18,9 +18,9 @@
 #include "memory/reduction.h"
 #include "memory/spin.h"
 #include "path/peer_memory.h"
-#include "world/awaited.h"
+#include "world/address.h"
+#include "world/awaited_flag.h"
 #include "world/hardware/patience.h"
-#include "world/place.h"
 #include "world/sequence.h"
 
 namespace huddle::world::hardware {
@@ -52,13 +52,13 @@ class Hardware {
   int rank() const { return surroundings_.rank; }
   int ranks() const { return surroundings_.ranks; }
 
-  Sequence load(Place place) { return flag(place).load(std::memory_order_acquire); }
-  void store(Place place, Sequence value) { flag(place).store(value, std::memory_order_release); }
-  Sequence fetch_add(Place place, Sequence value) { return flag(place).fetch_add(value); }
-  Sequence fetch_sub(Place place, Sequence value) { return flag(place).fetch_sub(value); }
+  Sequence load(Address place) { return flag(place).load(std::memory_order_acquire); }
+  void store(Address place, Sequence value) { flag(place).store(value, std::memory_order_release); }
+  Sequence fetch_add(Address place, Sequence value) { return flag(place).fetch_add(value); }
+  Sequence fetch_sub(Address place, Sequence value) { return flag(place).fetch_sub(value); }
   void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-  Sequence wait(Place place, Until until) {
+  Sequence wait(Address place, Until until) {
     const auto word = flag(place);
     for (int looks = surroundings_.waiting->quick_looks(); looks > 0; --looks) {
       const Sequence seen = word.load(std::memory_order_acquire);
@@ -68,54 +68,54 @@ class Hardware {
     }
     return wait_longer(word, until);
   }
-  int wait_any(std::span<const Awaited> awaited);
-  void wait_all(std::span<const Place> places, Until until) {
-    for (const Place& place : places) wait(place, until);
+  int wait_any(std::span<const AwaitedFlag> awaited);
+  void wait_all(std::span<const Address> places, Until until) {
+    for (const Address& place : places) wait(place, until);
   }
 
   // Short, and nobody makes progress any more.
-  void outlast(Place place, Until until);
+  void outlast(Address place, Until until);
 
-  void prefetch_write(Place place, std::size_t bytes);
-  void copy(Place to, Place from, std::size_t bytes, memory::CopyKernel kernel) {
+  void prefetch_write(Address place, std::size_t bytes);
+  void copy(Address to, Address from, std::size_t bytes, memory::CopyKernel kernel) {
     if (kernel == memory::CopyKernel::plain && memory::is_tiny(bytes)) {
       memory::copy_tiny(address(to), address(from), bytes);
     } else {
       memory::copy_bytes(kernel, address(to), address(from), bytes);
     }
   }
-  void take(Place to, Place from, std::size_t bytes) {
+  void take(Address to, Address from, std::size_t bytes) {
     memory::take_bytes(address(to), address(from), bytes);
   }
-  void keep(Place place, std::size_t bytes) { memory::keep_bytes(address(place), bytes); }
-  void reduce(Place to, Place left, Place right, std::size_t count,
+  void keep(Address place, std::size_t bytes) { memory::keep_bytes(address(place), bytes); }
+  void reduce(Address to, Address left, Address right, std::size_t count,
               const memory::Reduction& reduction) {
     reduction(address(to), address(left), address(right), count);
   }
 
-  bool expose(Place at, Place what) {
+  bool expose(Address at, Address what) {
     const path::Told told = told_of(address(what));
     std::memcpy(address(at), &told, sizeof told);
     return path::is_mapped(told);
   }
   void order_callers_stores() { memory::order_nontemporal_stores(); }
-  std::optional<Place> reach(Place at) {
+  std::optional<Address> reach(Address at) {
     const path::Told told = told_at(at);
     if (!path::is_mapped(told)) return std::nullopt;
     const std::byte* here = surroundings_.peers[at.owner]->mapped(told);
-    return Place{Region::reached, at.owner, reinterpret_cast<std::uintptr_t>(here)};
+    return Address{Region::reached, at.owner, reinterpret_cast<std::uintptr_t>(here)};
   }
-  path::ErrorNumber pull(Place to, Place at, std::size_t offset, std::size_t bytes) {
+  path::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t bytes) {
     return surroundings_.peers[at.owner]->read(address(to), told_at(at) + offset, bytes);
   }
-  path::ErrorNumber push(Place at, std::size_t offset, Place from, std::size_t bytes) {
+  path::ErrorNumber push(Address at, std::size_t offset, Address from, std::size_t bytes) {
     return surroundings_.peers[at.owner]->write(told_at(at) + offset, address(from), bytes);
   }
 
  private:
   using Flag = std::atomic_ref<Sequence>;
 
-  std::byte* address(Place place) const {
+  std::byte* address(Address place) const {
     switch (place.region) {
       case Region::shared:
         return surroundings_.shared[place.owner] + place.offset;
@@ -138,16 +138,16 @@ class Hardware {
     const memory::HeapFacts* heap = surroundings_.heap;
     return heap != nullptr && heap->shows(address) ? told | path::mapped_bit : told;
   }
-  path::Told told_at(Place at) const {
+  path::Told told_at(Address at) const {
     path::Told told = 0;
     std::memcpy(&told, address(at), sizeof told);
     return told;
   }
-  Flag flag(Place place) const { return Flag(*reinterpret_cast<Sequence*>(address(place))); }
+  Flag flag(Address place) const { return Flag(*reinterpret_cast<Sequence*>(address(place))); }
 
   Sequence wait_longer(Flag word, Until until);
   // The first flag that holds what is wanted of it, if any does.
-  std::optional<int> find(std::span<const Awaited> awaited);
+  std::optional<int> find(std::span<const AwaitedFlag> awaited);
 
   const Surroundings& surroundings_;
   Buffers buffers_;

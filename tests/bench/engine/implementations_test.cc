@@ -100,7 +100,7 @@ TEST(Implementations, AProtocolOfItsOwnWithOneBuffer) {
     const node::PipelinedBcast::Parameters one_buffer{{{}}, node::page_bytes, 2, 1};
     const node::PipelinedBcast::Plan plan{0, 2, memory::CopyKernel::plain};
     auto implementation = std::make_unique<ProtocolBcast<node::PipelinedBcast>>(
-        node::flat_seats(ranks), true, one_buffer, plan);
+        node::unknown_locality(ranks), true, one_buffer, plan);
     EXPECT_EQ(hold_one(std::move(implementation), ranks, 100000, 1).rounds, 2);
   }
 }

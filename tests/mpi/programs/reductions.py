@@ -63,7 +63,7 @@ class Pairs:
 
     def fates(self):
         """What becomes of each pair: datatype, operator, and one of taken, passed, refused, untried.
-        Passed: the MPI has this reduction, and huddle leaves it to the MPI."""
+        Route: the MPI has this reduction, and huddle leaves it to the MPI."""
         for kind, operator, made in map(str.split, self.theirs):
             if made in ("refused", "untried"):
                 yield kind, operator, made

@@ -3,11 +3,11 @@
 //
 // In place of src/mpi/back_end/note_ours.cc: a bit of what huddle made is turned over, so that
 // HUDDLE_VERIFY has something to find.
-#include "mpi/back_end/twin.h"
+#include "mpi/back_end/reference_result.h"
 
 namespace huddle::mpi {
 
-void Twin::note_ours() {
+void ReferenceResult::note_ours() {
   for (const Part& part : written_.parts) {
     if (part.bytes() == 0) continue;
     Dense view(real_, comm_, part);

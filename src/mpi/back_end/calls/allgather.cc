@@ -7,9 +7,9 @@
 
 namespace huddle::mpi {
 
-Passed AllgatherCall::take(const Process& process, Communicator& communicator) const {
+Route AllgatherCall::take(const Process& process, Communicator& communicator) const {
   const Part own = output.block(communicator.rank);
-  GivenBlock mine(process.real(), comm, given(communicator), own);
+  OwnSendBlock mine(process.real(), comm, given(communicator), own);
   Dense all(process.real(), comm, output.all(communicator.ranks));
   if (communicator.internode) {
     communicator.internode->allgather(mine.data(), all.data(), output.bytes());
@@ -17,7 +17,7 @@ Passed AllgatherCall::take(const Process& process, Communicator& communicator) c
     communicator.team->allgather(mine.data(), all.data(), output.bytes());
   }
   all.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int AllgatherCall::native(const Real& real) const {
@@ -33,13 +33,13 @@ std::size_t AllgathervCall::bytes(const Communicator& communicator) const {
   return output.bytes(communicator.rank);
 }
 
-Passed AllgathervCall::take(const Process& process, Communicator& communicator) const {
+Route AllgathervCall::take(const Process& process, Communicator& communicator) const {
   const Part own = output.block(communicator.rank);
-  GivenBlock mine(process.real(), comm, given(communicator), own);
+  OwnSendBlock mine(process.real(), comm, given(communicator), own);
   DenseBlocks all(process.real(), comm, output, communicator.ranks);
   communicator.team->allgatherv(mine.data(), all.base(), all.blocks());
   all.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int AllgathervCall::native(const Real& real) const {

@@ -14,13 +14,13 @@ namespace huddle::mpi {
 // What is alike in the two.
 template <class Output>
 struct AnyAllgather : ForAll<Side, Output> {
-  Passed objection(const Process& process, const Communicator& communicator) const {
-    const Passed passed = ForAll<Side, Output>::objection(process, communicator);
-    if (passed != Passed::not_passed || this->input.is_in_place()) return passed;
+  Route objection(const Process& process, const Communicator& communicator) const {
+    const Route passed = ForAll<Side, Output>::objection(process, communicator);
+    if (passed != Route::huddle || this->input.is_in_place()) return passed;
     const bool refused = this->is_refused_alias(this->input.address,
                                                 this->output.block(communicator.rank).place.address,
                                                 this->input.bytes());
-    return refused ? Passed::for_judgement : passed;
+    return refused ? Route::for_judgement : passed;
   }
   // What this rank gives to itself has no room there.
   bool is_truncated(const Communicator& communicator) const {
@@ -42,7 +42,7 @@ struct AllgatherCall : AnyAllgather<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return output.bytes();
   }
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
 };
 
@@ -53,7 +53,7 @@ struct AllgathervCall : AnyAllgather<ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return output.bytes_of_all(communicator.ranks);
   }
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
 };
 

@@ -7,15 +7,15 @@
 namespace huddle::mpi {
 
 // As much goes out to each as comes in from each; where a rank says otherwise, all ranks do.
-Passed AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
-  const Passed passed = ForAll::objection(process, communicator);
-  if (passed != Passed::not_passed || input.is_in_place()) return passed;
+Route AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
+  const Route passed = ForAll::objection(process, communicator);
+  if (passed != Route::huddle || input.is_in_place()) return passed;
   const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
   const bool fine = input.bytes() == output.bytes() && !is_refused;
-  return fine ? passed : Passed::for_judgement;
+  return fine ? passed : Route::for_judgement;
 }
 
-Passed AlltoallCall::take(const Process& process, Communicator& communicator) const {
+Route AlltoallCall::take(const Process& process, Communicator& communicator) const {
   Dense to(process.real(), comm, output.all(communicator.ranks));
   if (input.is_in_place()) {
     to.fetch();
@@ -26,7 +26,7 @@ Passed AlltoallCall::take(const Process& process, Communicator& communicator) co
     communicator.team->alltoall(from.data(), to.data(), output.bytes());
   }
   to.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int AlltoallCall::native(const Real& real) const {
@@ -42,18 +42,18 @@ std::size_t AnyAlltoallv::bytes(const Communicator& communicator) const {
   return (input.is_in_place() ? output : input).bytes_of_all(communicator.ranks);
 }
 
-Passed AnyAlltoallv::objection(const Process& process, const Communicator& communicator) const {
-  const Passed passed = ForAll::objection(process, communicator);
-  if (passed != Passed::not_passed || input.is_in_place()) return passed;
+Route AnyAlltoallv::objection(const Process& process, const Communicator& communicator) const {
+  const Route passed = ForAll::objection(process, communicator);
+  if (passed != Route::huddle || input.is_in_place()) return passed;
   const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
-  return is_refused ? Passed::for_judgement : passed;
+  return is_refused ? Route::for_judgement : passed;
 }
 
 bool AnyAlltoallv::is_truncated(const Communicator& communicator) const {
   return !input.is_in_place() && input.bytes(communicator.rank) > output.bytes(communicator.rank);
 }
 
-Passed AnyAlltoallv::take(const Process& process, Communicator& communicator) const {
+Route AnyAlltoallv::take(const Process& process, Communicator& communicator) const {
   const int rank = communicator.rank;
   DenseBlocks to(process.real(), comm, output, communicator.ranks);
   if (input.is_in_place()) {
@@ -67,7 +67,7 @@ Passed AnyAlltoallv::take(const Process& process, Communicator& communicator) co
     communicator.team->alltoallv(from.base(), from.blocks(), to.base(), to.blocks());
   }
   to.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int AlltoallvCall::native(const Real& real) const {

@@ -20,8 +20,8 @@ struct AlltoallCall : ForAll<Side, Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
 };
 
@@ -32,8 +32,8 @@ struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   // What this rank gives to itself has no room there.
   bool is_truncated(const Communicator& communicator) const;
 };

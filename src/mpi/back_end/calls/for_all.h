@@ -26,11 +26,11 @@ struct ForAll {
     output.look(process, communicator.ranks);
   }
 
-  Passed objection(const Process& /*process*/, const Communicator& communicator) const {
+  Route objection(const Process& /*process*/, const Communicator& communicator) const {
     const int ranks = communicator.ranks;
     const bool fine = !output.is_in_place() && output.is_right(ranks) &&
                       (input.is_in_place() || input.is_right(ranks));
-    return fine ? Passed::not_passed : Passed::for_judgement;
+    return fine ? Route::huddle : Route::for_judgement;
   }
 
   std::vector<Part> read(const Communicator& communicator) const {

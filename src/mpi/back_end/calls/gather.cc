@@ -9,16 +9,16 @@
 
 namespace huddle::mpi {
 
-Passed GatherCall::take(const Process& process, Communicator& communicator) const {
+Route GatherCall::take(const Process& process, Communicator& communicator) const {
   const Real& real = process.real();
   if (is_wrong_at_root(communicator)) return take_for_nothing(process, communicator);
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
     mine.fetch();
     communicator.team->gather(mine.data(), nullptr, mine.bytes(), root);
-    return Passed::not_passed;
+    return Route::huddle;
   }
-  GivenBlock mine(real, comm, given(), output.block(root));
+  OwnSendBlock mine(real, comm, given(), output.block(root));
   Dense all(real, comm, output.all(communicator.ranks));
   communicator.team->gather(mine.data(), all.data(), output.bytes(), root);
   all.store();
@@ -26,12 +26,12 @@ Passed GatherCall::take(const Process& process, Communicator& communicator) cons
 }
 
 // The others cannot know, and are in it already: the root takes part, and has nothing of it.
-Passed GatherCall::take_for_nothing(const Process& process, Communicator& communicator) const {
+Route GatherCall::take_for_nothing(const Process& process, Communicator& communicator) const {
   Dense mine(process.real(), comm, given());
   mine.fetch();
   std::vector<std::byte> aside(input.bytes_of_all(communicator.ranks));
   communicator.team->gather(mine.data(), aside.data(), input.bytes(), root);
-  return Passed::for_judgement;
+  return Route::for_judgement;
 }
 
 int GatherCall::native(const Real& real) const {
@@ -48,21 +48,21 @@ std::size_t GathervCall::bytes(const Communicator& communicator) const {
 }
 
 // How much the others send, a root whose counts are wrong does not know.
-Passed GathervCall::objection(const Process& process, const Communicator& communicator) const {
-  if (is_wrong_at_root(communicator)) return Passed::for_judgement;
+Route GathervCall::objection(const Process& process, const Communicator& communicator) const {
+  if (is_wrong_at_root(communicator)) return Route::for_judgement;
   return AnyGather::objection(process, communicator);
 }
 
-Passed GathervCall::take(const Process& process, Communicator& communicator) const {
+Route GathervCall::take(const Process& process, Communicator& communicator) const {
   const Real& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
     mine.fetch();
     communicator.team->gatherv(mine.data(), mine.bytes(), nullptr, {}, root);
-    return Passed::not_passed;
+    return Route::huddle;
   }
   const Part own = output.block(root);
-  GivenBlock mine(real, comm, given(), own);
+  OwnSendBlock mine(real, comm, given(), own);
   DenseBlocks all(real, comm, output, communicator.ranks);
   communicator.team->gatherv(mine.data(), own.bytes(), all.base(), all.blocks(), root);
   all.store();

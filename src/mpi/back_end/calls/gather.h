@@ -30,11 +30,11 @@ struct AnyGather {
   }
 
   // What the root finds wrong with its output is for take() to say: the others are in it already.
-  Passed objection(const Process& /*process*/, const Communicator& communicator) const {
+  Route objection(const Process& /*process*/, const Communicator& communicator) const {
     const bool is_right = input.is_in_place()
                               ? is_root(communicator) && !is_wrong_at_root(communicator)
                               : input.is_right(communicator.ranks);
-    return communicator.has_rank(root) && is_right ? Passed::not_passed : Passed::for_judgement;
+    return communicator.has_rank(root) && is_right ? Route::huddle : Route::for_judgement;
   }
 
   // What the root gives to itself has no room there.
@@ -58,10 +58,10 @@ struct AnyGather {
   }
   // What the root has to say when it has taken part, and so when the others can go on.
   // pre: it is the root, and has nothing wrong in its output.
-  Passed verdict_of_root() const {
+  Route verdict_of_root() const {
     const bool is_refused =
         !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
-    return is_refused ? Passed::for_judgement : Passed::not_passed;
+    return is_refused ? Route::for_judgement : Route::huddle;
   }
   Part given() const { return input.is_in_place() ? output.block(root) : input.block(0); }
 };
@@ -75,11 +75,11 @@ struct GatherCall : AnyGather<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
 
  private:
-  Passed take_for_nothing(const Process& process, Communicator& communicator) const;
+  Route take_for_nothing(const Process& process, Communicator& communicator) const;
 };
 
 struct GathervCall : AnyGather<ListedSide> {
@@ -89,8 +89,8 @@ struct GathervCall : AnyGather<ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
 };
 

@@ -14,13 +14,13 @@ constexpr Count wrong_count = -1;
 
 }  // namespace
 
-Passed AnyReduceScatter::objection_to(const Process& process, Count gotten) const {
+Route AnyReduceScatter::objection_to(const Process& process, Count gotten) const {
   const bool fine = is_right(process, gotten) && !is_refused_alias();
-  return fine ? Passed::not_passed : Passed::for_judgement;
+  return fine ? Route::huddle : Route::for_judgement;
 }
 
-Passed AnyReduceScatter::take_blocks(const Process& process, Communicator& communicator,
-                                     const node::Blocks& shares) const {
+Route AnyReduceScatter::take_blocks(const Process& process, Communicator& communicator,
+                                    const node::Blocks& shares) const {
   const Count mine = static_cast<Count>(shares.of(communicator.rank).bytes);
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
     communicator.team->reduce_scatter(parts.input(), parts.output(), shares, reduction);
@@ -39,12 +39,12 @@ void ReduceScatterBlockCall::look(const Process& process, const Communicator& co
   count = block < 0 ? wrong_count : block * communicator.ranks;
 }
 
-Passed ReduceScatterBlockCall::objection(const Process& process,
-                                         const Communicator& /*communicator*/) const {
+Route ReduceScatterBlockCall::objection(const Process& process,
+                                        const Communicator& /*communicator*/) const {
   return objection_to(process, block);
 }
 
-Passed ReduceScatterBlockCall::take(const Process& process, Communicator& communicator) const {
+Route ReduceScatterBlockCall::take(const Process& process, Communicator& communicator) const {
   return take_blocks(process, communicator, node::Blocks::even(static_cast<std::size_t>(block)));
 }
 
@@ -66,12 +66,11 @@ void ReduceScatterCall::look(const Process& process, const Communicator& communi
   }
 }
 
-Passed ReduceScatterCall::objection(const Process& process,
-                                    const Communicator& communicator) const {
-  return count < 0 ? Passed::for_judgement : objection_to(process, blocks[communicator.rank]);
+Route ReduceScatterCall::objection(const Process& process, const Communicator& communicator) const {
+  return count < 0 ? Route::for_judgement : objection_to(process, blocks[communicator.rank]);
 }
 
-Passed ReduceScatterCall::take(const Process& process, Communicator& communicator) const {
+Route ReduceScatterCall::take(const Process& process, Communicator& communicator) const {
   std::vector<node::Block> shares(static_cast<std::size_t>(communicator.ranks));
   std::ptrdiff_t from = 0;
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {

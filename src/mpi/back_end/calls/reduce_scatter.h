@@ -15,10 +15,10 @@ namespace huddle::mpi {
 struct AnyReduceScatter : AnyReduction {
  protected:
   Written written_block(Count gotten) const;
-  Passed objection_to(const Process& process, Count gotten) const;
+  Route objection_to(const Process& process, Count gotten) const;
   // shares: of each rank, in elements.
-  Passed take_blocks(const Process& process, Communicator& communicator,
-                     const node::Blocks& shares) const;
+  Route take_blocks(const Process& process, Communicator& communicator,
+                    const node::Blocks& shares) const;
 };
 
 struct ReduceScatterBlockCall : AnyReduceScatter {
@@ -26,8 +26,8 @@ struct ReduceScatterBlockCall : AnyReduceScatter {
   Count block;
 
   void look(const Process& process, const Communicator& communicator);
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
 };
@@ -38,8 +38,8 @@ struct ReduceScatterCall : AnyReduceScatter {
   Counts blocks;
 
   void look(const Process& process, const Communicator& communicator);
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
 };

@@ -58,11 +58,11 @@ struct AnyReduction {
   };
   // Calls `join` with the parts and the reduction, if that may be joined here.
   template <class Join, class MayJoin = Always>
-  Passed take_by(const Process& process, Gotten gotten, const Join& join,
-                 const MayJoin& may_join = {}) const {
+  Route take_by(const Process& process, Gotten gotten, const Join& join,
+                const MayJoin& may_join = {}) const {
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
-    if (!reducer.can_join() || !may_join(reducer.reduction())) return Passed::no_reduction;
+    if (!reducer.can_join() || !may_join(reducer.reduction())) return Route::no_reduction;
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     if (reducer.is_packed()) {
       const Part result = part_of_output(gotten.count);
@@ -70,11 +70,11 @@ struct AnyReduction {
     }
     join(parts, reducer.reduction());
     parts.finish();
-    return Passed::not_passed;
+    return Route::huddle;
   }
   // By a collective of the team that takes as many elements as it gives.
   template <auto join_all>
-  Passed take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
+  Route take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
     return take_by(process, Gotten{is_result, count},
                    [&](const ReductionParts& parts, const memory::Reduction& reduction) {
                      ((*communicator.team).*join_all)(parts.input(), parts.output(),

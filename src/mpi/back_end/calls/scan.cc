@@ -4,12 +4,12 @@
 
 namespace huddle::mpi {
 
-Passed ScanCall::objection(const Process& process, const Communicator& /*communicator*/) const {
+Route ScanCall::objection(const Process& process, const Communicator& /*communicator*/) const {
   const bool fine = is_right(process, count) && !is_refused_alias();
-  return fine ? Passed::not_passed : Passed::for_judgement;
+  return fine ? Route::huddle : Route::for_judgement;
 }
 
-Passed ScanCall::take(const Process& process, Communicator& communicator) const {
+Route ScanCall::take(const Process& process, Communicator& communicator) const {
   return take_by<&team::Team::scan>(process, communicator);
 }
 
@@ -22,13 +22,13 @@ Written ScanCall::written(const Communicator& /*communicator*/) const {
   return {output, {part_of_output(count)}};
 }
 
-Passed ExscanCall::objection(const Process& process, const Communicator& communicator) const {
+Route ExscanCall::objection(const Process& process, const Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
   const bool fine = is_right(process, is_first ? 0 : count) && !is_refused_alias();
-  return fine ? Passed::not_passed : Passed::for_judgement;
+  return fine ? Route::huddle : Route::for_judgement;
 }
 
-Passed ExscanCall::take(const Process& process, Communicator& communicator) const {
+Route ExscanCall::take(const Process& process, Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
   return take_by<&team::Team::exscan>(process, communicator, !is_first);
 }

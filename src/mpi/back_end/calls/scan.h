@@ -12,8 +12,8 @@ namespace huddle::mpi {
 struct ScanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::scan;
 
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
 };
@@ -22,8 +22,8 @@ struct ScanCall : AnyReduction {
 struct ExscanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::exscan;
 
-  Passed objection(const Process& process, const Communicator& communicator) const;
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
   Written written(const Communicator& communicator) const;
 };

@@ -7,13 +7,13 @@
 
 namespace huddle::mpi {
 
-Passed ScatterCall::take(const Process& process, Communicator& communicator) const {
+Route ScatterCall::take(const Process& process, Communicator& communicator) const {
   const Real& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
     communicator.team->scatter(nullptr, mine.data(), mine.bytes(), root);
     mine.store();
-    return Passed::not_passed;
+    return Route::huddle;
   }
   const std::size_t bytes = input.bytes();
   Dense all(real, comm, input.all(communicator.ranks));
@@ -21,12 +21,12 @@ Passed ScatterCall::take(const Process& process, Communicator& communicator) con
   if (output.is_in_place()) {
     std::byte* const own = all.data() + static_cast<std::size_t>(root) * bytes;
     communicator.team->scatter(all.data(), own, bytes, root);
-    return Passed::not_passed;
+    return Route::huddle;
   }
-  GottenBlock mine(real, comm, output.block(0), bytes);
+  OwnReceiveBlock mine(real, comm, output.block(0), bytes);
   communicator.team->scatter(all.data(), mine.data(), bytes, root);
   mine.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int ScatterCall::native(const Real& real) const {
@@ -42,25 +42,25 @@ std::size_t ScattervCall::bytes(const Communicator& communicator) const {
   return output.is_in_place() ? input.bytes(communicator.rank) : output.bytes();
 }
 
-Passed ScattervCall::take(const Process& process, Communicator& communicator) const {
+Route ScattervCall::take(const Process& process, Communicator& communicator) const {
   const Real& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
     communicator.team->scatterv(nullptr, {}, mine.data(), mine.bytes(), root);
     mine.store();
-    return Passed::not_passed;
+    return Route::huddle;
   }
   const std::size_t bytes = input.bytes(root);
   DenseBlocks all(real, comm, input, communicator.ranks);
   all.fetch();
   if (output.is_in_place()) {
     communicator.team->scatterv(all.base(), all.blocks(), all.data(root), bytes, root);
-    return Passed::not_passed;
+    return Route::huddle;
   }
-  GottenBlock mine(real, comm, output.block(0), bytes);
+  OwnReceiveBlock mine(real, comm, output.block(0), bytes);
   communicator.team->scatterv(all.base(), all.blocks(), mine.data(), bytes, root);
   mine.store();
-  return Passed::not_passed;
+  return Route::huddle;
 }
 
 int ScattervCall::native(const Real& real) const {

@@ -30,13 +30,13 @@ struct AnyScatter {
     if (!output.is_in_place()) output.look(process, communicator.ranks);
   }
 
-  Passed objection(const Process& /*process*/, const Communicator& communicator) const {
+  Route objection(const Process& /*process*/, const Communicator& communicator) const {
     const bool has_input =
         !is_root(communicator) || (!input.is_in_place() && input.is_right(communicator.ranks));
     const bool has_output =
         output.is_in_place() ? is_root(communicator) : output.is_right(communicator.ranks);
     const bool fine = communicator.has_rank(root) && has_input && has_output;
-    return fine && !is_alias_at_root(communicator) ? Passed::not_passed : Passed::for_judgement;
+    return fine && !is_alias_at_root(communicator) ? Route::huddle : Route::for_judgement;
   }
 
   // What the root gives to itself has no room there.
@@ -73,7 +73,7 @@ struct ScatterCall : AnyScatter<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
 };
 
@@ -84,7 +84,7 @@ struct ScattervCall : AnyScatter<ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Passed take(const Process& process, Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
 };
 

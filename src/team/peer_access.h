@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Whether the ranks of a team can copy from each other's memory and to it, and whether they can map
+// each other's heaps: found out between the very processes that will do it, by all of them
+// together, when an algorithm wants it for the first time. Each works for all pairs, or nobody uses
+// it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "memory/heap.h"
+#include "path/heap_memory.h"
+#include "path/open.h"
+#include "path/tracing.h"
+#include "team/heap_views.h"
+#include "team/peers.h"
+#include "team/selection_inputs.h"
+#include "team/team_memory.h"
+
+namespace huddle::team {
+
+// Why not, the same on all ranks; none where it works.
+struct Refusals {
+  Trouble copying;  // both ways
+  Trouble mapping;
+};
+
+class PeerAccess {
+ public:
+  // Keeps references. heap: this rank's own, if it has one.
+  PeerAccess(Peers& peers, const path::Open& open, const std::optional<memory::HeapFacts>& heap,
+             const SelectionInputs& selection_inputs)
+      : peers_(peers), open_(open), heap_(heap), selection_inputs_(selection_inputs) {}
+  ~PeerAccess();
+  PeerAccess(const PeerAccess&) = delete;
+  PeerAccess& operator=(const PeerAccess&) = delete;
+
+  // Collective the first time. Throws PeerLost, and FailureError where there is no memory. The
+  // memory outlives this.
+  const Refusals& refusals(TeamMemory& team_memory);
+  // Copying has stopped working, as all ranks know.
+  void refuse_copying(const Trouble& why);
+
+  // Both: there once refusals() was asked for.
+  // By rank.
+  path::PeerMemory* const* memories() const { return memories_.data(); }
+  // This rank's own, where peers map it; null where they do not.
+  const memory::HeapFacts* heap() const { return maps_ ? &*heap_ : nullptr; }
+
+ private:
+  struct Showing;
+
+  Showing showing(const std::byte* notes) const;
+  void let_others_reach();
+  void no_longer_let_them();
+  Trouble map_all(std::span<const Showing> showings);
+  Trouble try_all(std::span<const Showing> showings, int rank);
+  void prove(int owner, const Showing& shown, int rank);
+  void open_all(std::span<const Showing> showings, const TeamMemory& team_memory);
+  path::Copying copying(int rank, int other) const;
+
+  Peers& peers_;
+  const path::Open& open_;
+  const std::optional<memory::HeapFacts>& heap_;
+  const SelectionInputs& selection_inputs_;
+  bool is_known_ = false;
+  bool maps_ = false;
+  Refusals refusals_;
+  std::uint64_t word_ = 0;  // that the others read to see whether they can
+  bool has_permit_ = false;
+  std::vector<std::shared_ptr<const memory::ArenaView>> views_;  // of heaps; by rank
+  std::vector<std::unique_ptr<path::PeerMemory>> opened_;
+  std::vector<path::PeerMemory*> memories_;
+};
+
+}  // namespace huddle::team

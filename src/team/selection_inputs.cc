@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "team/selection_inputs.h"
+
+#include <new>
+#include <string>
+
+namespace huddle::team {
+namespace {
+
+void assign(std::string& to, std::string_view why) noexcept {
+  try {
+    to = why;
+  } catch (const std::bad_alloc&) {
+    to = "no memory";  // short enough to need none
+  }
+}
+
+}  // namespace
+
+void SelectionInputs::refuse_direct(std::string_view why) noexcept {
+  assign(provision_.direct_refusal, why);
+}
+
+void SelectionInputs::refuse_heap(std::string_view why) noexcept {
+  assign(provision_.heap_refusal, why);
+}
+
+}  // namespace huddle::team

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the choices of a team follow from: where its members run, and what was found not to work
+// between them. What more than one rank reckons with is reckoned in whole numbers, and shown to be
+// the same on all of them; prices are for the rank that chooses.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "team/group_configuration.h"
+
+namespace huddle::team {
+
+class SelectionInputs {
+ public:
+  // pre: the group's queues are those that all ranks have agreed on.
+  explicit SelectionInputs(std::shared_ptr<GroupConfiguration> group)
+      : group_(std::move(group)), provision_(group_->provision()) {}
+  SelectionInputs(const SelectionInputs&) = delete;
+  SelectionInputs& operator=(const SelectionInputs&) = delete;
+
+  const std::shared_ptr<GroupConfiguration>& group() const { return group_; }
+  const std::vector<CpuBinding>& cpu_bindings() const { return group_->cpu_bindings(); }
+  const machine::CostModel& model() const { return group_->model(); }
+  const node::RankLocality& locality() const { return group_->locality(); }
+  const node::Association& association() const { return group_->association(); }
+  bool has_one_sided_fence() const { return group_->has_one_sided_fence(); }
+  const select::Provision& provision() const { return provision_; }
+
+  // From now on no choice follows from the ranks' reading each other's memory, for that reason; the
+  // words may be fewer where there is no memory for them.
+  void refuse_direct(std::string_view why) noexcept;
+  // The same of their mapping each other's heaps.
+  void refuse_heap(std::string_view why) noexcept;
+
+ private:
+  std::shared_ptr<GroupConfiguration> group_;
+  select::Provision provision_;
+};
+
+}  // namespace huddle::team

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is exposed is watched like shared memory: whoever changes it while others read is found, and
+// whoever reads before it was told where.
+#include "litmus.h"
+
+namespace huddle::verify::checker {
+namespace {
+
+struct Steps {
+  bool waits_for_exposure = true;
+  bool waits_for_reader = true;
+  bool exposes = true;
+  bool was_stored_past_caches = false;
+  bool orders_that = true;
+};
+
+// Rank 0 exposes its input, and changes it when rank 1 is through.
+Job exposing(const Steps& steps) {
+  Job job = litmus(2, [steps](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      if (steps.was_stored_past_caches) w.store_as_caller(input_of(0), 8);
+      if (steps.exposes) w.expose(line(0, 1), input_of(0));
+      if (steps.orders_that) w.order_callers_stores();
+      w.store(line(0, 0), 1);
+      if (steps.waits_for_reader) w.wait(line(1, 0), world::until_reached(1));
+      w.copy(input_of(0), world::Address{world::Region::scratch, 0, 0}, 8, plain);
+      return;
+    }
+    if (steps.waits_for_exposure) w.wait(line(0, 0), world::until_reached(1));
+    if (w.pull(output_of(1), line(0, 1), 2, 6) != path::fine) return;
+    w.store(line(1, 0), 1);
+  });
+  job.prepare = fill_inputs;
+  job.verify = [](const Memory& memory) {
+    const bool came = memory.bytes(world::Region::output, 1)[0] == std::byte{3};
+    return came ? "" : "it did not come";
+  };
+  return job;
+}
+
+TEST(CheckerPull, BringsWhatIsExposed) { EXPECT_TRUE(passes(explore(exposing({})))); }
+
+TEST(CheckerPull, FindsWhoReadsTooEarly) {
+  EXPECT_TRUE(
+      fails_with(explore(exposing({.waits_for_exposure = false})), "a race at shared of 0 at 64"));
+}
+
+TEST(CheckerPull, FindsWhoChangesWhatIsStillRead) {
+  EXPECT_TRUE(
+      fails_with(explore(exposing({.waits_for_reader = false})), "a race at input of 0 at 2"));
+}
+
+// A release store does not order them.
+TEST(CheckerPull, FindsWhatTheCallerStoredPastTheCaches) {
+  EXPECT_TRUE(passes(explore(exposing({.was_stored_past_caches = true}))));
+  EXPECT_TRUE(fails_with(explore(exposing({.was_stored_past_caches = true, .orders_that = false})),
+                         "a race at input of 0 at 2"));
+}
+
+// Whoever stored them sees them in order: what goes through shared memory needs nothing of the
+// kind.
+TEST(CheckerPull, WhatIsCopiedByItsOwnerIsInOrder) {
+  Job job = litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.store_as_caller(input_of(0), 8);
+      w.copy(line(0, 1), input_of(0), 8, plain);
+      w.store(line(0, 0), 1);
+      return;
+    }
+    w.wait(line(0, 0), world::until_reached(1));
+    w.copy(output_of(1), line(0, 1), 8, plain);
+  });
+  job.prepare = fill_inputs;
+  EXPECT_TRUE(passes(explore(job)));
+}
+
+TEST(CheckerPull, FindsWhatWasNeverExposed) {
+  EXPECT_TRUE(fails_with(explore(exposing({.exposes = false})), "exposes nothing"));
+}
+
+TEST(CheckerPull, StaysWithinWhatTheOwnerHas) {
+  EXPECT_TRUE(fails_with(explore(litmus(2,
+                                        [](CheckerWorld& w) {
+                                          if (w.rank() == 0) {
+                                            w.expose(line(0, 1), input_of(0));
+                                            w.store(line(0, 0), 1);
+                                            return;
+                                          }
+                                          w.wait(line(0, 0), world::until_reached(1));
+                                          w.pull(output_of(1), line(0, 1), 4, 8);
+                                        })),
+                         "out of range"));
+}
+
+TEST(CheckerPull, OnlyWhatIsOnesOwnCanBeExposed) {
+  EXPECT_TRUE(fails_with(explore(litmus(2,
+                                        [](CheckerWorld& w) {
+                                          if (w.rank() == 0) w.expose(line(0, 1), input_of(1));
+                                        })),
+                         "not its own"));
+}
+
+struct PushSteps {
+  bool waits_for_exposure = true;
+  bool waits_for_writer = true;
+  bool was_stored_past_caches = false;
+  bool orders_that = true;
+};
+
+// Rank 0 exposes its output; rank 1 writes there, and rank 0 looks when it is through.
+Job pushing(const PushSteps& steps) {
+  Job job = litmus(2, [steps](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.copy(output_of(0), input_of(0), 8, plain);
+      if (steps.was_stored_past_caches) w.store_as_caller(output_of(0), 8);
+      w.expose(line(0, 1), output_of(0));
+      if (steps.orders_that) w.order_callers_stores();
+      w.store(line(0, 0), 1);
+      if (steps.waits_for_writer) w.wait(line(1, 0), world::until_reached(1));
+      w.copy(world::Address{world::Region::scratch, 0, 0}, output_of(0), 8, plain);
+      return;
+    }
+    if (steps.waits_for_exposure) w.wait(line(0, 0), world::until_reached(1));
+    if (w.push(line(0, 1), 2, input_of(1), 6) != path::fine) return;
+    w.store(line(1, 0), 1);
+  });
+  job.prepare = fill_inputs;
+  job.verify = [](const Memory& memory) {
+    const auto first_there = memory.bytes(world::Region::scratch, 0)[2];
+    return first_there == memory.bytes(world::Region::input, 1)[0] ? "" : "it did not come";
+  };
+  return job;
+}
+
+TEST(CheckerPush, PutsWhereItIsExposed) { EXPECT_TRUE(passes(explore(pushing({})))); }
+
+TEST(CheckerPush, FindsWhoWritesTooEarly) {
+  EXPECT_TRUE(
+      fails_with(explore(pushing({.waits_for_exposure = false})), "a race at shared of 0 at 64"));
+}
+
+TEST(CheckerPush, FindsWhoReadsWhatIsStillWritten) {
+  EXPECT_TRUE(
+      fails_with(explore(pushing({.waits_for_writer = false})), "a race at output of 0 at 2"));
+}
+
+// What was there before would land over what came.
+TEST(CheckerPush, FindsWhatTheCallerStoredPastTheCaches) {
+  EXPECT_TRUE(passes(explore(pushing({.was_stored_past_caches = true}))));
+  EXPECT_TRUE(fails_with(explore(pushing({.was_stored_past_caches = true, .orders_that = false})),
+                         "a race at output of 0 at 2"));
+}
+
+TEST(CheckerPush, FindsTwoWhoWriteTheSame) {
+  EXPECT_TRUE(fails_with(explore(litmus(3,
+                                        [](CheckerWorld& w) {
+                                          if (w.rank() == 0) {
+                                            w.expose(line(0, 1), output_of(0));
+                                            w.store(line(0, 0), 1);
+                                            return;
+                                          }
+                                          w.wait(line(0, 0), world::until_reached(1));
+                                          w.push(line(0, 1), 2, input_of(w.rank()), 2);
+                                        })),
+                         "a race at output of 0 at 2"));
+}
+
+TEST(CheckerPush, StaysWithinWhatTheOwnerHas) {
+  EXPECT_TRUE(fails_with(explore(litmus(2,
+                                        [](CheckerWorld& w) {
+                                          if (w.rank() == 0) {
+                                            w.expose(line(0, 1), output_of(0));
+                                            w.store(line(0, 0), 1);
+                                            return;
+                                          }
+                                          w.wait(line(0, 0), world::until_reached(1));
+                                          w.push(line(0, 1), 4, input_of(1), 8);
+                                        })),
+                         "out of range"));
+}
+
+// A pull that fails brings nothing and says so, in some execution; without the word, in none.
+TEST(CheckerPull, FailsWhereTheJobSaysThatItMay) {
+  Job job = exposing({.waits_for_reader = false});
+  job.body = [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.expose(line(0, 1), input_of(0));
+      w.store(line(0, 0), 1);
+      return;
+    }
+    w.wait(line(0, 0), world::until_reached(1));
+    const bool came = w.pull(output_of(1), line(0, 1), 2, 6) == path::fine;
+    EXPECT_EQ(w.path_failures(), came ? 0 : 1);
+  };
+  EXPECT_TRUE(passes(explore(job)));
+  job.paths_may_fail = true;
+  EXPECT_TRUE(fails_with(explore(job), "it did not come"));
+}
+
+}  // namespace
+}  // namespace huddle::verify::checker

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The small programs by which memory models are told apart: what has to be possible is found, what
+// must not be possible is not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+#include "litmus.h"
+
+namespace huddle::verify::checker {
+namespace {
+
+// The same program with one operation weaker, to see what the orders are good for.
+Options with(const Job& job, Operation operation, Fault fault) {
+  Options options;
+  for (const Mutation& mutation : mutations_of(job)) {
+    if (mutation.site.operation == operation && mutation.fault == fault)
+      options.mutation = mutation;
+  }
+  EXPECT_TRUE(options.mutation.has_value());
+  return options;
+}
+
+Options on_x86(Options options = {}) {
+  options.order = StoreOrder::x86;
+  return options;
+}
+
+Job message_passing(memory::CopyKernel kernel = plain) {
+  return litmus(2, [kernel](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.copy(line(0, 1), input_of(0), 8, kernel);
+      w.store(line(0, 0), 1);
+    } else {
+      w.wait(line(0, 0), world::until_reached(1));
+      w.copy(output_of(1), line(0, 1), 8, plain);
+    }
+  });
+}
+
+TEST(MessagePassing, IsRightByReleaseAndAcquire) {
+  EXPECT_TRUE(passes(explore(message_passing())));
+  EXPECT_TRUE(passes(explore(message_passing(), on_x86())));
+}
+
+// A rank that takes what another one reads meanwhile is seen, and one that takes what is its own is
+// not held to anything more.
+TEST(MessagePassing, RacesWhereTwoTakeAtTheSameTime) {
+  const auto passing = [](int takers) {
+    return litmus(1 + takers, [](CheckerWorld& w) {
+      if (w.rank() == 0) {
+        w.copy(line(0, 1), input_of(0), 8, plain);
+        w.store(line(0, 0), 1);
+      } else {
+        w.wait(line(0, 0), world::until_reached(1));
+        w.take(output_of(w.rank()), line(0, 1), 8);
+      }
+    });
+  };
+  EXPECT_TRUE(passes(explore(passing(1))));
+  EXPECT_TRUE(passes(explore(passing(1), on_x86())));
+  EXPECT_TRUE(fails_with(explore(passing(2)), "a race at"));
+}
+
+TEST(MessagePassing, RacesWithoutRelease) {
+  const Job job = message_passing();
+  EXPECT_TRUE(fails_with(explore(job, with(job, Operation::store, Fault::relaxed)), "a race at"));
+}
+
+TEST(MessagePassing, RacesWithoutAcquire) {
+  const Job job = message_passing();
+  EXPECT_TRUE(fails_with(explore(job, with(job, Operation::wait, Fault::relaxed)), "a race at"));
+}
+
+TEST(MessagePassing, RacesWithoutWaiting) {
+  const Job job = message_passing();
+  EXPECT_TRUE(fails_with(explore(job, with(job, Operation::wait, Fault::dropped)), "a race at"));
+}
+
+TEST(MessagePassing, ByNontemporalCopyNeedsTheFenceAtItsEnd) {
+  const Job job = message_passing(nontemporal);
+  EXPECT_TRUE(passes(explore(job)));
+  const Options options = with(job, Operation::copy, Fault::unfenced);
+  EXPECT_TRUE(fails_with(explore(job, options), "a race at"));
+  EXPECT_TRUE(fails_with(explore(job, on_x86(options)), "a race at"));
+}
+
+TEST(MessagePassing, OfUnfencedStoresIsRightByAFullFence) {
+  const Job job = litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.copy(line(0, 1), input_of(0), 8, nontemporal);
+      w.fence();
+      w.store(line(0, 0), 1);
+    } else {
+      w.wait(line(0, 0), world::until_reached(1));
+      w.copy(output_of(1), line(0, 1), 8, plain);
+    }
+  });
+  EXPECT_TRUE(passes(explore(job, with(job, Operation::copy, Fault::unfenced))));
+  EXPECT_TRUE(passes(explore(job, with(job, Operation::store, Fault::relaxed))));
+}
+
+TEST(MessagePassing, GoesOnThroughAThirdRank) {
+  const Job job = litmus(3, [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.copy(line(0, 1), input_of(0), 8, plain);
+      w.store(line(0, 0), 1);
+    } else if (w.rank() == 1) {
+      w.wait(line(0, 0), world::until_reached(1));
+      w.store(line(1, 0), 1);
+    } else {
+      w.wait(line(1, 0), world::until_reached(1));
+      w.copy(output_of(2), line(0, 1), 8, plain);
+    }
+  });
+  EXPECT_TRUE(passes(explore(job)));
+  EXPECT_TRUE(fails_with(explore(job, with(job, Operation::wait, Fault::relaxed)), "a race at"));
+}
+
+// A buffer that its reader has not said it is done with.
+TEST(MessagePassing, BackwardsNeedsReleaseToo) {
+  const Job job = litmus(2, [](CheckerWorld& w) {
+    for (world::Sequence i = 1; i <= 2; ++i) {
+      if (w.rank() == 0) {
+        w.copy(line(0, 1), input_of(0), 8, plain);
+        w.store(line(0, 0), i);
+        w.wait(line(1, 0), world::until_reached(i));
+      } else {
+        w.wait(line(0, 0), world::until_reached(i));
+        w.copy(output_of(1), line(0, 1), 8, plain);
+        w.store(line(1, 0), i);
+      }
+    }
+  });
+  EXPECT_TRUE(passes(explore(job)));
+  for (const Fault fault : {Fault::relaxed, Fault::dropped, Fault::too_early}) {
+    EXPECT_TRUE(fails_with(explore(job, with(job, Operation::wait, fault)), "a race at"));
+  }
+  EXPECT_TRUE(fails_with(explore(job, with(job, Operation::store, Fault::dropped)), "nobody"));
+}
+
+// Each stores its own flag and looks at the other's.
+Job dekker(std::array<world::Sequence, 2>& seen, bool fenced) {
+  return litmus(2, [&seen, fenced](CheckerWorld& w) {
+    w.store(line(w.rank(), 0), 1);
+    if (fenced) w.fence();
+    seen[static_cast<std::size_t>(w.rank())] = w.load(line(1 - w.rank(), 0));
+  });
+}
+
+TEST(StoreBuffering, LetsLoadsPassEarlierStores) {
+  std::array<world::Sequence, 2> seen{};
+  const auto both_missed = [&] { return seen[0] == 0 && seen[1] == 0; };
+  EXPECT_TRUE(can_happen(dekker(seen, false), both_missed));
+  EXPECT_TRUE(can_happen(dekker(seen, false), both_missed, on_x86()));
+  EXPECT_FALSE(can_happen(dekker(seen, true), both_missed));
+  EXPECT_FALSE(can_happen(dekker(seen, true), both_missed, on_x86()));
+}
+
+TEST(StoreBuffering, HasRoomForReadModifyWritesOnArmOnly) {
+  std::array<world::Sequence, 2> seen{};
+  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+    w.fetch_add(line(w.rank(), 0), 1);
+    seen[static_cast<std::size_t>(w.rank())] = w.load(line(1 - w.rank(), 0));
+  });
+  const auto both_missed = [&] { return seen[0] == 0 && seen[1] == 0; };
+  EXPECT_TRUE(can_happen(job, both_missed));
+  EXPECT_FALSE(can_happen(job, both_missed, on_x86()));
+}
+
+// Rank 0 looks before its store is seen; rank 1 sees it come.
+TEST(StoreBuffering, EndsAtAnyTime) {
+  world::Sequence first = 0;
+  Seen2 seen;
+  const Job job = litmus(2, [&](CheckerWorld& w) {
+    w.store(line(w.rank(), 0), 1);
+    if (w.rank() == 0) {
+      first = w.load(line(1, 0));
+    } else {
+      seen.first = w.load(line(0, 0));
+      seen.second = w.load(line(0, 0));
+    }
+  });
+  const auto meanwhile = [&] { return first == 0 && seen.first == 0 && seen.second == 1; };
+  EXPECT_TRUE(can_happen(job, meanwhile, {.budget = 1}));
+}
+
+TEST(StoreBuffering, ShowsARankItsOwnStores) {
+  const Job job = litmus(2, [](CheckerWorld& w) {
+    w.store(line(w.rank(), 0), 1);
+    w.store(line(w.rank(), 0), 2);
+    if (w.load(line(w.rank(), 0)) != 2) throw std::runtime_error("lost");
+    if (w.fetch_add(line(w.rank(), 0), 5) != 2) throw std::runtime_error("lost");
+  });
+  EXPECT_TRUE(passes(explore(job)));
+}
+
+// Two stores of one rank to two places, looked at in the other order.
+TEST(StoreOrders, DifferForRelaxedStores) {
+  Seen2 seen;
+  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.store(line(0, 0), 1);
+      w.store(line(0, 1), 1);
+    } else {
+      seen.first = w.load(line(0, 1));
+      seen.second = w.load(line(0, 0));
+    }
+  });
+  const auto out_of_order = [&] { return seen.first == 1 && seen.second == 0; };
+  EXPECT_FALSE(can_happen(job, out_of_order));
+  // The mutation that mutations_of lists last is that of the second store.
+  const Options relaxed = with(job, Operation::store, Fault::relaxed);
+  EXPECT_TRUE(can_happen(job, out_of_order, relaxed));
+  EXPECT_FALSE(can_happen(job, out_of_order, on_x86(relaxed)));
+}
+
+TEST(Coherence, StoresToOneFlagAreSeenInTheirOrder) {
+  Seen2 seen;
+  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.store(line(0, 0), 1);
+      w.store(line(0, 0), 2);
+    } else {
+      seen.first = w.load(line(0, 0));
+      seen.second = w.load(line(0, 0));
+    }
+  });
+  const auto backwards = [&] { return seen.first > seen.second; };
+  EXPECT_FALSE(can_happen(job, backwards));
+  EXPECT_FALSE(can_happen(job, backwards, with(job, Operation::store, Fault::relaxed)));
+  EXPECT_TRUE(can_happen(job, [&] { return seen.first == 1 && seen.second == 2; }));
+}
+
+// Two readers never disagree on which of two stores came first: once visible, visible to all.
+TEST(IndependentReads, OfIndependentWritesAgree) {
+  std::array<Seen2, 2> seen{};
+  const Job job = litmus(4, [&seen](CheckerWorld& w) {
+    if (w.rank() < 2) {
+      w.store(line(w.rank(), 0), 1);
+      return;
+    }
+    const int first = w.rank() - 2;
+    Seen2& mine = seen[static_cast<std::size_t>(first)];
+    mine.first = w.load(line(first, 0));
+    mine.second = w.load(line(1 - first, 0));
+  });
+  const auto saw_only_first = [](const Seen2& s) { return s.first == 1 && s.second == 0; };
+  EXPECT_TRUE(can_happen(job, [&] { return saw_only_first(seen[0]); }));
+  EXPECT_FALSE(can_happen(job, [&] { return saw_only_first(seen[0]) && saw_only_first(seen[1]); }));
+}
+
+TEST(ReadModifyWrite, LosesNothing) {
+  Job job = litmus(3, [](CheckerWorld& w) {
+    w.fetch_add(line(0, 0), 2);
+    w.fetch_sub(line(0, 0), 1);
+  });
+  job.verify = [](const Memory& memory) {
+    return memory.as<const world::Sequence>(world::Region::shared, 0)[0] == 3 ? "" : "lost";
+  };
+  EXPECT_TRUE(passes(explore(job)));
+}
+
+// The last of three to arrive knows what the first two wrote.
+Job last_arrival() {
+  return litmus(3, [](CheckerWorld& w) {
+    w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
+    if (w.fetch_add(line(0, 0), 1) != 2) return;
+    for (int other = 0; other < 3; ++other) w.copy(output_of(w.rank()), line(other, 1), 8, plain);
+  });
+}
+
+TEST(ReadModifyWrite, CarriesOnWhatTheFlagCarried) {
+  const Job job = last_arrival();
+  EXPECT_TRUE(passes(explore(job)));
+  EXPECT_TRUE(fails_with(explore(job, with(job, Operation::fetch_add, Fault::relaxed)), "a race"));
+}
+
+TEST(Flags, HaveOneWriter) {
+  const Job job = litmus(2, [](CheckerWorld& w) { w.store(line(0, 0), 1); });
+  EXPECT_TRUE(fails_with(explore(job), "two writers of the flag shared of 0 at 0"));
+}
+
+TEST(Flags, MayChangeTheirWriterInOrder) {
+  EXPECT_TRUE(passes(explore(litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 1) w.wait(line(0, 0), world::until_reached(1));
+    w.store(line(0, 0), static_cast<world::Sequence>(w.rank() + 1));
+  }))));
+}
+
+TEST(Flags, AreNotStoredWhileOthersUpdateThem) {
+  const Job job = litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) w.store(line(0, 0), 0);
+    if (w.rank() == 1) w.fetch_add(line(0, 0), 1);
+  });
+  EXPECT_TRUE(fails_with(explore(job), "two writers"));
+}
+
+TEST(Flags, AreNotCopiedOverWhileOthersLook) {
+  const Job job = litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) w.copy(line(0, 0), input_of(0), 8, plain);
+    if (w.rank() == 1) w.load(line(0, 0));
+  });
+  EXPECT_TRUE(fails_with(explore(job), "a race at"));
+}
+
+// Payload and flag in one line, and the line cleared by a copy when all have looked.
+TEST(Flags, MayShareBytesWithDataInOrder) {
+  Job job = litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.copy(line(0, 0) + 4, input_of(0), 8, plain);
+      w.store(line(0, 0), 1);
+      w.wait(line(1, 0), world::until_reached(1));
+      w.copy(line(0, 0), input_of(0), 8, plain);
+      w.store(line(0, 1), 1);
+    } else {
+      w.wait(line(0, 0), world::until_reached(1));
+      w.copy(output_of(1), line(0, 0) + 4, 8, plain);
+      w.store(line(1, 0), 1);
+      w.wait(line(0, 1), world::until_reached(1));
+      if (w.load(line(0, 0)) != 0x03030303U) throw std::runtime_error("not cleared");
+    }
+  });
+  job.prepare = [](Memory& memory) {
+    for (std::byte& byte : memory.bytes(world::Region::input, 0)) byte = std::byte{3};
+  };
+  EXPECT_TRUE(passes(explore(job)));
+}
+
+TEST(Numbers, WrapWhereTheyAreComparedRight) {
+  Job job = litmus(2, [](CheckerWorld& w) {
+    for (world::Sequence i = 1; i <= 4; ++i) {
+      w.store(line(w.rank(), 0), just_below_wrap + i);
+      w.wait(line(1 - w.rank(), 0), world::until_reached(just_below_wrap + i));
+    }
+  });
+  job.first = just_below_wrap;
+  EXPECT_TRUE(passes(explore(job)));
+  const Options plain_compare = with(job, Operation::wait, Fault::plain_compare);
+  EXPECT_FALSE(explore(job, plain_compare).passed());
+}
+
+// Somebody sleeps before the one who would wake him has looked.
+TEST(Sleep, IsLostWithoutALookBefore) {
+  const Job job = litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.store(line(0, 0), 1);
+      w.wake(line(0, 0));
+    } else if (w.load(line(0, 0)) == 0) {
+      w.sleep(line(0, 0), w.load(line(0, 0)));
+    }
+  });
+  EXPECT_TRUE(fails_with(explore(job), "rank 1 sleeps at shared of 0 at 0 (holds 1)"));
+}
+
+TEST(Sleep, DoesNotBeginWhereTheFlagHasMovedOn) {
+  EXPECT_TRUE(passes(explore(litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.store(line(0, 0), 1);
+      w.fence();
+      w.wake(line(0, 0));
+    } else {
+      w.sleep(line(0, 0), 0);
+    }
+  }))));
+}
+
+}  // namespace
+}  // namespace huddle::verify::checker

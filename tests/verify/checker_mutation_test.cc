@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The checker bites: every kind of error that it can plant is planted here somewhere, and found.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "litmus.h"
+
+namespace huddle::verify::checker {
+namespace {
+
+constexpr world::Sequence number(std::size_t i) {
+  return just_below_wrap + 1 + static_cast<world::Sequence>(i);
+}
+
+// Of bytes: right times two, plus left. Neither commutes nor forgets anything.
+void join_bytes(void* to, const void* left, const void* right, std::size_t count, void*) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto l = static_cast<const unsigned char*>(left)[i];
+    const auto r = static_cast<const unsigned char*>(right)[i];
+    static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(l + 2 * r);
+  }
+}
+constexpr memory::Reduction join{join_bytes, nullptr, 1, false};
+
+// A small reduction with everything in it: contributions by a copy past the caches, flags of one
+// writer each, a root that takes them as they come or in order, a counter of those who have read
+// the result, and a control word that is cleared for the next call.
+void collective(CheckerWorld& w, std::size_t call) {
+  const int me = w.rank();
+  const world::Address at = world::Address{world::Region::input, me, 8 * call};
+  const world::Address result = line(0, 1);
+  const world::Address readers = line(0, 2);
+  std::vector<world::Address> flags;
+  std::vector<world::AwaitedFlag> arrived;
+  for (int rank = 1; rank < w.ranks(); ++rank) {
+    flags.push_back(line(rank, 0));
+    arrived.push_back({flags.back(), world::until_reached(number(call))});
+  }
+  const world::Address out = world::Address{world::Region::output, me, 8 * call};
+  if (me == 0) {
+    w.wait_any(arrived);
+    w.wait_all(flags, world::until_reached(number(call)));
+    w.reduce(result, at, line(1, 1), 8, join);
+    for (int rank = 2; rank < w.ranks(); ++rank) w.reduce(result, result, line(rank, 1), 8, join);
+    w.copy(out, result, 8, plain);
+    w.store(line(0, 0), number(call));
+    w.wait(readers, world::until_equal(static_cast<world::Sequence>(w.ranks() - 1)));
+    w.store(readers, 0);
+  } else {
+    w.copy(line(me, 1), at, 8, nontemporal);
+    w.store(line(me, 0), number(call));
+    w.wait(line(0, 0), world::until_reached(number(call)));
+    w.copy(out, result, 8, plain);
+    w.fetch_add(readers, 1);
+  }
+}
+
+std::string wrong_results(const Memory& memory) {
+  const std::size_t bytes = memory.size(world::Region::input);
+  std::vector<std::byte> wanted(memory.bytes(world::Region::input, 0).begin(),
+                                memory.bytes(world::Region::input, 0).end());
+  for (int rank = 1; rank < memory.ranks(); ++rank) {
+    join_bytes(wanted.data(), wanted.data(), memory.bytes(world::Region::input, rank).data(), bytes,
+               nullptr);
+  }
+  for (int rank = 0; rank < memory.ranks(); ++rank) {
+    const auto got = memory.bytes(world::Region::output, rank);
+    if (!std::equal(wanted.begin(), wanted.end(), got.begin())) {
+      return "of rank " + std::to_string(rank);
+    }
+  }
+  return {};
+}
+
+Job collectives(int ranks, std::size_t calls) {
+  Job job = litmus(ranks, [calls](CheckerWorld& w) {
+    for (std::size_t call = 0; call < calls; ++call) collective(w, call);
+  });
+  job.first = just_below_wrap;
+  job.sizes.input = job.sizes.output = 8 * calls;
+  job.prepare = [](Memory& memory) {
+    fill_inputs(memory);
+    memory.as<world::Sequence>(world::Region::shared, 0)[2 * 64 / sizeof(world::Sequence)] = 0;
+  };
+  job.verify = wrong_results;
+  return job;
+}
+
+TEST(Mutations, LeaveTheRightProtocolAlone) {
+  EXPECT_TRUE(passes(explore(collectives(2, 3))));
+  EXPECT_TRUE(passes(explore(collectives(3, 2))));
+  EXPECT_TRUE(passes(explore(collectives(3, 2), {.order = StoreOrder::x86})));
+}
+
+TEST(Mutations, AreFoundEveryOne) {
+  const std::vector<Job> jobs = {collectives(2, 3), collectives(3, 2)};
+  SurveyOptions options;
+  const std::string all_is_next = "the wait for all comes next";
+  for (const Fault fault :
+       {Fault::relaxed, Fault::dropped, Fault::too_early, Fault::plain_compare, Fault::fewer}) {
+    options.excuses.push_back({fault, "w.wait_any(arrived", all_is_next});
+  }
+  options.excuses.push_back(
+      {Fault::relaxed, "w.store(readers, 0)", "the next call's flag carries it along"});
+  const Survey found = survey(jobs, options);
+  EXPECT_TRUE(found.passed()) << text_of(found);
+  EXPECT_GE(found.caught.size(), 50U);
+  std::set<std::string_view> kinds;
+  for (const Mutation& mutation : found.caught) kinds.insert(name(mutation.fault));
+  EXPECT_THAT(kinds, testing::UnorderedElementsAreArray(fault_names));
+}
+
+TEST(Mutations, AreListedByTheirPlaceInTheSource) {
+  const auto mutations = mutations_of(collectives(2, 1));
+  ASSERT_FALSE(mutations.empty());
+  const auto by_line = [](const Mutation& a, const Mutation& b) {
+    return a.site.line < b.site.line;
+  };
+  EXPECT_TRUE(std::is_sorted(mutations.begin(), mutations.end(), by_line));
+  EXPECT_THAT(text_of(mutations.front()), testing::HasSubstr("checker_mutation_test.cc:"));
+  EXPECT_THAT(text_of(mutations.front()), testing::HasSubstr(" in collective"));
+}
+
+TEST(Mutations, ThatSurviveAreNamed) {
+  // Nobody looks at the second flag.
+  const std::vector<Job> jobs = {litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) w.store(line(0, 0), 1);
+    if (w.rank() == 1) w.wait(line(0, 0), world::until_reached(1));
+    if (w.rank() == 0) w.store(line(0, 1), 1);
+  })};
+  SurveyOptions options;
+  options.excuses = {{Fault::swapped, "w.store(line(0, 1)", "never needed"}};
+  const Survey found = survey(jobs, options);
+  EXPECT_FALSE(found.passed());
+  EXPECT_THAT(text_of(found), testing::HasSubstr("survived: dropped: store"));
+  EXPECT_THAT(text_of(found), testing::HasSubstr("an excuse that nothing needs"));
+}
+
+}  // namespace
+}  // namespace huddle::verify::checker
