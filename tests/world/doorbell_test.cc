@@ -48,7 +48,7 @@ Job ringing(int ranks, std::size_t rounds) {
   return job;
 }
 
-TEST(world::Doorbell, WakesEverySleeper) {
+TEST(Doorbell, WakesEverySleeper) {
   for (const StoreOrder order : {StoreOrder::arm, StoreOrder::x86}) {
     EXPECT_TRUE(passes(explore(ringing(2, 2), {.order = order})));
     EXPECT_TRUE(passes(explore(ringing(3, 1), {.order = order})));
@@ -57,7 +57,7 @@ TEST(world::Doorbell, WakesEverySleeper) {
 }
 
 // Both ways at once, as neighbours in a dissemination barrier do.
-TEST(world::Doorbell, WorksBothWays) {
+TEST(Doorbell, WorksBothWays) {
   Job job = litmus(2, [](CheckerWorld& w) {
     for (world::Sequence round = just_below_wrap + 1; round != 2; ++round) {
       world::ring(w, bell_of(w.rank()), round);
@@ -68,7 +68,7 @@ TEST(world::Doorbell, WorksBothWays) {
   EXPECT_TRUE(passes(explore(job)));
 }
 
-TEST(world::Doorbell, NeedsEveryPartOfIt) {
+TEST(Doorbell, NeedsEveryPartOfIt) {
   const std::vector<Job> jobs = {ringing(2, 3), ringing(3, 1)};
   const std::string too_many = "one wake-up too many, never one too few";
   const std::string order = "the count orders nothing: the fences do";
