@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Why a collective went to the MPI underneath. Every reason is one that all ranks of the
-// communicator have together.
+// Which way a collective goes: through huddle, or, for one of these reasons, to the MPI underneath.
+// All ranks of the communicator take the same.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What depends on group alone, and not on a team: where the members sit, what the machine's prices
-// are between them, in which order reductions join, how a member's memory is reached, and what was
-// decided on. The first team of some members finds it out and agrees on it; those that follow share
-// it, and say to each other only where their memory is.
+// What depends on the group of processes alone, as MPI_Group means it, and not on the communicator:
+// how they are bound, what the machine's prices are between them, in which order reductions join,
+// how a member's memory is reached, and what was decided on. The first team of a group finds it out
+// and agrees on it; those that follow share it, and say to each other only where their memory is.
 #pragma once
 
 #include <atomic>

@@ -41,7 +41,7 @@ class PeerAccess {
   PeerAccess& operator=(const PeerAccess&) = delete;
 
   // Collective the first time. Throws PeerLost, and FailureError where there is no memory. The
-  // team_memory outlives this.
+  // memory outlives this.
   const Refusals& refusals(TeamMemory& team_memory);
   // Copying has stopped working, as all ranks know.
   void refuse_copying(const Trouble& why);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the choices of a team follow from: the group of its members, and what was found not to work
+// What the choices of a team follow from: where its members run, and what was found not to work
 // between them. What more than one rank reckons with is reckoned in whole numbers, and shown to be
 // the same on all of them; prices are for the rank that chooses.
 #pragma once
@@ -16,7 +16,7 @@ namespace huddle::team {
 
 class SelectionInputs {
  public:
-  // pre: the group' queues are those that all ranks have agreed on.
+  // pre: the group's queues are those that all ranks have agreed on.
   explicit SelectionInputs(std::shared_ptr<GroupConfiguration> group)
       : group_(std::move(group)), provision_(group_->provision()) {}
   SelectionInputs(const SelectionInputs&) = delete;

@@ -93,7 +93,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Prepara
 Team::Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<GroupConfiguration> group)
     : Team(context, bootstrap, group, Joining(context.peers(), bootstrap, *group)) {}
 
-// Once there is a team_memory the others count on this rank: nothing after it may fail.
+// Once there is memory for the team the others count on this rank: nothing after it may fail.
 Team::Team(Context& context, const Bootstrap& bootstrap,
            const std::shared_ptr<GroupConfiguration>& group, Joining&& joining)
     : rank_(bootstrap.rank),

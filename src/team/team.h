@@ -33,7 +33,8 @@ class Team {
   // Collective. All ranks throw the same FailureError or none does; see decline() for one that has
   // no memory for the team itself.
   Team(Context& context, const Bootstrap& bootstrap);
-  // The same in one allgather, among ranks of which all know that all have these group.
+  // The same in one allgather, among ranks of which all know that all have this configuration of
+  // the group.
   Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<GroupConfiguration> group);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -152,7 +153,7 @@ class Team {
   struct Choice {
     Ready usual;
     std::optional<Ready> where_mapped;
-    std::string_view forced = {};  // the selection_inputs's word
+    std::string_view forced = {};  // the selection inputs' word
   };
   struct Class {
     std::size_t size = 0;
@@ -174,7 +175,7 @@ class Team {
 
   int rank_;
   int ranks_;
-  // Both are there once the team_memory is: what it takes to have them is part of what is agreed
+  // Both are there once the team's memory is: what it takes to have them is part of what is agreed
   // on.
   std::optional<SelectionInputs> selection_inputs_;
   std::shared_ptr<const Decisions> known_;  // to all members; null: none, or not the same

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams that nobody uses at the moment, for the next communicator of the same members: locality,
+// Teams that nobody uses at the moment, for the next communicator of the same group: locality,
 // choices and memory stay as they are, and its calls follow those of the communicator before. And
-// the group of members, for a team more.
+// what was agreed in that group, for one more team of it.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ class TeamPool {
   std::size_t teams() const;
 
   struct Known {
-    std::uint64_t number = 0;  // of the team that found them out; 0: there are none
+    std::uint64_t number = 0;  // of the team that agreed on it; 0: there is none
     std::shared_ptr<GroupConfiguration> group;
   };
   // The latest of these members, where this rank still sits where it sat.

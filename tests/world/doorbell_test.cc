@@ -23,12 +23,12 @@ Job ringing(int ranks, std::size_t rounds) {
       const world::Sequence round = just_below_wrap + 1 + static_cast<world::Sequence>(i);
       if (w.rank() == 0) {
         w.copy(line(0, 2), input_of(0) + 8 * i, 8, plain);
-        ring(w, bell_of(0), round);
+        world::ring(w, bell_of(0), round);
         for (int other = 1; other < w.ranks(); ++other) {
           w.wait(line(other, 3), world::until_reached(round));
         }
       } else {
-        sleep_until(w, bell_of(0), world::until_reached(round));
+        world::sleep_until(w, bell_of(0), world::until_reached(round));
         w.copy(output_of(w.rank()) + 8 * i, line(0, 2), 8, plain);
         w.store(line(w.rank(), 3), round);
       }
@@ -60,8 +60,8 @@ TEST(Doorbell, WakesEverySleeper) {
 TEST(Doorbell, WorksBothWays) {
   Job job = litmus(2, [](CheckerWorld& w) {
     for (world::Sequence round = just_below_wrap + 1; round != 2; ++round) {
-      ring(w, bell_of(w.rank()), round);
-      sleep_until(w, bell_of(1 - w.rank()), world::until_reached(round));
+      world::ring(w, bell_of(w.rank()), round);
+      world::sleep_until(w, bell_of(1 - w.rank()), world::until_reached(round));
     }
   });
   job.first = just_below_wrap;

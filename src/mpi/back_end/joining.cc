@@ -321,7 +321,7 @@ Route Joining::join_nodes(Communicator& communicator, std::span<const Facts> all
   return communicator.why.is_any() ? Route::no_team : Route::huddle;
 }
 
-// Where all know the places already, they say only where their memory is.
+// Where all know what the group has agreed on, they say only where their memory is.
 void Joining::make_team(Communicator& communicator, Holding& holding) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What keeps the MPI moving while a rank waits in huddle: whoever asks after a request that is not
-// at its end makes all of the MPI's progress, and a request of the program's own kind is at its end
-// only when the program says so. It needs no communicator, and so nobody else to take part.
+// Keeps the MPI progressing while a rank waits in huddle: testing a request that is not complete
+// makes all of the MPI's progress, and a generalised request completes only when we say so. It
+// needs no communicator, and so no other rank to take part.
 #pragma once
 
 #include <atomic>
