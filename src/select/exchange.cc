@@ -29,20 +29,15 @@ struct AtOnce {
   int readers = 1;
 };
 
-bool is_to_root(Operation operation) {
-  return operation == Operation::gather || operation == Operation::gatherv;
+bool is_rooted(Operation operation) {
+  return gathers_at_root(operation) || scatters_from_root(operation);
 }
-bool is_from_root(Operation operation) {
-  return operation == Operation::scatter || operation == Operation::scatterv;
-}
-
-bool has_root(Operation operation) { return is_to_root(operation) || is_from_root(operation); }
 
 // So much as all together had if each had as much as the fullest: a root has blocks for all, and
 // its processor's caches those of nobody else.
 std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
   const std::size_t all = data_bytes(request, prices.ranks());
-  if (!has_root(request.operation)) return all;
+  if (!is_rooted(request.operation)) return all;
   const auto blocks = static_cast<std::size_t>(prices.ranks()) + 1;
   return std::max(all, prices.if_every_processor_had(blocks * request.bytes));
 }
@@ -60,8 +55,8 @@ Data data_of(const Prices& prices, const Request& request, memory::CopyKernel re
   const std::size_t buffers = static_cast<std::size_t>(prices.ranks()) * buffers_bytes;
   const std::size_t evenly = data_bytes(request, prices.ranks());
   const std::size_t of_fullest = bytes_of_fullest(prices, request);
-  return {(is_to_root(request.operation) ? evenly : of_fullest) + buffers,
-          (is_from_root(request.operation) ? evenly : of_fullest) + buffers, results};
+  return {(gathers_at_root(request.operation) ? evenly : of_fullest) + buffers,
+          (scatters_from_root(request.operation) ? evenly : of_fullest) + buffers, results};
 }
 memory::CopyKernel kernel_of_results(const Prices& prices, const Request& request) {
   return prices.kernel_of_results(data_bytes(request, prices.ranks()));
@@ -365,7 +360,7 @@ double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request
 
 double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
-  const bool to_root = is_to_root(request.operation);
+  const bool to_root = gathers_at_root(request.operation);
   const std::vector<int> others = prices.others_than(0);
   const int peers = prices.ranks() - 1;
   const AtOnce at_once =
@@ -418,8 +413,8 @@ double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
   PairExchange::Plan of_call = plan;
   of_call.results = kernel_of_results(prices, request);
-  return has_root(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call)
-                                     : pairs_alltoall_ns(prices, cells, request, of_call);
+  return is_rooted(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call)
+                                      : pairs_alltoall_ns(prices, cells, request, of_call);
 }
 
 namespace {
@@ -451,8 +446,8 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
   const Request of_much{request.operation, much, 1};
   std::vector<Candidate> tilings;
   add_pairs(tilings, prices, provision, of_much,
-            has_root(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
-                                        : std::span<const Ways>(ways_of_uneven),
+            is_rooted(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
+                                         : std::span<const Ways>(ways_of_uneven),
             memory::CopyKernel::plain, [&](const PairExchange::Plan& plan) {
               return pairs_uneven_ns(prices, cells, of_much, plan);
             });
