@@ -23,8 +23,8 @@ Route BarrierCall::take(const Process& /*process*/, Communicator& communicator) 
   return Route::huddle;
 }
 
-void BcastCall::look(const Process& process, const Communicator& /*communicator*/) {
-  facts = &facts_of(process, type);
+void BcastCall::look(const Process& process, Communicator& communicator) {
+  facts = &facts_of(process, communicator, type);
 }
 
 std::size_t BcastCall::bytes(const Communicator& /*communicator*/) const {
@@ -78,7 +78,7 @@ Route AllreduceCall::take(const Process& process, Communicator& communicator) co
     communicator.internode->allreduce(parts.input(), parts.output(),
                                       static_cast<std::size_t>(count), reduction);
   };
-  return take_by(process, Gotten{true, count}, join, may_join);
+  return take_by(process, communicator, Gotten{true, count}, join, may_join);
 }
 
 int AllreduceCall::native(const Real& real) const {
@@ -110,7 +110,7 @@ Route ReduceCall::take(const Process& process, Communicator& communicator) const
     communicator.team->reduce(parts.input(), parts.output(), static_cast<std::size_t>(count),
                               reduction, root);
   };
-  return take_by(process, Gotten{is_root, count}, join);
+  return take_by(process, communicator, Gotten{is_root, count}, join);
 }
 
 // The others cannot know, and are in it already: the root takes part, and has nothing of it.

@@ -25,7 +25,7 @@ Route AnyReduceScatter::take_blocks(const Process& process, Communicator& commun
   const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
     communicator.team->reduce_scatter(parts.input(), parts.output(), shares, reduction);
   };
-  return take_by(process, Gotten{true, mine}, join);
+  return take_by(process, communicator, Gotten{true, mine}, join);
 }
 
 Written AnyReduceScatter::written_block(Count gotten) const {
@@ -34,7 +34,7 @@ Written AnyReduceScatter::written_block(Count gotten) const {
   return written;
 }
 
-void ReduceScatterBlockCall::look(const Process& process, const Communicator& communicator) {
+void ReduceScatterBlockCall::look(const Process& process, Communicator& communicator) {
   AnyReduction::look(process, communicator);
   count = block < 0 ? wrong_count : block * communicator.ranks;
 }
@@ -58,7 +58,7 @@ Written ReduceScatterBlockCall::written(const Communicator& /*communicator*/) co
   return written_block(block);
 }
 
-void ReduceScatterCall::look(const Process& process, const Communicator& communicator) {
+void ReduceScatterCall::look(const Process& process, Communicator& communicator) {
   AnyReduction::look(process, communicator);
   count = blocks.is_there() ? 0 : wrong_count;
   for (int rank = 0; count != wrong_count && rank < communicator.ranks; ++rank) {
