@@ -40,6 +40,12 @@ class Fields:
             raise BadResults(f"'{self.path(key)}' is not a whole number")
         return value
 
+    def wholes(self, key):
+        return whole_numbers(self.raw(key), self.path(key))
+
+    def positive_or_zero(self, key):
+        return 0 if self.raw(key) == 0 else self.positive(key)
+
     def positive(self, key):
         return positive(self.raw(key), self.path(key))
 
@@ -49,6 +55,12 @@ class Fields:
     def objects(self, key):
         return [Fields(one, f"{self.path(key)}[{number}]")
                 for number, one in enumerate(self._checked(key, list, "a list"))]
+
+    def lists(self, key):
+        values = self._checked(key, list, "a list")
+        if not all(isinstance(value, list) for value in values):
+            raise BadResults(f"'{self.path(key)}' is not a list of lists")
+        return values
 
     def texts(self, key):
         values = self._checked(key, list, "a list")
@@ -79,3 +91,10 @@ def positive(value, where):
     if not is_number or not math.isfinite(value) or value <= 0:
         raise BadResults(f"'{where}' is not a number above 0")
     return value
+
+
+def whole_numbers(values, where):
+    if not isinstance(values, list) or not all(
+            isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in values):
+        raise BadResults(f"'{where}' is not a list of whole numbers")
+    return values

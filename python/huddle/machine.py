@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
-from .fields import BadResults
+from .fields import BadResults, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Machine:
 def machine_from(given):
     topology = given.object("topology")
     return Machine(cpu_model=given.text("cpu_model"),
-                   processors=_numbers(topology, "pus"),
+                   processors=topology.wholes("pus"),
                    cores=topology.whole("cores"),
                    levels=[_level(one) for one in topology.objects("levels")],
-                   memories=[Memory(one.whole("number"), tuple(_numbers(one, "cpus")),
+                   memories=[Memory(one.whole("number"), tuple(one.wholes("cpus")),
                                     one.whole("bytes")) for one in topology.objects("numa")],
                    lines=[_line(one) for one in given.objects("line")],
                    pairs=_pairs(given.object("pairs")) if given.has("pairs") else None,
@@ -67,8 +67,8 @@ def machine_from(given):
 
 
 def _level(given):
-    groups = [tuple(_whole_numbers(group, given.path("groups"))) for group in given.raw("groups")]
-    sizes = _numbers(given, "bytes") if given.has("bytes") else [0] * len(groups)
+    groups = [tuple(whole_numbers(group, given.path("groups"))) for group in given.raw("groups")]
+    sizes = given.wholes("bytes") if given.has("bytes") else [0] * len(groups)
     if len(sizes) != len(groups):
         raise BadResults(f"'{given.path('bytes')}' has not one number for each group")
     return Level(given.text("name"), groups, sizes)
@@ -80,7 +80,7 @@ def _line(given):
 
 
 def _pairs(given):
-    processors = _numbers(given, "pus")
+    processors = given.wholes("pus")
     rows = given.raw("one_way_ns")
     square = isinstance(rows, list) and len(rows) == len(processors) and all(
         isinstance(row, list) and len(row) == len(processors)
@@ -88,14 +88,3 @@ def _pairs(given):
     if not square:
         raise BadResults(f"'{given.path('one_way_ns')}' has not one number for each pair")
     return Pairs(processors, rows)
-
-
-def _numbers(given, key):
-    return _whole_numbers(given.raw(key), given.path(key))
-
-
-def _whole_numbers(values, where):
-    if not isinstance(values, list) or not all(
-            isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in values):
-        raise BadResults(f"'{where}' is not a list of whole numbers")
-    return values

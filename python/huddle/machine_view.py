@@ -26,7 +26,7 @@ def machine_section(results):
         matrix = f"<figure>{svg}<figcaption>{escape(_caption(machine))}</figcaption></figure>"
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in machine.doubts)
     return (f"<p>{escape(_title(results))}</p>\n"
-            f'<div class="machine"><div>{_boxes(machine)}{_lines(machine)}</div>{matrix}</div>'
+            f'<div class="machine"><div>{boxes(machine, _core)}{_lines(machine)}</div>{matrix}</div>'
             + (f'<p class="note">Doubts of the calibration:</p><ul class="doubts note">{doubts}</ul>'
                if doubts else ""))
 
@@ -50,18 +50,24 @@ def _title(results):
             f"NUMA node{'' if len(machine.memories) == 1 else 's'}; {ground}.")
 
 
-def _boxes(machine):
-    cores = next((level.groups for level in machine.levels if level.name == "core"),
-                 [(processor,) for processor in machine.processors])
+def cores_of(machine):
+    """Their processors."""
+    return next((level.groups for level in machine.levels if level.name == "core"),
+                [(processor,) for processor in machine.processors])
+
+
+def boxes(machine, draw):
+    """Caches and packages as boxes within each other; draw(core) is the innermost."""
+    cores = cores_of(machine)
     outer = [level for level in reversed(machine.levels) if any(
         len([core for core in cores if set(core) <= set(group)]) > 1 for group in level.groups)]
-    return _inside(outer, cores, set(machine.processors))
+    return _inside(outer, cores, set(machine.processors), draw)
 
 
-def _inside(levels, cores, place):
+def _inside(levels, cores, place, draw):
     """The boxes of the outermost level in that place; levels that say the same share a box."""
     if not levels:
-        return _cores([core for core in cores if set(core) <= place])
+        return _cores([core for core in cores if set(core) <= place], draw)
     outermost, inner = levels[0], levels[1:]
     parts = []
     for number, group in enumerate(outermost.groups):
@@ -72,14 +78,22 @@ def _inside(levels, cores, place):
             titles.append(level_title(rest[0], rest[0].groups.index(group)))
             rest.pop(0)
         parts.append(f'<div class="box"><span class="title">{escape(" + ".join(titles))}</span>'
-                     f'<div class="inside">{_inside(rest, cores, set(group))}</div></div>')
+                     f'<div class="inside">{_inside(rest, cores, set(group), draw)}</div></div>')
     return "".join(parts)
 
 
-def _cores(cores):
+def _cores(cores, draw):
     """In rows of equal length: eight as two rows of four."""
-    cells = "".join(f'<span class="core">{"·".join(map(str, core))}</span>' for core in cores)
+    cells = "".join(map(draw, cores))
     return f'<div class="cores" style="--columns: {_columns(len(cores))}">{cells}</div>'
+
+
+def core_name(core):
+    return "·".join(map(str, core))
+
+
+def _core(core):
+    return f'<span class="core">{core_name(core)}</span>'
 
 
 def _columns(count):

@@ -2,16 +2,16 @@
 # Copyright the huddle contributors
 """The report: one HTML document that needs nothing besides itself, and runs nothing."""
 import html
-from importlib import resources
 
 from .machine_view import machine_section
 from .plots.canvas import svg_element
 from .plots.heat_map import NARROW, WIDE, heat_map_figure
 from .plots.latency import latency_figure
-from .plots.palette import DARK, LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
+from .plots.palette import LIGHT, RATIO_EDGES, STAND_INS, STEPS, step_of, variables
 from .results import BELOW_BAR, PASSED, UNSTEADY
 from .sentences import (candidate_text, command, doubts, heap_text, model_error_text, rivals_text,
                         setting_rows, summary, timing_text, why)
+from .shell import whole_document
 from .words import ratio_text, size_text, time_text
 
 escape = html.escape
@@ -22,14 +22,7 @@ def page(results):
     title = f"huddle bench: {results.machine_name}, {heap_text(results)}"
     body = "\n".join([_head(results), _ratios(results), _machine(results), _operations(results),
                       _reproduce(results), _foot(results)])
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            '<meta name="color-scheme" content="light dark">\n'
-            # Whatever is in the results, nothing may be fetched.
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'unsafe-inline'; img-src data:\">\n"
-            f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n'
-            f"<style>\n{_style()}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n")
+    return whole_document(title, body)
 
 
 def notebook_view(results):
@@ -39,14 +32,6 @@ def notebook_view(results):
         svg = svg.replace(f"var(--{name})", color)
     return (f'<div style="background:{LIGHT.paper};color:{LIGHT.ink};padding:1em">'
             f"<p>{escape(summary(results))}</p>{svg}</div>")
-
-
-def _style():
-    def block(palette):
-        return "".join(f"--{name}: {color}; " for name, color in variables(palette))
-    css = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    return (f":root {{ color-scheme: light dark; {block(LIGHT)}}}\n"
-            f"@media (prefers-color-scheme: dark) {{ :root {{ {block(DARK)}}} }}\n{css}")
 
 
 def _head(results):

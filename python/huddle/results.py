@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Dict, List, Optional
 
 from .fields import BadResults, Fields
+from .film import film_from
 from .machine import Machine, machine_from
 from .statistics import Interval, batches_interval, factor_between, geometric_mean
 
@@ -204,14 +205,18 @@ def load(path):
 
 
 def from_text(text):
-    """The same from what such a file holds."""
+    """The same from what such a file holds: Results of a benchmark, or the Film of a program's
+    threads."""
     if not text.strip():
-        raise BadResults("there is nothing in it; was the benchmark stopped?")
+        raise BadResults("there is nothing in it; was what should have written it stopped?")
     try:
         data = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise BadResults(f"this is not whole JSON: {error}") from error
-    return _results(Fields(data))
+    document = Fields(data)
+    if document.has("decisions") and document.has("command"):
+        return film_from(document)
+    return _results(document)
 
 
 def _no_number(word):
@@ -226,7 +231,7 @@ def _refuse_others(document):
                          "a newer huddle may have written it")
     if document.text("command") != "bench":
         raise BadResults(f"this is what 'huddle {document.text('command')}' says; a report is made "
-                         "of what 'huddle bench --json FILE' writes")
+                         "of what 'huddle bench --json FILE' or 'huddle watch --json' writes")
     if document.text("what") != "mpi":
         raise BadResults("this is a benchmark of the engine; a report is made of what "
                          "'huddle bench --json FILE' writes, not 'huddle bench engine'")

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "api/guard.h"
 #include "api/handles.h"
@@ -50,16 +51,19 @@ huddle_settings completed(const huddle_settings* given) {
   return settings;
 }
 
-machine::Machine machine_for(const char* named, std::span<const settings::Resolved> resolved) {
+machine::LoadedMachine machine_for(const char* named,
+                                   std::span<const settings::Resolved> resolved) {
   const std::string path = named != nullptr ? named : settings::find(resolved, "machine").value;
   const machine::Discovery discovery = machine::discover_this_machine();
-  return machine::load_machine(path, discovery.topology).machine;
+  return machine::load_machine(path, discovery.topology);
 }
 
 team::ContextOptions options_from(const huddle_settings& settings) {
   team::ContextOptions options;
   const auto resolved = settings::resolve(settings::process_sources());
-  options.machine = machine_for(settings.machine_file, resolved);
+  machine::LoadedMachine loaded = machine_for(settings.machine_file, resolved);
+  options.machine = std::move(loaded.machine);
+  options.machine_text = std::move(loaded.text);
   options.forcing = select::Forcing(settings::find(resolved, "algo").value);
   options.arena.cap_bytes = settings.cap_bytes;
   options.queue_bytes = settings.queue_bytes;

@@ -17,6 +17,7 @@
 #include "calibrate/handoff_probe.h"
 #include "calibrate/memory_probe.h"
 #include "calibrate/repeat.h"
+#include "calibrate/route_curves.h"
 #include "calibrate/sizes.h"
 #include "calibrate/system_probe.h"
 #include "machine/locate.h"
@@ -24,45 +25,9 @@
 namespace huddle::calibrate {
 namespace {
 
-using machine::HandoffKind;
 using memory::CopyKernel;
 
 const Tolerance usual;
-
-Samples time_handoff(HandoffProbe& probe, HandoffKind kind, std::size_t bytes, const Extent& extent,
-                     const Budget& budget) {
-  switch (kind) {
-    case HandoffKind::write_cached:
-      return probe.time_write_cached(bytes, CopyKernel::plain, extent, budget);
-    case HandoffKind::write_cached_nontemporal:
-      return probe.time_write_cached(bytes, CopyKernel::nontemporal, extent, budget);
-    case HandoffKind::read_dirty:
-      return probe.time_read_dirty(bytes, CopyKernel::plain, extent, budget);
-    case HandoffKind::ring:
-      return probe.time_ring(bytes, CopyKernel::plain, extent, budget);
-    case HandoffKind::ring_nontemporal:
-      return probe.time_ring(bytes, CopyKernel::nontemporal, extent, budget);
-    case HandoffKind::ring_rep_movsb:
-      return probe.time_ring(bytes, CopyKernel::rep_movsb, extent, budget);
-    case HandoffKind::ring_prefetch_write:
-      return probe.time_ring(bytes, CopyKernel::prefetch_write, extent, budget);
-    case HandoffKind::write_returned:
-      return probe.time_write_returned(bytes, extent, budget);
-    case HandoffKind::write_taken:
-      return probe.time_write_cached(bytes, memory::by_taking, extent, budget);
-    case HandoffKind::read_taking:
-      return probe.time_read_dirty(bytes, memory::by_taking, extent, budget);
-    case HandoffKind::ring_taken:
-      return probe.time_ring(bytes, memory::by_taking, extent, budget);
-    case HandoffKind::write_abreast:
-      return probe.time_write_cached(bytes, memory::by_pages, extent, budget);
-    case HandoffKind::read_abreast:
-      return probe.time_read_dirty(bytes, memory::by_pages, extent, budget);
-    case HandoffKind::ring_abreast:
-      return probe.time_ring(bytes, memory::by_pages, extent, budget);
-  }
-  return {};
-}
 
 double generic_copy_factor(const machine::Topology& topology, const std::string& level) {
   for (const machine::MemoryCost& cost : machine::generic_machine(topology).memory) {
@@ -192,15 +157,15 @@ void StepRun::doubt_cache(Findings& findings, const std::string& what, std::size
                                   size_text(static_cast<double>(needed))));
 }
 
-void StepRun::handoff_kind(Findings& findings, HandoffProbe& probe, HandoffKind kind) {
+void StepRun::handoff_curve(Findings& findings, HandoffProbe& probe, const RouteCurve& of_route) {
   machine::HandoffCurve result;
   result.level = step_.level;
-  result.kind = kind;
+  result.kind = of_route.kind;
   result.origin = machine::Origin::measured;
-  const std::string name(machine::handoff_names[static_cast<std::size_t>(kind)]);
+  const std::string name(facts_of(of_route.kind).name);
   result.curve =
       curve(findings, step_.sizes, name + " ", usual, [&](std::size_t bytes, const Budget& budget) {
-        return time_handoff(probe, kind, bytes, step_.extent, budget);
+        return time_handoff(probe, of_route, bytes, step_.extent, budget);
       });
   if (!result.curve.bytes.empty()) findings.machine.handoff.push_back(result);
 }
@@ -208,9 +173,7 @@ void StepRun::handoff_kind(Findings& findings, HandoffProbe& probe, HandoffKind 
 void StepRun::handoff(Findings& findings) {
   const auto [writer, reader] = step_.pairs.front();
   HandoffProbe probe(crew_, writer, reader, step_.sizes.back());
-  for (std::size_t i = 0; i < machine::handoff_names.size(); ++i) {
-    handoff_kind(findings, probe, static_cast<HandoffKind>(i));
-  }
+  for (const RouteCurve& one : route_curves()) handoff_curve(findings, probe, one);
 }
 
 void StepRun::memory(Findings& findings) {

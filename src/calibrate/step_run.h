@@ -23,6 +23,7 @@ namespace huddle::calibrate {
 
 class CopyProbe;
 class HandoffProbe;
+struct RouteCurve;
 
 // What has come out so far.
 struct Findings {
@@ -62,7 +63,7 @@ class StepRun {
   void system(Findings& findings);
   void arrays(Findings& findings);
 
-  void handoff_kind(Findings& findings, HandoffProbe& probe, machine::HandoffKind kind);
+  void handoff_curve(Findings& findings, HandoffProbe& probe, const RouteCurve& of_route);
   // Says so where a figure that stands for memory may be a cache's.
   void doubt_cache(Findings& findings, const std::string& what, std::size_t bytes);
   void far_copy(Findings& findings, machine::MemoryCost& cost);

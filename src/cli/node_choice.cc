@@ -39,31 +39,9 @@ std::size_t element_bytes_of(select::Operation operation) {
   return select::reduces(operation) ? sizeof(double) : 1;
 }
 
-// The smallest array of a rank that others have to reach.
+// The smallest array that others have to reach, of the ranks that have one.
 std::size_t shown_bytes(const select::Request& request, int ranks) {
-  switch (request.operation) {
-    case select::Operation::barrier:
-      return 0;
-    case select::Operation::bcast:
-    case select::Operation::reduce:
-    case select::Operation::allreduce:
-    case select::Operation::reduce_scatter:
-    case select::Operation::reduce_scatter_block:
-    case select::Operation::scan:
-    case select::Operation::exscan:
-    case select::Operation::allgather:
-    case select::Operation::allgatherv:
-    case select::Operation::gather:
-    case select::Operation::gatherv:
-      return request.bytes;
-    case select::Operation::alltoall:
-    case select::Operation::alltoallv:
-    case select::Operation::alltoallw:
-    case select::Operation::scatter:
-    case select::Operation::scatterv:
-      return static_cast<std::size_t>(ranks) * request.bytes;
-  }
-  return 0;
+  return static_cast<std::size_t>(select::own_data(request, /*is_root=*/true, ranks).in_bytes);
 }
 
 // Why ranks of this machine cannot read each other's memory; empty where they can.

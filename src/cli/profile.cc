@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/profile_accuracy.h"
 #include "cli/profile_ranks.h"
@@ -69,6 +70,11 @@ class ProfileCommand : public Command {
         "--accuracy", accuracy_,
         "watch programs whose sharing is known, and compare; COMMAND may name one pattern");
     options.number("--seconds", seconds_, 1, 3600, "N", "of each pattern; 3");
+    options.text("--observer", observer_, "perf|bpf",
+                 "of threads: what notes page faults in the kernel: its own rings (perf, taken "
+                 "otherwise), or a BPF program, which takes root");
+    options.complete("--observer", Value::word,
+                     {threads::observer_names.begin(), threads::observer_names.end()});
     options.setting("machine");
     options.flag("--json", json_, "of threads: print everything as JSON");
     options.rest("COMMAND", command_, "the launcher or program, and all its words");
@@ -78,7 +84,8 @@ class ProfileCommand : public Command {
       if (command_.size() > 1) {
         throw UsageError("--accuracy takes the name of one pattern, or none");
       }
-      return profile_accuracy(context, {command_.empty() ? "" : command_.front(), seconds_, json_});
+      return profile_accuracy(
+          context, {command_.empty() ? "" : command_.front(), seconds_, observer(), json_});
     }
     if (command_.empty()) {
       throw UsageError(
@@ -93,21 +100,29 @@ class ProfileCommand : public Command {
       throw UsageError("--dry-run shows how ranks are started, and " + command_.front() +
                        " is no launcher that huddle knows: say --of ranks where it starts some");
     }
-    return profile_threads(context, {command_, output_, record_, json_});
+    return profile_threads(context, {command_, output_, record_, observer(), json_});
   }
 
  private:
   ExitCode ranks(const Context& context) const {
-    if (json_ || !record_.empty()) {
+    if (json_ || !record_.empty() || !observer_.empty()) {
       throw UsageError(
-          "--json and --record are of threads, and " + command_.front() +
+          "--json, --record and --observer are of threads, and " + command_.front() +
           " starts ranks; what they send is written to a file (--output), which is JSON");
     }
     return profile_ranks(context, {command_, output_, dry_run_});
   }
 
   std::vector<std::string> command_;
-  std::string output_, record_, of_;
+  threads::Observer observer() const {
+    for (std::size_t i = 0; i < threads::observer_names.size(); ++i) {
+      if (observer_ == threads::observer_names[i]) return static_cast<threads::Observer>(i);
+    }
+    if (observer_.empty()) return threads::Observer::perf;
+    throw UsageError("--observer: '" + printable(observer_) + "' is neither perf nor bpf");
+  }
+
+  std::string output_, record_, of_, observer_;
   int seconds_ = 3;
   bool accuracy_ = false, dry_run_ = false, json_ = false;
 };

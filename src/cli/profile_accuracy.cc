@@ -109,7 +109,8 @@ std::string accuracy_text(const std::vector<Accuracy>& all, const Console& conso
 
 ExitCode profile_accuracy(const Context& context, const AccuracyQuestion& question) {
   const std::vector<Pattern> patterns = patterns_in_question(question.pattern);
-  const threads::WatchedProgram program = pattern_program();
+  threads::WatchedProgram program = pattern_program();
+  program.observer = question.observer;
   std::vector<Accuracy> all;
   for (const Pattern pattern : patterns) {
     all.push_back(measure_accuracy(pattern, question.seconds, program));

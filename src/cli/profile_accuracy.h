@@ -16,6 +16,7 @@ namespace huddle::cli {
 struct AccuracyQuestion {
   std::string pattern;  // empty: all
   int seconds = 3;      // of each
+  threads::Observer observer = threads::Observer::perf;
   bool json = false;
 };
 

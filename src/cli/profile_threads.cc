@@ -38,7 +38,8 @@ int status_for_shell(int wait_status) {
 }  // namespace
 
 ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
-  const threads::WatchedProgram program = program_of(profile.command);
+  threads::WatchedProgram program = program_of(profile.command);
+  program.observer = profile.observer;
   const machine::Discovery here = machine::discover_this_machine();
   const MachineInQuestion machine = machine_in_question(context, here.topology);
   const machine::CostModel model(machine.loaded.machine);
@@ -70,7 +71,8 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   Console beside = context.console;
   beside.out = context.console.err;
   (profile.json ? context.console : beside)
-      .print(profile.json ? threads_json(subject) : "\n" + threads_text(subject, beside));
+      .print(profile.json ? threads_json(subject, model.machine())
+                          : "\n" + threads_text(subject, beside));
   return static_cast<ExitCode>(status_for_shell(watched.wait_status));
 }
 

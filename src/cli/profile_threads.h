@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "threads/page_fault.h"
 
 namespace huddle::cli {
 
@@ -15,6 +16,7 @@ struct ThreadProfile {
   std::vector<std::string> command;  // not empty
   std::string output;                // where the matrix goes, for `huddle map`; empty: nowhere
   std::string record;                // where all that was seen goes, for `huddle watch --replay`
+  threads::Observer observer = threads::Observer::perf;
   bool json = false;
 };
 

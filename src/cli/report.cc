@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle report`: starts the front end that draws what `huddle bench` has measured.
+// `huddle report`: starts the front end that draws what `huddle bench` has measured, or what
+// `huddle watch` says of threads.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -31,18 +32,25 @@ namespace {
 class ReportCommand : public Command {
  public:
   std::string name() const override { return "report"; }
-  std::string summary() const override { return "draw what bench has measured, as one HTML file"; }
+  std::string summary() const override {
+    return "draw what bench has measured, or threads that were watched, as one HTML file";
+  }
   std::string description() const override {
     return "Writes one HTML file about what 'huddle bench --json FILE' has measured: the machine, "
            "how "
            "many times faster huddle is by operation and size, the times of each operation with "
-           "their intervals, what was chosen and why, and how to measure it again. The file needs "
+           "their intervals, what was chosen and why, and how to measure it again. Of what 'huddle "
+           "watch --json' says it makes a film with a slider: which threads share pages, where "
+           "each "
+           "sits, what was decided and why. The file needs "
            "no network: it can be sent around, and looked at on a node without any. It is drawn by "
            "Python with matplotlib; where these are not there, huddle says how to get them.";
   }
   std::string examples() const override {
     return "  huddle report bench.json                 writes bench.html, and says so\n"
            "  huddle report bench.json --output node.html\n"
+           "  huddle watch --replay app.touches --json > app.json; huddle report app.json\n"
+           "                                           the film of a program's threads\n"
            "  huddle report bench.json --output - | ssh desk 'cat > node.html'\n\n"
            "The results are what 'huddle bench --json bench.json' has written. "
            "In a notebook, after 'pip install ./python' in huddle's sources: import huddle; "
@@ -51,7 +59,8 @@ class ReportCommand : public Command {
            "this huddle knows.";
   }
   void declare(Options& options) override {
-    options.positional("RESULTS", results_, "what huddle bench --json has written");
+    options.positional("RESULTS", results_,
+                       "what huddle bench --json or huddle watch --json has written");
     options.complete("RESULTS", Value::file);
     options.text("-o,--output", output_, "FILE",
                  "the file to write, or - for standard output; else RESULTS with .html for .json");

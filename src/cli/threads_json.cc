@@ -13,12 +13,29 @@ using Json = nlohmann::ordered_json;
 
 constexpr int threads_json_schema = 1;
 
+// [thread, thread, counts], each pair once.
+Json pairs_json(const place::Graph& graph, const std::vector<int>& threads) {
+  Json pairs = Json::array();
+  for (int v = 0; v < graph.size(); ++v) {
+    const place::Graph::Row row = graph.row(v);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row.neighbours[i] < v) continue;
+      pairs.push_back({threads[static_cast<std::size_t>(v)],
+                       threads[static_cast<std::size_t>(row.neighbours[i])], row.bytes[i]});
+    }
+  }
+  return pairs;
+}
+
 Json decision_json(const threads::Decision& decision) {
   Json json = {{"time_ns", decision.time_ns},
                {"interval_ms", decision.interval_ms},
                {"reason", threads::name_of(decision.reason)},
+               {"text", threads::text_of(decision)},
                {"threads", decision.threads},
+               {"seats", decision.seats},
                {"counts", decision.counts},
+               {"pairs", pairs_json(decision.sharing, decision.threads)},
                {"gives_back", decision.gives_back}};
   if (decision.wanted.empty()) return json;
   json["present"] = decision.present;
@@ -28,19 +45,6 @@ Json decision_json(const threads::Decision& decision) {
   json["gain_s"] = decision.gain_s;
   json["cost_s"] = decision.cost_s;
   return json;
-}
-
-Json pairs_json(const ThreadsSubject& subject) {
-  Json pairs = Json::array();
-  for (int v = 0; v < subject.matrix.size(); ++v) {
-    const place::Graph::Row row = subject.matrix.graph.row(v);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (row.neighbours[i] < v) continue;
-      pairs.push_back({subject.threads[static_cast<std::size_t>(v)],
-                       subject.threads[static_cast<std::size_t>(row.neighbours[i])], row.bytes[i]});
-    }
-  }
-  return pairs;
 }
 
 Json playback_json(const threads::Playback& playback) {
@@ -60,16 +64,17 @@ Json playback_json(const threads::Playback& playback) {
 
 }  // namespace
 
-std::string threads_json(const ThreadsSubject& subject) {
+std::string threads_json(const ThreadsSubject& subject, const machine::Machine& machine) {
   Json document = {
       {"schema", threads_json_schema}, {"command", subject.command}, {"program", subject.title},
       {"machine", subject.machine},    {"threads", subject.threads}, {"touches", subject.touches},
       {"replaced", subject.replaced},  {"notes", subject.notes},     {"moves", subject.moves}};
-  document["pairs"] = pairs_json(subject);
+  document["pairs"] = pairs_json(subject.matrix.graph, subject.threads);
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));
   document["decisions"] = std::move(decisions);
   if (subject.playback) document["compared"] = playback_json(*subject.playback);
+  add_machine(document["machine_model"], machine);
   return json_text(document);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/console.h"
+#include "machine/machine.h"
 #include "place/comm_matrix.h"
 #include "threads/agent.h"
 #include "threads/playback.h"
@@ -46,7 +47,8 @@ std::string decisions_text(const std::vector<threads::Decision>& decisions, cons
 // A row of each placement: predicted communication time, and in parts of that by number.
 std::string playback_text(const threads::Playback& playback, const Console& console);
 std::string threads_text(const ThreadsSubject& subject, const Console& console);
-std::string threads_json(const ThreadsSubject& subject);
+// For `huddle report` as well: `machine` is the one that was decided for.
+std::string threads_json(const ThreadsSubject& subject, const machine::Machine& machine);
 
 // "watching took 1.3 % of ...".
 std::string cost_text(const threads::Watched& watched);

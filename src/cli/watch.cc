@@ -110,7 +110,8 @@ class WatchCommand : public Command {
     } else {
       replay(model, options, subject);
     }
-    context.console.print(json_ ? threads_json(subject) : threads_text(subject, context.console));
+    context.console.print(json_ ? threads_json(subject, model.machine())
+                                : threads_text(subject, context.console));
     return ExitCode::fine;
   }
 

@@ -38,6 +38,7 @@ class Witness : public threads::Listener {
     Wish wish;
     if (std::optional<threads::Decision> decision = agent_.take(look)) {
       wish = wish_of(*decision);
+      if (keeps_ == Keeps::latest) decision->sharing = {};
       decisions_.push_back(std::move(*decision));
     }
     constexpr std::size_t most_decisions = 1000;

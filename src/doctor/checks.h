@@ -31,7 +31,7 @@ std::vector<Finding> check_limits(const System& system);
 std::vector<Finding> check_kernel(const System& system);
 // How threads can be watched, as trials on this process have shown.
 struct WaysToWatch {
-  threads::Trial page_faults, protection, soft_dirty;
+  threads::Trial page_faults, protection, soft_dirty, bpf;
   int given_back = 0;  // threads that an agent that was killed had left bound
 };
 std::vector<Finding> check_watching(const WaysToWatch& ways);

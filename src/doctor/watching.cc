@@ -32,6 +32,14 @@ Finding check_page_faults(const threads::Trial& trial) {
   return finding;
 }
 
+// Another way to the same faults, which nothing depends on.
+Finding check_bpf(const threads::Trial& trial) {
+  Finding finding = make_finding("bpf", "Page faults by BPF");
+  finding.found = trial.works ? "are seen as well: huddle profile --observer bpf"
+                              : trial.why_not + ": not needed";
+  return finding;
+}
+
 Finding check_protection(const threads::Trial& trial) {
   Finding finding = make_finding("write-protection", "Writes made visible");
   if (trial.works) {
@@ -59,7 +67,8 @@ Finding check_soft_dirty(const threads::Trial& trial) {
 
 std::vector<Finding> check_watching(const WaysToWatch& ways) {
   std::vector<Finding> all = {check_page_faults(ways.page_faults),
-                              check_protection(ways.protection), check_soft_dirty(ways.soft_dirty)};
+                              check_protection(ways.protection), check_soft_dirty(ways.soft_dirty),
+                              check_bpf(ways.bpf)};
   if (ways.given_back > 0) {
     Finding finding = make_finding("bound-threads", "Threads left bound");
     finding.found = fmt::format(

@@ -257,32 +257,6 @@ double CostModel::handoffs_ns(const Copy& copy, double source_ns, double target_
   return std::max({source_ns, target_ns, side_by_side_ns(lines_ns, own_ns)});
 }
 
-namespace {
-
-bool is_written_only(HandoffKind kind) {
-  switch (kind) {
-    case HandoffKind::write_cached:
-    case HandoffKind::write_cached_nontemporal:
-    case HandoffKind::write_returned:
-    case HandoffKind::write_taken:
-    case HandoffKind::write_abreast:
-      return true;
-    case HandoffKind::read_dirty:
-    case HandoffKind::read_taking:
-    case HandoffKind::ring:
-    case HandoffKind::ring_nontemporal:
-    case HandoffKind::ring_rep_movsb:
-    case HandoffKind::ring_prefetch_write:
-    case HandoffKind::ring_taken:
-    case HandoffKind::read_abreast:
-    case HandoffKind::ring_abreast:
-      return false;
-  }
-  return false;
-}
-
-}  // namespace
-
 double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) const {
   if (bytes <= 0 || from == to) return 0;
   std::vector<const HandoffCurve*> curves;
@@ -299,7 +273,8 @@ double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) c
                             ? 1
                             : std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
   // Nothing passes from core to core in less time than one line; what is only written has not yet.
-  return is_written_only(kind) ? ns * dearer : std::max(line_ns(from, to), ns * dearer);
+  return facts_of(kind).part == HandoffPart::write ? ns * dearer
+                                                   : std::max(line_ns(from, to), ns * dearer);
 }
 
 double CostModel::path_ns(std::string_view path, double bytes, int others) const {

@@ -100,49 +100,22 @@ std::vector<CopyCurve> generic_copies(const Topology& topology) {
   return copies;
 }
 
-constexpr double memory_near_ns = 100;
 constexpr double memory_far_ns = 160;
-
-struct HandoffRate {
-  HandoffKind kind;
-  double bytes_per_ns;
-  double start_ns;  // beside the way of a line
-};
-// Writing lines that a peer has cached is what bounds copy-in/copy-out; reading them is cheap. To
-// write past the caches is twice as fast on some processors and half as fast on others, and what
-// was written so is first had from memory: it is never better until it was measured. Not every
-// processor hands a line over together with the right to write it, and not to every one does it
-// matter who has only read.
-constexpr std::array<HandoffRate, 14> handoff_rates = {{
-    {HandoffKind::write_cached, 8, 0},
-    {HandoffKind::write_cached_nontemporal, 8, memory_near_ns},
-    {HandoffKind::read_dirty, 25, 0},
-    {HandoffKind::ring, 7, 0},
-    {HandoffKind::ring_nontemporal, 7, memory_near_ns},
-    {HandoffKind::ring_rep_movsb, 7, 0},
-    {HandoffKind::ring_prefetch_write, 7, 0},
-    {HandoffKind::write_returned, 8, 0},
-    {HandoffKind::write_taken, 8, 0},
-    {HandoffKind::read_taking, 20, 0},
-    {HandoffKind::ring_taken, 6.5, 0},
-    {HandoffKind::write_abreast, 8, 0},
-    {HandoffKind::read_abreast, 25, 0},
-    {HandoffKind::ring_abreast, 7, 0},
-}};
 
 std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
   std::vector<HandoffCurve> handoffs;
   for (const LineCost& line : lines) {
-    for (const HandoffRate& rate : handoff_rates) {
+    for (std::size_t kind = 0; kind < handoff_facts.size(); ++kind) {
+      const HandoffFacts& facts = handoff_facts[kind];
       // Rates fall as lines take longer; the table's are for cores that share a cache.
       const double slowdown = std::max(1.0, line.one_way_ns / generic_line_ns("l3"));
       Curve curve;
       for (const double bytes : {4096.0, 65536.0, 1048576.0}) {
         curve.bytes.push_back(bytes);
         curve.ns.push_back(line.one_way_ns +
-                           (rate.start_ns + bytes / rate.bytes_per_ns) * slowdown);
+                           (facts.start_ns + bytes / facts.bytes_per_ns) * slowdown);
       }
-      handoffs.push_back({line.level, rate.kind, curve, Origin::estimated});
+      handoffs.push_back({line.level, static_cast<HandoffKind>(kind), curve, Origin::estimated});
     }
   }
   return handoffs;

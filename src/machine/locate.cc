@@ -122,15 +122,22 @@ std::string machine_file_named(const std::string& named) {
                     : guess));
 }
 
+namespace {
+
+LoadedMachine load_from(const std::string& path) {
+  std::string text = read_text(path);
+  Machine machine = parse_machine(text, path);
+  return {std::move(machine), path, std::move(text)};
+}
+
+}  // namespace
+
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine) {
-  if (!named.empty()) {
-    const std::string path = machine_file_named(named);
-    return {read_machine_file(path), path};
-  }
+  if (!named.empty()) return load_from(machine_file_named(named));
   for (const std::string& path : machine_file_candidates(this_machine)) {
-    if (std::filesystem::exists(path)) return {read_machine_file(path), path};
+    if (std::filesystem::exists(path)) return load_from(path);
   }
-  return {generic_machine(this_machine), ""};
+  return {generic_machine(this_machine), "", ""};
 }
 
 }  // namespace huddle::machine

@@ -16,7 +16,8 @@ namespace huddle::machine {
 
 struct LoadedMachine {
   Machine machine;
-  std::string path;  // the file it came from; empty: generic constants
+  std::string path;       // the file it came from; empty: generic constants
+  std::string text = {};  // of that file, as it was read
 };
 
 // Documented guesses for a machine that nobody has measured: everything in it is `estimated`.

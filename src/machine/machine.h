@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,7 +75,7 @@ struct CopyCurve {
   bool operator==(const CopyCurve&) const = default;
 };
 
-// How a block passes from one core to another through shared memory.
+// What is measured of a block's way from one core to another through shared memory.
 enum class HandoffKind {
   write_cached,              // plain stores to lines that the peer has cached
   write_cached_nontemporal,  // the same with non-temporal stores
@@ -91,14 +92,56 @@ enum class HandoffKind {
   read_abreast,              // as read_dirty, several pages side by side
   ring_abreast,              // a ring of both
 };
-inline constexpr std::array<std::string_view, 14> handoff_names = {
-    "write_cached",        "write_cached_nontemporal",
-    "read_dirty",          "ring",
-    "ring_nontemporal",    "ring_rep_movsb",
-    "ring_prefetch_write", "write_returned",
-    "write_taken",         "read_taking",
-    "ring_taken",          "write_abreast",
-    "read_abreast",        "ring_abreast"};
+// Which side of the way that is.
+enum class HandoffPart {
+  write,  // until the writer has stored it
+  read,   // until the reader has it, once it is written
+  ring,   // both at once, block by block
+};
+// Of each kind, in the order of the enumeration: its name in machine files, and what it is
+// estimated to take where nobody has measured it, between cores that share a cache.
+struct HandoffFacts {
+  std::string_view name;
+  HandoffPart part;
+  double bytes_per_ns;
+  double start_ns;  // beside the way of a line
+};
+inline constexpr double memory_near_ns = 100;
+// Writing lines that a peer has cached is what bounds copy-in/copy-out; reading them is cheap. To
+// write past the caches is twice as fast on some processors and half as fast on others, and what
+// was written so is first had from memory: it is never better until it was measured. Not every
+// processor hands a line over together with the right to write it, and not to every one does it
+// matter who has only read.
+inline constexpr std::array<HandoffFacts, 14> handoff_facts = {{
+    {"write_cached", HandoffPart::write, 8, 0},
+    {"write_cached_nontemporal", HandoffPart::write, 8, memory_near_ns},
+    {"read_dirty", HandoffPart::read, 25, 0},
+    {"ring", HandoffPart::ring, 7, 0},
+    {"ring_nontemporal", HandoffPart::ring, 7, memory_near_ns},
+    {"ring_rep_movsb", HandoffPart::ring, 7, 0},
+    {"ring_prefetch_write", HandoffPart::ring, 7, 0},
+    {"write_returned", HandoffPart::write, 8, 0},
+    {"write_taken", HandoffPart::write, 8, 0},
+    {"read_taking", HandoffPart::read, 20, 0},
+    {"ring_taken", HandoffPart::ring, 6.5, 0},
+    {"write_abreast", HandoffPart::write, 8, 0},
+    {"read_abreast", HandoffPart::read, 25, 0},
+    {"ring_abreast", HandoffPart::ring, 7, 0},
+}};
+constexpr const HandoffFacts& facts_of(HandoffKind kind) {
+  return handoff_facts[static_cast<std::size_t>(kind)];
+}
+inline constexpr auto handoff_names = [] {
+  std::array<std::string_view, handoff_facts.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = handoff_facts[i].name;
+  return names;
+}();
+// pre: there is such a kind; what names another one at compile time does not compile.
+constexpr HandoffKind handoff_kind(std::string_view name) {
+  std::size_t number = 0;
+  while (handoff_facts[number].name != name) ++number;
+  return static_cast<HandoffKind>(number);
+}
 
 struct HandoffCurve {
   std::string level;

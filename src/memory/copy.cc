@@ -2,49 +2,42 @@
 // Copyright the huddle contributors
 #include "memory/copy.h"
 
+#include <array>
 #include <cstring>
 
 #include "memory/copy_kernels.h"
 
 namespace huddle::memory {
 
+namespace {
+
+void copy_plain(std::byte* target, const std::byte* source, std::size_t n) {
+  std::memcpy(target, source, n);
+}
+
+// In the order of the enumeration.
+struct Kernel {
+  void (*copy)(std::byte* target, const std::byte* source, std::size_t n);
+  bool NativeKernels::*is_native;
+};
+constexpr std::array<Kernel, copy_kernels.size()> kernels = {{
+    {copy_plain, &NativeKernels::plain},
+    {copy_rep_movsb, &NativeKernels::rep_movsb},
+    {copy_nontemporal, &NativeKernels::nontemporal},
+    {copy_prefetch_write, &NativeKernels::prefetch_write},
+    {copy_interleaved, &NativeKernels::interleaved},
+}};
+
+}  // namespace
+
 bool is_native(CopyKernel kernel) {
-  switch (kernel) {
-    case CopyKernel::plain:
-      return true;
-    case CopyKernel::rep_movsb:
-      return native_kernels().rep_movsb;
-    case CopyKernel::nontemporal:
-      return native_kernels().nontemporal;
-    case CopyKernel::prefetch_write:
-      return native_kernels().prefetch_write;
-    case CopyKernel::abreast:
-      return native_kernels().abreast;
-  }
-  return false;
+  return native_kernels().*kernels[static_cast<std::size_t>(kernel)].is_native;
 }
 
 void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t n) {
   if (n == 0) return;  // memcpy and friends may not see null pointers, not even for nothing
-  auto* to = static_cast<std::byte*>(target);
-  const auto* from = static_cast<const std::byte*>(source);
-  switch (kernel) {
-    case CopyKernel::plain:
-      std::memcpy(to, from, n);
-      return;
-    case CopyKernel::rep_movsb:
-      copy_rep_movsb(to, from, n);
-      return;
-    case CopyKernel::nontemporal:
-      copy_nontemporal(to, from, n);
-      return;
-    case CopyKernel::prefetch_write:
-      copy_prefetch_write(to, from, n);
-      return;
-    case CopyKernel::abreast:
-      copy_abreast(to, from, n);
-      return;
-  }
+  kernels[static_cast<std::size_t>(kernel)].copy(static_cast<std::byte*>(target),
+                                                 static_cast<const std::byte*>(source), n);
 }
 
 namespace {
@@ -54,7 +47,7 @@ void store_again(volatile std::byte& byte) { byte = byte; }
 
 }  // namespace
 
-void take_bytes(void* target, void* source, std::size_t n) {
+void read_and_own(void* target, void* source, std::size_t n) {
   auto* to = static_cast<std::byte*>(target);
   auto* from = static_cast<std::byte*>(source);
   std::size_t done = 0;
@@ -67,7 +60,7 @@ void take_bytes(void* target, void* source, std::size_t n) {
   store_again(from[n - 1]);
 }
 
-void keep_bytes(void* bytes, std::size_t n) {
+void write_and_keep(void* bytes, std::size_t n) {
   auto* all = static_cast<std::byte*>(bytes);
   for (std::size_t at = 0; at < n; at += line_bytes) store_again(all[at]);
   if (n > 0) store_again(all[n - 1]);

@@ -20,13 +20,13 @@ enum class CopyKernel : std::uint8_t {
   rep_movsb,       // the processor's own string copy
   nontemporal,     // whole lines past the caches, nothing of the target is read first
   prefetch_write,  // lines of the target are asked for, writable, some way ahead of the stores
-  abreast,         // the same with several pages side by side
+  interleaved,     // the same with several pages in turn
 };
 inline constexpr std::array<CopyKernel, 5> copy_kernels = {
     CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write,
-    CopyKernel::abreast};
+    CopyKernel::interleaved};
 inline constexpr std::array<std::string_view, 5> copy_kernel_names = {
-    "plain", "rep_movsb", "nontemporal", "prefetch_write", "abreast"};
+    "plain", "rep_movsb", "nontemporal", "prefetch_write", "interleaved"};
 
 constexpr std::string_view name(CopyKernel kernel) {
   return copy_kernel_names[static_cast<std::size_t>(kernel)];
@@ -73,8 +73,8 @@ void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t
 // them, and whoever writes there next gets them from one place. Where a core that has only read
 // lines has to be told first that they are about to change, that costs the next writer more.
 // pre: as copy_bytes; nobody else uses the source meanwhile.
-void take_bytes(void* target, void* source, std::size_t n);
+void read_and_own(void* target, void* source, std::size_t n);
 // The same for bytes that were read without being copied. pre: nobody else uses them meanwhile.
-void keep_bytes(void* bytes, std::size_t n);
+void write_and_keep(void* bytes, std::size_t n);
 
 }  // namespace huddle::memory

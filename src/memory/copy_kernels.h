@@ -13,16 +13,17 @@ inline constexpr std::size_t line_bytes = 64;
 
 // What the processor of this build has of its own.
 struct NativeKernels {
+  bool plain = true;
   bool rep_movsb = false;
   bool nontemporal = false;
   bool prefetch_write = false;
-  bool abreast = false;
+  bool interleaved = false;
 };
 NativeKernels native_kernels();
 
 void copy_rep_movsb(std::byte* target, const std::byte* source, std::size_t n);
 void copy_nontemporal(std::byte* target, const std::byte* source, std::size_t n);
 void copy_prefetch_write(std::byte* target, const std::byte* source, std::size_t n);
-void copy_abreast(std::byte* target, const std::byte* source, std::size_t n);
+void copy_interleaved(std::byte* target, const std::byte* source, std::size_t n);
 
 }  // namespace huddle::memory

@@ -25,7 +25,7 @@ void copy_prefetch_write(std::byte* target, const std::byte* source, std::size_t
   std::memcpy(target, source, n);
 }
 
-void copy_abreast(std::byte* target, const std::byte* source, std::size_t n) {
+void copy_interleaved(std::byte* target, const std::byte* source, std::size_t n) {
   std::memcpy(target, source, n);
 }
 

@@ -73,7 +73,7 @@ std::size_t copy_streams(std::byte* target, const std::byte* source, std::size_t
 }  // namespace
 
 NativeKernels native_kernels() {
-  return {.rep_movsb = true, .nontemporal = true, .prefetch_write = true, .abreast = true};
+  return {.rep_movsb = true, .nontemporal = true, .prefetch_write = true, .interleaved = true};
 }
 
 void copy_rep_movsb(std::byte* target, const std::byte* source, std::size_t n) {
@@ -100,7 +100,7 @@ void copy_prefetch_write(std::byte* target, const std::byte* source, std::size_t
   std::memcpy(target + done, source + done, n - done);
 }
 
-void copy_abreast(std::byte* target, const std::byte* source, std::size_t n) {
+void copy_interleaved(std::byte* target, const std::byte* source, std::size_t n) {
   std::size_t done = copy_streams<4>(target, source, n);
   done += copy_streams<2>(target + done, source + done, n - done);
   copy_prefetch_write(target + done, source + done, n - done);

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "base/round_up.h"
-#include "memory/passing.h"
+#include "memory/copy_route.h"
 #include "world/address.h"
 #include "world/sequence.h"
 
@@ -48,9 +48,9 @@ constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
 // In whose memory a block lies that `writer` passes to `reader` in one of so many places that are
 // used in turn, a power of two: in the writer's, but where lines return in the one's and the
 // other's, a round of all places each.
-constexpr int holder_of(memory::Lines lines, int writer, int reader, world::Sequence use,
+constexpr int holder_of(memory::LineOwnership lines, int writer, int reader, world::Sequence use,
                         world::Sequence places) {
-  const bool is_in_readers = lines == memory::Lines::returned && use / places % 2 == 1;
+  const bool is_in_readers = lines == memory::LineOwnership::ping_pong && use / places % 2 == 1;
   return is_in_readers ? reader : writer;
 }
 

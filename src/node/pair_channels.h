@@ -94,7 +94,7 @@ class PairChannels {
       w.order_callers_stores();
       to_peer.is_announced = is_unsettled_ = true;
     } else {
-      w.copy(place_of(out, w.rank(), out.peer, to_peer.filled, plan), from, bytes, plan.passing.in);
+      w.copy(place_of(out, w.rank(), out.peer, to_peer.filled, plan), from, bytes, plan.route->in);
     }
     if (out.moved == 0) w.store(line + size_offset, size_word(out.block.bytes));
     w.store(line, flag(to_peer.filled += one, out.is_announced));
@@ -223,7 +223,7 @@ class PairChannels {
     const Address to{Region::output, w.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
     if (!in.is_announced) {
-      copy_out(w, to, place_of(in, in.peer, w.rank(), from_peer.drained, plan), bytes, plan.passing,
+      copy_out(w, to, place_of(in, in.peer, w.rank(), from_peer.drained, plan), bytes, plan.route,
                plan.results);
       return true;
     }
@@ -290,7 +290,7 @@ class PairChannels {
     }
     if (!plan.returns()) return cell_of(writer, reader, number / one);
     const world::Sequence tile = channel(way.peer).exchanged + way.tiles_moved(plan);
-    const int holder = holder_of(plan.passing.lines, writer, reader, tile, cells_);
+    const int holder = holder_of(plan.route->ownership, writer, reader, tile, cells_);
     return cell_of(holder, holder == writer ? reader : writer, tile);
   }
 

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "memory/passing.h"
+#include "memory/copy_route.h"
 #include "node/association.h"
 #include "node/blocks.h"
 #include "node/fold.h"
@@ -28,7 +28,8 @@ class ExchangeReduce {
   // What may differ from call to call; equal on all ranks.
   struct Plan {
     std::size_t round_bytes = most_in_line;  // not over the capacity
-    memory::Passing passing = {};            // returned only between two ranks; never taken
+    // Ping-pong only between two ranks; no reader takes ownership.
+    memory::CopyRoute route = {};
   };
 
   // pre: the flags, at the beginning of shared memory, hold `start`.
@@ -103,7 +104,7 @@ class ExchangeReduce {
     world::Sequence number = 0;  // among the rounds of all calls
     std::size_t offset = 0;      // in the caller's buffers
     Join what;
-    memory::Lines lines = memory::Lines::stay;
+    memory::LineOwnership lines = memory::LineOwnership::readers_share;
 
     bool is_in_line() const { return fits_behind_flag(what.bytes()); }
     Part part() const { return {offset, offset + what.bytes()}; }
@@ -125,11 +126,11 @@ class ExchangeReduce {
       return Round{first_ + static_cast<world::Sequence>(i) + 1,
                    i * most * all.reduction.element_bytes,
                    {std::min(most, all.count - i * most), all.reduction},
-                   plan.passing.lines};
+                   plan.route->ownership};
     };
-    if (rounds > 0) show(w, round(0), unwanted, plan.passing.in);
+    if (rounds > 0) show(w, round(0), unwanted, plan.route->in);
     for (std::size_t i = 0; i < rounds; ++i) {
-      if (i + 1 < rounds) show(w, round(i + 1), unwanted, plan.passing.in);
+      if (i + 1 < rounds) show(w, round(i + 1), unwanted, plan.route->in);
       join(round(i));
     }
     first_ += static_cast<world::Sequence>(rounds);

@@ -52,40 +52,19 @@ Made made(const select::Request& request, const memory::Reduction& reduction, in
   const select::OwnData data = select::own_data(request, rank == root, ranks);
   Made result{Call{.operation = operation, .root = root}, static_cast<std::size_t>(data.in_bytes),
               static_cast<std::size_t>(data.out_bytes)};
-  switch (select::regular_form(operation)) {
-    case Operation::barrier:
-      break;
-    case Operation::bcast:
-      result.call.count = request.bytes;
-      break;
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::scan:
-    case Operation::exscan:
-      result.call.count = count;
-      result.call.reduction = &reduction;
-      break;
-    case Operation::reduce_scatter_block:
-      result.call.count = count;
-      result.call.reduction = &reduction;
-      result.blocks = cut_in_blocks(count, ranks);
-      result.call.incoming = Blocks::listed(result.blocks);
-      result.output_bytes =
-          result.blocks[static_cast<std::size_t>(rank)].bytes * request.element_bytes;
-      break;
-    case Operation::allgather:
-    case Operation::alltoall:
-    case Operation::gather:
-    case Operation::scatter:
-      result.call = select::exchange_of(operation, request.bytes, rank, root);
-      break;
-    case Operation::allgatherv:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-    case Operation::gatherv:
-    case Operation::scatterv:
-    case Operation::reduce_scatter:
-      break;  // regular_form() is none of these
+  if (operation == Operation::bcast) result.call.count = request.bytes;
+  if (select::exchanges_blocks(operation)) {
+    result.call = select::exchange_of(operation, request.bytes, rank, root);
+  }
+  if (select::reduces(operation)) {
+    result.call.count = count;
+    result.call.reduction = &reduction;
+  }
+  if (select::reduces_to_blocks(operation)) {
+    result.blocks = cut_in_blocks(count, ranks);
+    result.call.incoming = Blocks::listed(result.blocks);
+    result.output_bytes =
+        result.blocks[static_cast<std::size_t>(rank)].bytes * request.element_bytes;
   }
   return result;
 }

@@ -13,8 +13,7 @@ std::vector<Algorithm> bcast_algorithms(const Provision& provision);
 double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, std::size_t bytes);
 // After Kurnosov and Tokmasheva's t(m, s), with the copies in and out each at their own price.
 double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
-                          std::size_t bytes, std::size_t fragment_bytes,
-                          const memory::Passing& passing);
+                          std::size_t bytes, std::size_t fragment_bytes, memory::CopyRoute route);
 double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layout,
                           int readers_at_once, std::size_t bytes,
                           const node::SegmentedBcast::Plan& plan);

@@ -32,44 +32,20 @@ struct Call {
 };
 
 // What moves in blocks of so many bytes, all alike, as that rank makes it: without its buffers.
-// pre: one of allgather, alltoall, gather, scatter, or what they are where blocks differ.
+// pre: it exchanges blocks.
 inline Call exchange_of(Operation operation, std::size_t block_bytes, int rank, int root) {
-  const node::Blocks even = node::Blocks::even(block_bytes);
-  const node::Blocks at_root = rank == root ? even : node::Blocks();
-  Call call{.operation = operation, .count = block_bytes, .root = root};
-  switch (regular_form(operation)) {
-    case Operation::allgather:
-      call.outgoing = node::Blocks::only(rank, block_bytes);
-      call.incoming = even;
-      break;
-    case Operation::alltoall:
-      call.outgoing = even;
-      call.incoming = even;
-      break;
-    case Operation::gather:
-      call.outgoing = node::Blocks::only(root, block_bytes);
-      call.incoming = at_root;
-      break;
-    case Operation::scatter:
-      call.outgoing = at_root;
-      call.incoming = node::Blocks::only(root, block_bytes);
-      break;
-    case Operation::barrier:
-    case Operation::bcast:
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::scan:
-    case Operation::exscan:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::allgatherv:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-    case Operation::gatherv:
-    case Operation::scatterv:
-      break;  // none of them
-  }
-  return call;
+  const Traits& traits = traits_of(operation);
+  const bool is_rooted = gathers_at_root(operation) || scatters_from_root(operation);
+  const auto blocks = [&](Amount amount) {
+    if (amount == Amount::all) return node::Blocks::only(is_rooted ? root : rank, block_bytes);
+    const bool has_some = amount == Amount::for_each || rank == root;
+    return has_some ? node::Blocks::even(block_bytes) : node::Blocks();
+  };
+  return {.operation = operation,
+          .count = block_bytes,
+          .root = root,
+          .outgoing = blocks(traits.in),
+          .incoming = blocks(traits.out)};
 }
 
 }  // namespace huddle::select

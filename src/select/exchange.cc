@@ -17,7 +17,7 @@
 namespace huddle::select {
 namespace {
 
-using memory::Passings;
+using memory::CopyRoutes;
 using node::DoublingExchange;
 using node::PairExchange;
 using node::SlotExchange;
@@ -29,20 +29,15 @@ struct AtOnce {
   int readers = 1;
 };
 
-bool is_to_root(Operation operation) {
-  return operation == Operation::gather || operation == Operation::gatherv;
+bool is_rooted(Operation operation) {
+  return gathers_at_root(operation) || scatters_from_root(operation);
 }
-bool is_from_root(Operation operation) {
-  return operation == Operation::scatter || operation == Operation::scatterv;
-}
-
-bool has_root(Operation operation) { return is_to_root(operation) || is_from_root(operation); }
 
 // So much as all together had if each had as much as the fullest: a root has blocks for all, and
 // its processor's caches those of nobody else.
 std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
   const std::size_t all = data_bytes(request, prices.ranks());
-  if (!has_root(request.operation)) return all;
+  if (!is_rooted(request.operation)) return all;
   const auto blocks = static_cast<std::size_t>(prices.ranks()) + 1;
   return std::max(all, prices.if_every_processor_had(blocks * request.bytes));
 }
@@ -60,8 +55,8 @@ Data data_of(const Prices& prices, const Request& request, memory::CopyKernel re
   const std::size_t buffers = static_cast<std::size_t>(prices.ranks()) * buffers_bytes;
   const std::size_t evenly = data_bytes(request, prices.ranks());
   const std::size_t of_fullest = bytes_of_fullest(prices, request);
-  return {(is_to_root(request.operation) ? evenly : of_fullest) + buffers,
-          (is_from_root(request.operation) ? evenly : of_fullest) + buffers, results};
+  return {(gathers_at_root(request.operation) ? evenly : of_fullest) + buffers,
+          (scatters_from_root(request.operation) ? evenly : of_fullest) + buffers, results};
 }
 memory::CopyKernel kernel_of_results(const Prices& prices, const Request& request) {
   return prices.kernel_of_results(data_bytes(request, prices.ranks()));
@@ -84,7 +79,7 @@ struct Moved {
   double read_ns = 0;
 };
 Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const AtOnce& at_once,
-            const memory::Passing& passing, const Data& data) {
+            memory::CopyRoute route, const Data& data) {
   const auto [bytes, of_bytes, buffers_bytes] = piece;
   const double results_ns =
       prices.in_turns_ns(prices.move_ns(bytes, data.results_bytes, data.results), at_once.readers);
@@ -92,9 +87,9 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
   const auto [rank, peer] = pair;
   // What is shown has to come from where the rank has it: half of what a copy of its own moves.
   const double had_ns = prices.move_ns(bytes, data.sources_bytes, memory::CopyKernel::plain) / 2;
-  const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, passing);
+  const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, route);
   return {prices.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
-          std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, passing),
+          std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, route),
                    results_ns)};
 }
 
@@ -121,16 +116,16 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
       stays_in_channel ? channel
                        : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
   const double count = ceil_div(all, tile);
-  const auto by = [&](const memory::Passing& passing) {
-    return moved(prices, farthest(prices), {tile, all, buffers}, at_once, passing,
+  const auto by = [&](memory::CopyRoute route) {
+    return moved(prices, farthest(prices), {tile, all, buffers}, at_once, route,
                  data_of(prices, request, plan.results, buffers));
   };
-  Tiles tiles{count, std::ceil(count / cells), by(plan.passing)};
-  if (plan.passing.lines != memory::Lines::asked) return tiles;
+  Tiles tiles{count, std::ceil(count / cells), by(plan.route)};
+  if (plan.route->ownership != memory::LineOwnership::prefetched) return tiles;
   // Only those were asked for; others are as though nobody ever did.
   const double ahead = node::PairChannels::asked_ahead(static_cast<world::Sequence>(count),
                                                        static_cast<world::Sequence>(cells));
-  const double unasked_ns = by({plan.passing.in, memory::Lines::stay}).write_ns;
+  const double unasked_ns = by(plan.route.where_readers_share()).write_ns;
   tiles.asking_ns = ahead * (unasked_ns - tiles.each.write_ns);
   tiles.each.write_ns = unasked_ns - tiles.asking_ns / count;
   return tiles;
@@ -161,23 +156,23 @@ std::string_view name(PairExchange::Order order) {
 // In which orders pairs may meet, and what may become of their lines.
 struct Ways {
   std::span<const Order> orders;
-  Passings lines;
+  CopyRoutes lines;
 };
 // Lines go to and fro where both of a pair turn to each other.
 constexpr Order mutual_orders[] = {Order::paired, Order::as_ready};
 constexpr Order one_way_orders[] = {Order::staggered};
-constexpr Ways ways_of_all[] = {{mutual_orders, memory::to_and_fro},
-                                {one_way_orders, memory::to_one}};
+constexpr Ways ways_of_all[] = {{mutual_orders, memory::both_ways},
+                                {one_way_orders, memory::to_one_reader}};
 // One of a pair is always the root: it goes from one to the next.
 constexpr Order orders_of_root[] = {Order::staggered, Order::as_ready};
-constexpr Ways ways_of_root[] = {{orders_of_root, memory::to_one},
+constexpr Ways ways_of_root[] = {{orders_of_root, memory::to_one_reader},
                                  {orders_of_root, memory::one_way}};
 // What pairs have for each other may differ; so nobody can count on its lines' coming back.
 constexpr Order orders_of_uneven[] = {Order::as_ready};
-constexpr Ways ways_of_uneven[] = {{orders_of_uneven, memory::to_one}};
+constexpr Ways ways_of_uneven[] = {{orders_of_uneven, memory::to_one_reader}};
 // Little is asked for, and much costs the same.
 constexpr Ways ways_of_uneven_root[] = {{orders_of_uneven, memory::one_way},
-                                        {orders_of_uneven, memory::to_one}};
+                                        {orders_of_uneven, memory::to_one_reader}};
 
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
@@ -191,15 +186,15 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provisi
     for (const auto& [orders, lines] : ways) {
       // What comes behind a flag has no line of its own, to be asked for or copied otherwise.
       const bool is_in_line = node::fits_behind_flag(tile);
-      if (is_in_line && lines.front().lines == memory::Lines::asked) continue;
-      const auto passing =
+      if (is_in_line && lines.front()->ownership == memory::LineOwnership::prefetched) continue;
+      const auto route =
           is_in_line ? lines.front()
-                     : prices.block_passing_for({tile, request.bytes, buffers}, 0, far, lines);
+                     : prices.block_route_for({tile, request.bytes, buffers}, 0, far, lines);
       for (const Order order : orders) {
-        const PairExchange::Plan plan{tile, order, passing, results};
+        const PairExchange::Plan plan{tile, order, route, results};
         list.push_back({plan,
                         fmt::format("tiles of {}, {}, {}{}", size_text(static_cast<double>(tile)),
-                                    name(order), memory::name(passing), text_of_results(results)),
+                                    name(order), memory::name(route), text_of_results(results)),
                         price(plan)});
       }
     }
@@ -211,15 +206,15 @@ void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
   const int far = prices.farthest_from(0);
   const std::size_t capacity = provision.slot_exchange.capacity_bytes;
   const memory::CopyKernel results = kernel_of_results(prices, request);
-  const Passings lines = prices.shown_to_all(memory::to_and_fro);
+  const CopyRoutes lines = prices.shown_to_all(memory::both_ways);
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
-    const auto passing = prices.block_passing_for(
-        {round, request.bytes, SlotExchange::slots * round}, 0, far, lines);
+    const auto route =
+        prices.block_route_for({round, request.bytes, SlotExchange::slots * round}, 0, far, lines);
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
-      const SlotExchange::Plan plan{round, order, passing, results};
+      const SlotExchange::Plan plan{round, order, route, results};
       list.push_back({plan,
                       fmt::format("rounds of {}, {}, {}{}", size_text(static_cast<double>(round)),
-                                  name(order), memory::name(passing), text_of_results(results)),
+                                  name(order), memory::name(route), text_of_results(results)),
                       slots_allgather_ns(prices, request, plan)});
     }
   }
@@ -231,10 +226,9 @@ void add_doubling(std::vector<Candidate>& list, const Prices& prices, const Prov
   if (request.bytes > provision.doubling_exchange.capacity_bytes / ranks) return;
   const std::size_t all = ranks * request.bytes;
   const DoublingExchange::Plan plan{
-      prices.block_passing_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
-                               prices.farthest_from(0), memory::to_one)};
-  list.push_back(
-      {plan, std::string(memory::name(plan.passing)), doubling_ns(prices, request, plan)});
+      prices.block_route_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
+                             prices.farthest_from(0), memory::to_one_reader)};
+  list.push_back({plan, std::string(memory::name(plan.route)), doubling_ns(prices, request, plan)});
 }
 
 void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
@@ -243,7 +237,7 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   if (request.bytes > capacity / ranks) return;
   const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring,
-                                prices.ranks() == 2 ? memory::by_returning : memory::Passing(),
+                                prices.ranks() == 2 ? memory::by_ping_pong : memory::CopyRoute(),
                                 kernel_of_results(prices, request)};
   list.push_back({plan, "a slot for all" + text_of_results(plan.results),
                   slots_alltoall_ns(prices, request, plan)});
@@ -286,8 +280,7 @@ double slots_allgather_ns(const Prices& prices, const Request& request,
   const AtOnce all{prices.ranks(), prices.ranks()};
   const std::size_t buffers = SlotExchange::slots * round;
   const Data data = data_of(prices, request, plan.results, buffers);
-  const Moved one =
-      moved(prices, farthest(prices), {round, least, buffers}, all, plan.passing, data);
+  const Moved one = moved(prices, farthest(prices), {round, least, buffers}, all, plan.route, data);
   return prices.own_ns(request.bytes, data.results_bytes, plan.results) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
@@ -322,7 +315,7 @@ double doubling_ns(const Prices& prices, const Request& request,
     const auto [rank, peer] = farthest_at(prices, distance);
     const std::size_t message = least * static_cast<std::size_t>(blocks);
     const Moved one =
-        moved(prices, {rank, peer}, {message, message, buffers}, all, plan.passing, data);
+        moved(prices, {rank, peer}, {message, message, buffers}, all, plan.route, data);
     sum += one.write_ns + prices.flags_ns({&peer, 1}, rank, 1) + one.read_ns;
   }
   return sum;
@@ -338,7 +331,7 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const double little_ns = own_ns(prices, request, plan.results) + prices.meeting_ns();
   if (node::fits_behind_flag(all)) return little_ns;
   const Moved shown = moved(prices, farthest(prices), {all - least, all - least, buffers},
-                            {prices.ranks(), 1}, plan.passing, data);
+                            {prices.ranks(), 1}, plan.route, data);
   const int far = prices.farthest_from(0);
   // Blocks are asked for after the flags: of these ways nothing hides the first.
   const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),
@@ -367,7 +360,7 @@ double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request
 
 double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
-  const bool to_root = is_to_root(request.operation);
+  const bool to_root = gathers_at_root(request.operation);
   const std::vector<int> others = prices.others_than(0);
   const int peers = prices.ranks() - 1;
   const AtOnce at_once =
@@ -420,8 +413,8 @@ double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
   PairExchange::Plan of_call = plan;
   of_call.results = kernel_of_results(prices, request);
-  return has_root(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call)
-                                     : pairs_alltoall_ns(prices, cells, request, of_call);
+  return is_rooted(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call)
+                                      : pairs_alltoall_ns(prices, cells, request, of_call);
 }
 
 namespace {
@@ -453,8 +446,8 @@ Candidate uneven_candidate(const Prices& prices, const Provision& provision,
   const Request of_much{request.operation, much, 1};
   std::vector<Candidate> tilings;
   add_pairs(tilings, prices, provision, of_much,
-            has_root(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
-                                        : std::span<const Ways>(ways_of_uneven),
+            is_rooted(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
+                                         : std::span<const Ways>(ways_of_uneven),
             memory::CopyKernel::plain, [&](const PairExchange::Plan& plan) {
               return pairs_uneven_ns(prices, cells, of_much, plan);
             });

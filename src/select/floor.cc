@@ -17,34 +17,18 @@ struct Incoming {
 
 // What the rank that takes in most does take in, when all share the work as well as they can.
 Incoming incoming(const Request& request, double ranks) {
+  const Operation operation = request.operation;
   const auto bytes = static_cast<double>(request.bytes);
-  switch (request.operation) {
-    case Operation::barrier:
-      return {};
-    case Operation::bcast:
-    case Operation::scatter:
-    case Operation::scatterv:
-    case Operation::scan:
-    case Operation::exscan:
-      return {1, bytes};
-    // Each reduces its share of what the others have; where all need all of it, they then take in
-    // the others' results.
-    case Operation::reduce:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-      return {ranks - 1, bytes / ranks};
-    case Operation::allreduce:
-      return {2 * (ranks - 1), bytes / ranks};
-    case Operation::allgather:
-    case Operation::allgatherv:
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-    case Operation::gather:
-    case Operation::gatherv:
-      return {ranks - 1, bytes};
+  // Each reduces its share of what the others have; where all need all of it, they then take in
+  // the others' results.
+  if (operation == Operation::allreduce) return {2 * (ranks - 1), bytes / ranks};
+  if (operation == Operation::reduce || reduces_to_blocks(operation)) {
+    return {ranks - 1, bytes / ranks};
   }
-  return {};
+  const Amount out = traits_of(operation).out;
+  if (out == Amount::nothing) return {};
+  const bool gets_all_blocks = out == Amount::for_each || out == Amount::for_each_at_root;
+  return {gets_all_blocks ? ranks - 1 : 1, bytes};
 }
 
 // 0 where ranks share a processor: then nothing is known.

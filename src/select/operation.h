@@ -31,88 +31,102 @@ enum class Operation {
   scan,
   exscan,
 };
-inline constexpr std::array<std::string_view, 17> operation_names = {
-    "barrier",    "bcast",    "reduce",    "allreduce",      "allgather",
-    "allgatherv", "alltoall", "alltoallv", "alltoallw",      "gather",
-    "gatherv",    "scatter",  "scatterv",  "reduce_scatter", "reduce_scatter_block",
-    "scan",       "exscan"};
-inline constexpr std::array<Operation, operation_names.size()> operations = [] {
-  std::array<Operation, operation_names.size()> all{};
+
+// What a rank has on one side of a call, what it hands in or what it wants: in terms of the bytes
+// of a request.
+enum class Amount {
+  nothing,
+  all,               // of them
+  all_at_root,       // and nothing on the other ranks
+  all_but_at_root,   // and nothing at the root
+  share,             // of them, divided by the ranks
+  for_each,          // a block of them for each rank
+  for_each_at_root,  // and nothing on the other ranks
+};
+
+struct Traits {
+  Operation operation;
+  std::string_view name;
+  Amount in;
+  Amount out;
+  // What it is where its blocks, which may differ, do not.
+  Operation regular_form;
+  bool reduces = false;  // whether elements are put together, and not only moved
+  // Whether nobody knows how much moves but each pair of ranks for itself: nothing can be chosen by
+  // it.
+  bool is_known_to_pairs_only = false;
+};
+// In the order of Operation.
+inline constexpr std::array<Traits, 17> all_traits = [] {
+  using enum Operation;
+  using enum Amount;
+  constexpr bool joined = true;
+  constexpr bool by_pairs = true;
+  return std::array<Traits, 17>{{
+      {barrier, "barrier", nothing, nothing, barrier},
+      {bcast, "bcast", all_at_root, all_but_at_root, bcast},
+      {reduce, "reduce", all, all_at_root, reduce, joined},
+      {allreduce, "allreduce", all, all, allreduce, joined},
+      {allgather, "allgather", all, for_each, allgather},
+      {allgatherv, "allgatherv", all, for_each, allgather},
+      {alltoall, "alltoall", for_each, for_each, alltoall},
+      {alltoallv, "alltoallv", for_each, for_each, alltoall, !joined, by_pairs},
+      {alltoallw, "alltoallw", for_each, for_each, alltoall, !joined, by_pairs},
+      {gather, "gather", all, for_each_at_root, gather},
+      {gatherv, "gatherv", all, for_each_at_root, gather, !joined, by_pairs},
+      {scatter, "scatter", for_each_at_root, all, scatter},
+      {scatterv, "scatterv", for_each_at_root, all, scatter, !joined, by_pairs},
+      {reduce_scatter, "reduce_scatter", all, share, reduce_scatter_block, joined},
+      {reduce_scatter_block, "reduce_scatter_block", all, share, reduce_scatter_block, joined},
+      {scan, "scan", all, all, scan, joined},
+      {exscan, "exscan", all, all, exscan, joined},
+  }};
+}();
+constexpr const Traits& traits_of(Operation operation) {
+  return all_traits[static_cast<std::size_t>(operation)];
+}
+
+inline constexpr std::array<Operation, all_traits.size()> operations = [] {
+  std::array<Operation, all_traits.size()> all{};
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Operation>(i);
   return all;
 }();
-constexpr std::string_view name(Operation operation) {
-  return operation_names[static_cast<std::size_t>(operation)];
-}
+static_assert([] {
+  for (const Operation operation : operations) {
+    if (traits_of(operation).operation != operation) return false;
+  }
+  return true;
+}());
+inline constexpr std::array<std::string_view, operations.size()> operation_names = [] {
+  std::array<std::string_view, operations.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = all_traits[i].name;
+  return names;
+}();
+constexpr std::string_view name(Operation operation) { return traits_of(operation).name; }
 
 // By its name, or as MPI spells it: "bcast", "MPI_Bcast".
 std::optional<Operation> operation_named(std::string_view word);
 
-// Whether nobody knows how much moves but each pair of ranks for itself: nothing can be chosen by
-// it.
 constexpr bool is_known_to_pairs_only(Operation operation) {
-  return operation == Operation::alltoallv || operation == Operation::alltoallw ||
-         operation == Operation::gatherv || operation == Operation::scatterv;
+  return traits_of(operation).is_known_to_pairs_only;
 }
-
-// What an operation is whose blocks may differ, where they do not.
-constexpr Operation regular_form(Operation operation) {
-  switch (operation) {
-    case Operation::allgatherv:
-      return Operation::allgather;
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-      return Operation::alltoall;
-    case Operation::gatherv:
-      return Operation::gather;
-    case Operation::scatterv:
-      return Operation::scatter;
-    case Operation::reduce_scatter:
-      return Operation::reduce_scatter_block;
-    case Operation::barrier:
-    case Operation::bcast:
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::allgather:
-    case Operation::alltoall:
-    case Operation::gather:
-    case Operation::scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-    case Operation::exscan:
-      return operation;
-  }
-  return operation;
-}
-
-// Whether elements are put together, and not only moved.
-constexpr bool reduces(Operation operation) {
-  switch (operation) {
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-    case Operation::exscan:
-      return true;
-    case Operation::barrier:
-    case Operation::bcast:
-    case Operation::allgather:
-    case Operation::allgatherv:
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return false;
-  }
-  return false;
-}
-
+constexpr Operation regular_form(Operation operation) { return traits_of(operation).regular_form; }
+constexpr bool reduces(Operation operation) { return traits_of(operation).reduces; }
 constexpr bool reduces_to_blocks(Operation operation) {
-  return operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
+  return traits_of(operation).out == Amount::share;
+}
+// Blocks for the root, one from each rank; and blocks from it.
+constexpr bool gathers_at_root(Operation operation) {
+  return traits_of(operation).out == Amount::for_each_at_root;
+}
+constexpr bool scatters_from_root(Operation operation) {
+  return traits_of(operation).in == Amount::for_each_at_root;
+}
+// Whether blocks are moved, of which a rank has one for each.
+constexpr bool exchanges_blocks(Operation operation) {
+  const Traits& traits = traits_of(operation);
+  return traits.in == Amount::for_each || traits.out == Amount::for_each ||
+         gathers_at_root(operation) || scatters_from_root(operation);
 }
 
 struct Request {
@@ -130,35 +144,50 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
-// What all ranks hand in and what they want, all together.
-constexpr std::size_t data_bytes(const Request& request, int ranks) {
-  const auto all = static_cast<std::size_t>(ranks);
-  switch (request.operation) {
-    case Operation::barrier:
+// On all ranks together, if it is so much of one byte.
+constexpr std::size_t on_all_ranks(Amount amount, std::size_t ranks) {
+  switch (amount) {
+    case Amount::nothing:
       return 0;
-    case Operation::bcast:
-      return all * request.bytes;
-    case Operation::reduce:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-      return (all + 1) * request.bytes;
-    case Operation::allreduce:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-    case Operation::scan:
-    case Operation::exscan:
-      return 2 * all * request.bytes;
-    case Operation::allgather:
-    case Operation::allgatherv:
-      return (all + 1) * all * request.bytes;
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-      return 2 * all * all * request.bytes;
+    case Amount::all_at_root:
+    case Amount::share:
+      return 1;
+    case Amount::all_but_at_root:
+      return ranks - 1;
+    case Amount::all:
+    case Amount::for_each_at_root:
+      return ranks;
+    case Amount::for_each:
+      return ranks * ranks;
   }
   return 0;
+}
+// On one of them, of so many bytes.
+constexpr double on_rank(Amount amount, double bytes, bool is_root, int ranks) {
+  switch (amount) {
+    case Amount::nothing:
+      return 0;
+    case Amount::all:
+      return bytes;
+    case Amount::all_at_root:
+      return is_root ? bytes : 0;
+    case Amount::all_but_at_root:
+      return is_root ? 0 : bytes;
+    case Amount::share:
+      return bytes / ranks;
+    case Amount::for_each:
+      return bytes * ranks;
+    case Amount::for_each_at_root:
+      return is_root ? bytes * ranks : 0;
+  }
+  return 0;
+}
+
+// What all ranks hand in and what they want, all together.
+constexpr std::size_t data_bytes(const Request& request, int ranks) {
+  const Traits& traits = traits_of(request.operation);
+  const auto all = static_cast<std::size_t>(ranks);
+  return (on_all_ranks(traits.in, all) + on_all_ranks(traits.out, all)) * request.bytes;
 }
 
 // What one rank hands in and what it wants. Of what is reduced to blocks, where those are alike.
@@ -167,37 +196,9 @@ struct OwnData {
   double out_bytes = 0;
 };
 constexpr OwnData own_data(const Request& request, bool is_root, int ranks) {
+  const Traits& traits = traits_of(request.operation);
   const auto bytes = static_cast<double>(request.bytes);
-  const double all = bytes * ranks;
-  switch (request.operation) {
-    case Operation::barrier:
-      return {};
-    case Operation::bcast:
-      return {is_root ? bytes : 0, is_root ? 0 : bytes};
-    case Operation::reduce:
-      return {bytes, is_root ? bytes : 0};
-    case Operation::allreduce:
-    case Operation::scan:
-    case Operation::exscan:
-      return {bytes, bytes};
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-      return {bytes, bytes / ranks};
-    case Operation::allgather:
-    case Operation::allgatherv:
-      return {bytes, all};
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-      return {all, all};
-    case Operation::gather:
-    case Operation::gatherv:
-      return {bytes, is_root ? all : 0};
-    case Operation::scatter:
-    case Operation::scatterv:
-      return {is_root ? all : 0, bytes};
-  }
-  return {};
+  return {on_rank(traits.in, bytes, is_root, ranks), on_rank(traits.out, bytes, is_root, ranks)};
 }
 
 // A call of a benchmark: the elements of reductions are doubles, and what is reduced to blocks of

@@ -4,41 +4,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
 #include "machine/machine.h"
-#include "node/copy_choice.h"
 #include "node/lines.h"
+#include "select/route_choice.h"
 
 namespace huddle::select {
 namespace {
 
 using machine::HandoffKind;
 using memory::CopyKernel;
-using memory::Lines;
-using memory::Passing;
+using memory::CopyRoute;
+using memory::LineOwnership;
 
 // Kernels other than the non-temporal one write into the caches.
-bool past_the_caches(const Passing& passing) { return passing.in == CopyKernel::nontemporal; }
-
-HandoffKind write_kind(const Passing& passing) {
-  switch (passing.lines) {
-    case Lines::stay:
-      if (passing.in == CopyKernel::abreast) return HandoffKind::write_abreast;
-      return past_the_caches(passing) ? HandoffKind::write_cached_nontemporal
-                                      : HandoffKind::write_cached;
-    case Lines::taken:
-      return HandoffKind::write_taken;
-    case Lines::returned:
-    case Lines::asked:
-      return HandoffKind::write_returned;
-  }
-  return HandoffKind::write_cached;
-}
-
-// Where its writer finds them.
-bool at_hand(Lines lines) { return lines == Lines::returned || lines == Lines::asked; }
+bool past_the_caches(CopyRoute route) { return route->in == CopyKernel::nontemporal; }
 
 }  // namespace
 
@@ -92,35 +75,31 @@ double Prices::rest_ns(std::size_t bytes, int from, int to) const {
   return read(all) - read(node::line_bytes);
 }
 
-double Prices::copy_ns(machine::Copy copy, CopyKernel kernel) const {
-  if (kernel == CopyKernel::abreast) {
-    copy.read = HandoffKind::read_abreast;
-    copy.write = HandoffKind::write_abreast;
-  }
+double Prices::copy_ns(machine::Copy copy, CopyRoute route) const {
+  copy.read = curves_of(route).read;
+  copy.write = curves_of(route).write;
   return model_.copy_ns(copy);
 }
 
-double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others,
-                           CopyKernel kernel) const {
+double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others, CopyRoute route) const {
   return copy_ns({.bytes = static_cast<double>(bytes),
                   .copier = pu(to),
                   .peer = pu(from),
                   .source = machine::Source::peer_wrote,
                   .target = machine::Target::own_cache,
                   .others = others},
-                 kernel);
+                 route);
 }
 
 // No reader of a ring waits for anything but its data.
-double Prices::read_ns(std::size_t bytes, int from, int to, int others,
-                       const Passing& passing) const {
-  const double cached_ns = copy_out_ns(bytes, from, to, others, passing.out);
-  if (passing.lines == Lines::taken) {
-    return std::max(cached_ns, model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to),
-                                                 HandoffKind::read_taking));
+double Prices::read_ns(std::size_t bytes, int from, int to, int others, CopyRoute route) const {
+  const double cached_ns = copy_out_ns(bytes, from, to, others, route);
+  if (const auto own = curves_of(route).own) {
+    return std::max(cached_ns,
+                    model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to), *own));
   }
-  if (!past_the_caches(passing)) return cached_ns;
-  const double ring_ns = stream_ns(bytes, from, to, passing);
+  if (!past_the_caches(route)) return cached_ns;
+  const double ring_ns = stream_ns(bytes, from, to, route);
   return std::isfinite(ring_ns) ? std::max(cached_ns, ring_ns) : cached_ns;
 }
 
@@ -147,36 +126,36 @@ double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers
 }
 
 double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                        const Passing& passing) const {
-  const double ns = share_ns(write_kind(passing), bytes, buffers_bytes, rank, reader);
-  if (!at_hand(passing.lines)) return ns;
+                        CopyRoute route) const {
+  const double ns = share_ns(curves_of(route).write, bytes, buffers_bytes, rank, reader);
+  if (!route.is_at_hand()) return ns;
   // The reader has the lines cached, too: so much at the most.
-  return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, passing.in));
+  return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, route.where_readers_share()));
 }
 
 double Prices::read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
-                             const Passing& passing) const {
+                             CopyRoute route) const {
   const double all = static_cast<double>(std::max(bytes, of_bytes));
   return share_of_ns(static_cast<double>(bytes), all, [&](double size) {
-    return read_ns(static_cast<std::size_t>(size), from, to, others, passing);
+    return read_ns(static_cast<std::size_t>(size), from, to, others, route);
   });
 }
 
 double Prices::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                       const Passing& passing) const {
+                       CopyRoute route) const {
   if (node::fits_behind_flag(bytes)) return 0;
-  const double ns = write_ns(bytes, buffers_bytes, rank, reader, passing);
+  const double ns = write_ns(bytes, buffers_bytes, rank, reader, route);
   // What goes past the caches is there before the flag is.
-  if (!std::isfinite(ns) || past_the_caches(passing)) return ns;
-  return std::max(0.0, ns - write_ns(node::line_bytes, buffers_bytes, rank, reader, passing));
+  if (!std::isfinite(ns) || past_the_caches(route)) return ns;
+  return std::max(0.0, ns - write_ns(node::line_bytes, buffers_bytes, rank, reader, route));
 }
 
-double Prices::stream_ns(std::size_t bytes, int from, int to, const Passing& passing) const {
-  return node::ring_ns(model_, passing, static_cast<double>(bytes), pu(from), pu(to));
+double Prices::stream_ns(std::size_t bytes, int from, int to, CopyRoute route) const {
+  return select::ring_ns(model_, route, static_cast<double>(bytes), pu(from), pu(to));
 }
 
-Passing Prices::passing_for(std::size_t bytes, int from, int to, memory::Passings allowed) const {
-  return node::passing_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
+CopyRoute Prices::route_for(std::size_t bytes, int from, int to, memory::CopyRoutes allowed) const {
+  return select::route_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
 }
 
 double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
@@ -187,7 +166,11 @@ double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source sou
                               .source = source,
                               .target = target,
                               .others = others};
-  return std::min(copy_ns(copy, CopyKernel::plain), copy_ns(copy, CopyKernel::abreast));
+  double least_ns = std::numeric_limits<double>::infinity();
+  for (const CopyRoute route : memory::same_kernel_both_ends) {
+    least_ns = std::min(least_ns, copy_ns(copy, route));
+  }
+  return least_ns;
 }
 
 double Prices::fetch_ns(std::size_t bytes, int others, bool mapped) const {
@@ -276,20 +259,22 @@ std::vector<int> Prices::others_than(int rank) const {
   return others;
 }
 
-Passing Prices::block_passing_for(const Piece& piece, int from, int to,
-                                  memory::Passings allowed) const {
-  const auto ns = [&](const Passing& passing) {
-    return write_ns(piece.bytes, piece.buffers_bytes, from, to, passing) +
-           read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, passing);
+CopyRoute Prices::block_route_for(const Piece& piece, int from, int to,
+                                  memory::CopyRoutes allowed) const {
+  const auto ns = [&](CopyRoute route) {
+    return write_ns(piece.bytes, piece.buffers_bytes, from, to, route) +
+           read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, route);
   };
-  Passing best = allowed.front();
-  for (const Passing& passing : allowed) {
-    if (node::is_possible(passing, allowed) && ns(passing) < ns(best)) best = passing;
+  CopyRoute best = allowed.front();
+  for (CopyRoute route : allowed) {
+    if (select::is_possible(route, allowed) && ns(route) < ns(best)) best = route;
   }
-  if (best != Passing()) return best;
+  if (best != CopyRoute()) return best;
   // The others that write into the caches were measured as rings only.
-  const Passing streaming = passing_for(piece.bytes, from, to, allowed);
-  return past_the_caches(streaming) || streaming.lines != Lines::stay ? best : streaming;
+  const CopyRoute streaming = route_for(piece.bytes, from, to, allowed);
+  return past_the_caches(streaming) || streaming->ownership != LineOwnership::readers_share
+             ? best
+             : streaming;
 }
 
 std::vector<double> times_down(const Prices& prices, const node::Tree& tree) {

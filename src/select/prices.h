@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "machine/cost.h"
-#include "memory/passing.h"
+#include "memory/copy_route.h"
 #include "node/locality.h"
 #include "node/shape.h"
 #include "path/cma.h"
@@ -55,22 +55,21 @@ class Prices {
     return copy_out_ns(bytes, from, to, others, memory::CopyKernel::plain);
   }
   // The same passed in this manner: what went past the caches has to be had from there.
-  double read_ns(std::size_t bytes, int from, int to, int others,
-                 const memory::Passing& passing) const;
+  double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyRoute route) const;
   // The same of a block that is one of several, one after the other, of so much in all.
   double read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
-                       const memory::Passing& passing) const;
+                       memory::CopyRoute route) const;
   // A block written where others have read before, or, where lines return, where this rank has,
   // into buffers of so much memory in all: the more there are, the longer ago its lines were last
   // used.
   double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                  const memory::Passing& passing) const;
+                  memory::CopyRoute route) const;
   // The same with its flag behind it: the flag's line and the block's first are on their way
   // together. What rides in the flag's line costs nothing besides.
   double show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                 const memory::Passing& passing) const;
+                 memory::CopyRoute route) const;
   // A block that goes through memory shared with `to` while it is still being written.
-  double stream_ns(std::size_t bytes, int from, int to, const memory::Passing& passing) const;
+  double stream_ns(std::size_t bytes, int from, int to, memory::CopyRoute route) const;
   // A block of one's own data joined to another, the data being so many bytes in all: they come
   // from the cache that holds them all.
   double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
@@ -112,14 +111,15 @@ class Prices {
 
   // In which manner so much passes through memory that readers have cached, `to` being one of them
   // or the only one, and read meanwhile.
-  memory::Passing passing_for(std::size_t bytes, int from, int to, memory::Passings allowed) const;
+  memory::CopyRoute route_for(std::size_t bytes, int from, int to,
+                              memory::CopyRoutes allowed) const;
   // The same for a piece that is read when it is whole.
-  memory::Passing block_passing_for(const Piece& piece, int from, int to,
-                                    memory::Passings allowed) const;
+  memory::CopyRoute block_route_for(const Piece& piece, int from, int to,
+                                    memory::CopyRoutes allowed) const;
 
   // Of what one rank shows to all others: between two it has a single reader.
-  memory::Passings shown_to_all(memory::Passings to_single_reader,
-                                memory::Passings to_several = memory::to_many) const {
+  memory::CopyRoutes shown_to_all(memory::CopyRoutes to_single_reader,
+                                  memory::CopyRoutes to_several = memory::to_many_readers) const {
     return ranks() == 2 ? to_single_reader : to_several;
   }
 
@@ -132,9 +132,9 @@ class Prices {
   // Until everybody else of its processor has had it once.
   double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
   // By such a copy, between a peer and a rank.
-  double copy_ns(machine::Copy copy, memory::CopyKernel kernel) const;
+  double copy_ns(machine::Copy copy, memory::CopyRoute route) const;
   double copy_out_ns(std::size_t bytes, int from, int to, int others,
-                     memory::CopyKernel kernel) const;
+                     memory::CopyRoute route) const;
   // From or to what is mapped, by whichever kernel is the fastest.
   double copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
                         machine::Target target) const;

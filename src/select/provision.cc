@@ -54,10 +54,10 @@ std::size_t best_queue(const node::RankLocality& locality, const machine::CostMo
   std::size_t best = least_queue;
   double best_pace = 0;
   for (std::size_t queue = least_queue; queue <= most; queue *= 2) {
-    const memory::Passing passing = prices.block_passing_for({queue, queue, queue}, 0, far,
-                                                             prices.shown_to_all(memory::to_one));
-    const double fill_ns = prices.write_ns(queue, queue, 0, far, passing);
-    const double drain_ns = prices.read_ns(queue, 0, far, 0, passing);
+    const memory::CopyRoute route = prices.block_route_for(
+        {queue, queue, queue}, 0, far, prices.shown_to_all(memory::to_one_reader));
+    const double fill_ns = prices.write_ns(queue, queue, 0, far, route);
+    const double drain_ns = prices.read_ns(queue, 0, far, 0, route);
     const double pace = static_cast<double>(queue) / std::max(fill_ns, drain_ns);
     if (pace <= best_pace) continue;
     best = queue;

@@ -36,9 +36,9 @@ struct Block {
 
 // All show a block in one of their slots.
 double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
-               const memory::Passing& passing) {
+               memory::CopyRoute route) {
   const int far = prices.farthest_from(0);
-  return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, passing));
+  return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, route));
 }
 
 ReductionTarget::Kind aim_of(Operation operation) {
@@ -51,21 +51,21 @@ ReductionTarget::Kind aim_of(Operation operation) {
 
 // Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
 // of the ranks before are read, and what nobody has read is not returned.
-memory::Passing passing_of_exchange(const Prices& prices, std::size_t bytes, Operation operation) {
-  const memory::Passings passings =
+memory::CopyRoute route_of_exchange(const Prices& prices, std::size_t bytes, Operation operation) {
+  const memory::CopyRoutes routes =
       ReductionTarget{aim_of(operation)}.is_of_prefixes()
           ? memory::joined_by_many
-          : prices.shown_to_all(memory::joined_to_and_fro, memory::joined_by_many);
-  return prices.block_passing_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
-                                  prices.farthest_from(0), passings);
+          : prices.shown_to_all(memory::joined_both_ways, memory::joined_by_many);
+  return prices.block_route_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
+                                prices.farthest_from(0), routes);
 }
 
 // `reader` joins what these show to its own. What does not ride in a flag's line it asks for when
 // it has seen the flag: of all these ways nothing hides the first. What went past the caches has to
 // be had from there.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
-                   const Block& block, const memory::Passing& shown_by = {}) {
-  const bool is_in_caches = shown_by.in != memory::CopyKernel::nontemporal || block.is_behind_flag;
+                   const Block& block, memory::CopyRoute shown_by = {}) {
+  const bool is_in_caches = shown_by->in != memory::CopyKernel::nontemporal || block.is_behind_flag;
   double ns = 0;
   for (const int writer : writers) {
     const double rest_ns = prices.rest_ns(block.bytes, writer, reader);
@@ -226,12 +226,12 @@ void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Prov
   for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
     // What is cheapest with one reader need not be with many.
     std::vector<Candidate> manners;
-    for (const memory::Passing& passing :
-         {memory::Passing(), passing_of_exchange(prices, round, request.operation)}) {
-      const node::ExchangeReduce::Plan plan{round, passing};
+    for (memory::CopyRoute route :
+         {memory::CopyRoute(), route_of_exchange(prices, round, request.operation)}) {
+      const node::ExchangeReduce::Plan plan{round, route};
       manners.push_back({plan,
                          fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
-                                     memory::name(passing)),
+                                     memory::name(route)),
                          exchange_ns(prices, request, plan)});
     }
     list.push_back(cheapest(manners));
@@ -274,13 +274,13 @@ bool comes_back_to_all(Results results, ReductionTarget::Kind aim) {
 
 // Lines that come and go with data are at hand when they are written. Any other contribution has
 // one reader, who may take it; nothing goes past the caches where some of it returns.
-memory::Passing passing_of_slices(const Prices& prices, std::size_t slice, std::size_t buffers,
+memory::CopyRoute route_of_slices(const Prices& prices, std::size_t slice, std::size_t buffers,
                                   Results results, ReductionTarget::Kind aim) {
   if (comes_back_to_all(results, aim)) return {};
-  const memory::Passing passing = prices.block_passing_for(
+  const memory::CopyRoute route = prices.block_route_for(
       {slice, slice, buffers}, 0, prices.farthest_from(0), memory::joined_by_one);
-  const bool is_taken = passing.lines == memory::Lines::taken;
-  return results == Results::returned && !is_taken ? memory::Passing() : passing;
+  const bool is_taken = route->ownership == memory::LineOwnership::reader_takes;
+  return results == Results::returned && !is_taken ? memory::CopyRoute() : route;
 }
 
 void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
@@ -291,11 +291,11 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provis
   for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
-    const SlicedReduce::Plan plan{slice, passing_of_slices(prices, slice, buffers, results, aim),
+    const SlicedReduce::Plan plan{slice, route_of_slices(prices, slice, buffers, results, aim),
                                   results};
     list.push_back({plan,
                     fmt::format("slices of {}, {}, {}", size_text(static_cast<double>(slice)),
-                                name(results), memory::name(plan.passing)),
+                                name(results), memory::name(plan.route)),
                     sliced_reduce_ns(prices, parameters.sets, request.bytes, plan, aim)});
     if (slice * ranks >= request.bytes) break;
   }
@@ -321,9 +321,9 @@ double exchange_ns(const Prices& prices, const Request& request,
   const bool is_of_blocks = reduces_to_blocks(request.operation);
   const std::size_t own = round_bytes / static_cast<std::size_t>(prices.ranks());
   const double shown_ns = show_ns(prices, is_of_blocks ? round_bytes - own : round_bytes,
-                                  node::ExchangeReduce::slots, plan.passing);
+                                  node::ExchangeReduce::slots, plan.route);
   const Block joined{is_of_blocks ? own : round_bytes, least, node::fits_behind_flag(round_bytes)};
-  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, joined, plan.passing);
+  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, joined, plan.route);
   return rounds * (shown_ns + prices.meeting_ns() + prices.by_all_ns(joins_ns));
 }
 
@@ -366,12 +366,12 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
       prices.move_ns(theirs, data_of_all(ranks, bytes, aim), memory::CopyKernel::plain);
   const double shown_ns = prices.by_all_ns(
       std::max(moved_ns, comes_back_to_all(plan.results, aim)
-                             ? prices.write_ns(theirs, buffers, 0, far, memory::by_returning)
-                             : prices.write_ns(theirs, buffers, 0, far, plan.passing)));
+                             ? prices.write_ns(theirs, buffers, 0, far, memory::by_ping_pong)
+                             : prices.write_ns(theirs, buffers, 0, far, plan.route)));
   const double join_ns = std::max(moved_ns / static_cast<double>(ranks - 1),
-                                  prices.read_ns(theirs, far, 0, others, plan.passing));
+                                  prices.read_ns(theirs, far, 0, others, plan.route));
   const auto fetched_ns = [&](int at_once) {
-    return prices.read_ns(theirs, far, 0, at_once, plan.passing.in);
+    return prices.read_ns(theirs, far, 0, at_once, plan.route->in);
   };
   const auto [fetch_ns, result_bytes] = [&]() -> std::pair<double, std::size_t> {
     switch (aim) {
@@ -387,7 +387,7 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
     return {};
   }();
   const double result_ns = prices.by_all_ns(prices.write_ns(
-      result_bytes, buffers, 0, far, returned ? memory::by_returning : plan.passing.in));
+      result_bytes, buffers, 0, far, returned ? memory::by_ping_pong : plan.route->in));
   const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
   const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk) + 1;
   return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;

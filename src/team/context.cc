@@ -11,9 +11,12 @@ namespace huddle::team {
 
 Context::Context(ContextOptions options)
     : options_(std::move(options)),
-      machine_text_(machine::format_machine(options_.machine)),
       forcing_text_(options_.forcing.text()),
       processors_(read_cgroup_limits(System()).processors.value_or(0)),
-      peers_(std::make_shared<memory::Arena>(options_.arena)) {}
+      peers_(std::make_shared<memory::Arena>(options_.arena)) {
+  if (options_.machine_text.empty()) {
+    options_.machine_text = machine::format_machine(options_.machine);
+  }
+}
 
 }  // namespace huddle::team

@@ -25,6 +25,8 @@ inline constexpr std::size_t default_cap_bytes = std::size_t{1} << 30;
 
 struct ContextOptions {
   machine::Machine machine;
+  // The text that it was read from; empty: there is none.
+  std::string machine_text = {};
   memory::ArenaOptions arena;
   // What a rank of a team gives to each of the algorithms that move much.
   std::size_t queue_bytes = select::usual_queue_bytes;
@@ -47,7 +49,7 @@ class Context {
 
   const machine::Machine& machine() const { return options_.machine; }
   // The machine as text: equal texts, equal decisions.
-  const std::string& machine_text() const { return machine_text_; }
+  const std::string& machine_text() const { return options_.machine_text; }
   std::size_t queue_bytes() const { return options_.queue_bytes; }
   const select::Forcing& forcing() const { return options_.forcing; }
   // The same as text.
@@ -62,7 +64,6 @@ class Context {
 
  private:
   ContextOptions options_;
-  std::string machine_text_;
   std::string forcing_text_;
   double processors_;
   Peers peers_;

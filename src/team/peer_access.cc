@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "node/copy_choice.h"
 #include "path/heap_memory.h"
+#include "select/route_choice.h"
 
 namespace huddle::team {
 
@@ -126,8 +126,8 @@ path::Copying PeerAccess::copying(int rank, int other) const {
     return selection_inputs_.locality().pus[static_cast<std::size_t>(of)];
   };
   const machine::CostModel& model = selection_inputs_.model();
-  return {node::kernels_of_reads(model, pu(other), pu(rank)),
-          node::kernels_of_writes(model, pu(rank), pu(other))};
+  return {select::kernels_of_reads(model, pu(other), pu(rank)),
+          select::kernels_of_writes(model, pu(rank), pu(other))};
 }
 
 void PeerAccess::open_all(std::span<const Showing> showings, const TeamMemory& team_memory) {

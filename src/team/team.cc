@@ -56,30 +56,10 @@ void move_own(const Call& call, int rank) {
 
 // Whether others read what this rank hands in, where there is single copy.
 bool shows_input(const Call& call, int rank) {
-  switch (call.operation) {
-    case Operation::bcast:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return rank == call.root;
-    case Operation::gather:
-    case Operation::gatherv:
-      return rank != call.root;
-    case Operation::barrier:
-      return false;
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::allgather:
-    case Operation::allgatherv:
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-    case Operation::exscan:
-      return true;
-  }
-  return true;
+  const bool is_root = rank == call.root;
+  if (select::gathers_at_root(call.operation)) return !is_root;
+  const select::Amount in = select::traits_of(call.operation).in;
+  return select::on_rank(in, 1, is_root, 1) > 0;
 }
 
 // Whether others read or write what it wants filled. A gather's root may read or be written to:
@@ -349,29 +329,9 @@ Ready Team::ready_by(const select::Plan& plan) {
 }
 
 void Team::run_alone(const Call& call) {
-  switch (call.operation) {
-    case Operation::barrier:
-    case Operation::bcast:
-    case Operation::exscan:
-      return;
-    case Operation::allgather:
-    case Operation::allgatherv:
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return move_own(call, 0);
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-      std::memmove(call.output, call.input, call.count * call.element_bytes());
-      return;
-  }
+  if (!select::reduces(call.operation)) return move_own(call, 0);
+  if (call.operation == Operation::exscan) return;
+  std::memmove(call.output, call.input, call.count * call.element_bytes());
 }
 
 const Ready& Team::ready_for(const Call& call) {

@@ -196,7 +196,11 @@ Decision Agent::decide(const Look& look) {
                     .threads = at_work(look)};
   const double least =
       options_.least_counts_a_thread * static_cast<double>(decision.threads.size());
-  decision.counts = total_bytes(recent_.graph(decision.threads));
+  decision.sharing = recent_.graph(decision.threads);
+  decision.counts = total_bytes(decision.sharing);
+  for (const int thread : decision.threads) {
+    decision.seats.push_back(present_processor(look, thread));
+  }
   if (decision.threads.size() < 2) {
     decision.reason = Reason::one_thread;
   } else if (decision.counts < least ||
@@ -207,7 +211,7 @@ Decision Agent::decide(const Look& look) {
   } else if (allowed_.count() < static_cast<int>(decision.threads.size())) {
     decision.reason = Reason::too_many_threads;
   } else {
-    look_for_better(look, decision);
+    look_for_better(decision);
     return decision;
   }
   if (decision.reason == Reason::all_alike || decision.reason == Reason::too_many_threads) {
@@ -232,18 +236,15 @@ int Agent::present_processor(const Look& look, int thread) const {
   return use->processor;
 }
 
-void Agent::look_for_better(const Look& look, Decision& decision) {
-  for (const int thread : decision.threads) {
-    decision.present.push_back(present_processor(look, thread));
-  }
+void Agent::look_for_better(Decision& decision) {
   const machine::Topology& topology = model_.machine().topology;
-  const machine::CpuSet sat_on = common(machine::CpuSet(decision.present), allowed_);
+  const machine::CpuSet sat_on = common(machine::CpuSet(decision.seats), allowed_);
   const int elements = static_cast<int>(decision.threads.size());
   const place::SlotTree tree(model_,
                              {place::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
-  const place::Graph graph = recent_.graph(decision.threads);
-  place::Problem problem{graph, tree, place::Mapping(decision.threads.size(), place::no_slot),
-                         one_to_one(tree, decision.present), 1};
+  place::Problem problem{decision.sharing, tree,
+                         place::Mapping(decision.threads.size(), place::no_slot),
+                         one_to_one(tree, decision.seats), 1};
   for (std::size_t i = 0; i < decision.threads.size(); ++i) {
     const bool stays = std::find(alone_.begin(), alone_.end(), decision.threads[i]) != alone_.end();
     if (stays) problem.fixed[i] = problem.present[i];

@@ -14,6 +14,7 @@
 
 #include "machine/cost.h"
 #include "machine/cpu_set.h"
+#include "place/graph.h"
 #include "place/mapping.h"
 #include "threads/seats.h"
 #include "threads/sharing_matrix.h"
@@ -68,6 +69,8 @@ struct Decision {
   Reason reason = Reason::one_thread;
   int interval_ms = 0;            // since the last one
   std::vector<int> threads = {};  // those at work
+  std::vector<int> seats = {};    // where each was seen to run, or is bound
+  place::Graph sharing = {};      // what has not faded of their counts: of threads[0], [1] ...
   // By the one before: the processor where each is, and where it should be. Empty where nothing
   // was looked for.
   std::vector<int> present = {};
@@ -112,7 +115,7 @@ class Agent {
   std::vector<int> at_work(const Look& look);
   void finish_batch(std::uint64_t time_ns);
   bool all_alike(const std::vector<int>& threads) const;
-  void look_for_better(const Look& look, Decision& decision);
+  void look_for_better(Decision& decision);
   Reason judge(const Decision& decision, const place::SlotTree& tree);
   // What has been seen since the last decision says the same of what was wanted then.
   bool confirmed(const Decision& decision, const place::SlotTree& tree) const;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "memory/descriptor.h"
 #include "threads/helper/greeting.h"
 #include "threads/page_faults.h"
@@ -105,8 +106,8 @@ Trial try_soft_dirty() {
   return {.why_not = "not in this kernel"};
 }
 
-Trial try_page_faults() {
-  PageFaults faults;
+Trial try_page_faults(Observer observer) try {
+  PageFaults faults(observer);
   if (!faults.add_thread(::gettid())) {
     return {.why_not = fmt::format("the kernel refuses the event ({})", std::strerror(errno))};
   }
@@ -115,6 +116,8 @@ Trial try_page_faults() {
   // A ring of one thread has room for about so many.
   if (seen_in(ground.range(), faults) < pages / 2) return {.why_not = "faults are not reported"};
   return {.works = true};
+} catch (const Error& error) {
+  return {.why_not = error.what()};
 }
 
 Trial try_protection() {

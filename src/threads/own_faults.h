@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "threads/page_fault.h"
+
 namespace huddle::threads {
 
 struct Trial {
@@ -16,7 +18,7 @@ struct Trial {
 };
 
 // Page faults are seen with thread and address.
-Trial try_page_faults();
+Trial try_page_faults(Observer observer = Observer::perf);
 // Protected pages are unprotected by the kernel when they are written to, and that is seen.
 Trial try_protection();
 // The kernel notes which pages are written to after it was told to forget that.

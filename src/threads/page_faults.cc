@@ -101,9 +101,18 @@ void PageFaults::fail_to_open(int error) {
       fmt::format("page faults cannot be watched ({}){}", std::strerror(error), remedy));
 }
 
-// An event that children inherit has to be of one processor, or its ring cannot be mapped.
-PageFaults PageFaults::from_exec_of(pid_t process) {
-  PageFaults faults;
+PageFaults::PageFaults(Observer observer) {
+  if (observer == Observer::bpf) bpf_.emplace();
+}
+
+bool PageFaults::is_observed(const memory::Descriptor& event) const {
+  return !bpf_ || bpf_->attach(event.number());
+}
+
+// An event that children inherit has to be of one processor, or its ring cannot be mapped. Children
+// inherit the BPF program with it.
+PageFaults PageFaults::from_exec_of(pid_t process, Observer observer) {
+  PageFaults faults(observer);
   perf_event_attr attr = attributes();
   attr.disabled = 1;
   attr.enable_on_exec = 1;
@@ -115,6 +124,7 @@ PageFaults PageFaults::from_exec_of(pid_t process) {
       if (errno == ENODEV) continue;  // that processor is switched off
       fail_to_open(errno);
     }
+    if (!faults.is_observed(event)) fail_to_open(errno);
     Ring ring(std::move(event), pages_a_processor, 0);
     if (ring.head == nullptr) fail_to_open(errno);
     faults.rings_.push_back(std::move(ring));
@@ -125,7 +135,7 @@ PageFaults PageFaults::from_exec_of(pid_t process) {
 bool PageFaults::add_thread(pid_t thread) {
   perf_event_attr attr = attributes();
   memory::Descriptor event = open_event(attr, thread, -1);
-  if (!event.is_open()) return false;
+  if (!event.is_open() || !is_observed(event)) return false;
   Ring ring(std::move(event), pages_a_thread, thread);
   if (ring.head == nullptr) return false;
   rings_.push_back(std::move(ring));
@@ -144,6 +154,7 @@ void PageFaults::keep_threads(const std::map<pid_t, int>& alive) {
 void PageFaults::drain(std::vector<PageFault>& faults) {
   const auto old = static_cast<std::ptrdiff_t>(faults.size());
   for (Ring& ring : rings_) drain(ring, faults);
+  if (bpf_) bpf_->drain(faults);
   std::stable_sort(faults.begin() + old, faults.end(),
                    [](const PageFault& a, const PageFault& b) { return a.time_ns < b.time_ns; });
 }

@@ -2,28 +2,25 @@
 // Copyright the huddle contributors
 //
 // Page faults of a program, one by one, with thread and address: the kernel's software event, read
-// from a ring a processor. Works for one's own programs up to perf_event_paranoid 2.
+// from a ring a processor. Works for one's own programs up to perf_event_paranoid 2. With the
+// observer bpf a program in the kernel notes the faults, and the rings tell of births alone.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "memory/descriptor.h"
+#include "threads/bpf_faults.h"
+#include "threads/page_fault.h"
 
 struct perf_event_mmap_page;
 
 namespace huddle::threads {
-
-struct PageFault {
-  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
-  std::uint64_t address = 0;
-  pid_t process = 0;
-  pid_t thread = 0;
-};
 
 // A thread or, where the processes differ, a process was started.
 struct Birth {
@@ -36,9 +33,9 @@ class PageFaults {
  public:
   // Of this process, its threads and its children from its next exec() on. Throws FailureError that
   // says what to do.
-  static PageFaults from_exec_of(pid_t process);
-  // Of nobody, until threads are added.
-  PageFaults() = default;
+  static PageFaults from_exec_of(pid_t process, Observer observer = Observer::perf);
+  // Of nobody, until threads are added. Throws FailureError where there is no such observer.
+  explicit PageFaults(Observer observer = Observer::perf);
   // Of this thread from now on. False where the kernel refuses it: errno says why.
   bool add_thread(pid_t thread);
   bool is_watching(pid_t thread) const;
@@ -51,7 +48,12 @@ class PageFaults {
   void drain(std::vector<PageFault>& faults);
   // What was born according to all that was drained since the last call.
   std::vector<Birth> take_births() { return std::exchange(births_, {}); }
-  std::uint64_t lost() const { return lost_; }  // for which a ring had no room
+  // For which a ring had no room.
+  std::uint64_t lost() const { return lost_ + (bpf_ ? bpf_->lost() : 0); }
+  // As counted in the kernel; nothing with the observer perf, which counts what it has told.
+  std::optional<std::uint64_t> counted() const {
+    return bpf_ ? std::optional(bpf_->seen()) : std::nullopt;
+  }
 
  private:
   struct Ring {
@@ -66,7 +68,10 @@ class PageFaults {
     ~Ring();
   };
   void drain(Ring& ring, std::vector<PageFault>& faults);
+  // False: errno says why.
+  bool is_observed(const memory::Descriptor& event) const;
 
+  std::optional<BpfFaults> bpf_;
   std::vector<Ring> rings_;
   std::vector<Birth> births_;
   std::uint64_t lost_ = 0;

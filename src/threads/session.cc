@@ -82,7 +82,7 @@ class Session {
       : stream_(listener), trial_(program.helper.empty() ? Trial{} : try_protection()) {
     start_.emplace(program.file, program.words, environment_of(program), signals_.before());
     process_ = start_->process();
-    faults_ = PageFaults::from_exec_of(process_);
+    faults_ = PageFaults::from_exec_of(process_, program.observer);
     budget_.fault_s = trial_.fault_s;
   }
   Session(AwaitedProgram program, Listener& listener, Mover* mover)

@@ -23,6 +23,7 @@ struct WatchedProgram {
   std::vector<std::string> words;        // the first is what the program takes its name from
   std::vector<std::string> environment;  // NAME=VALUE; without the helper
   std::string helper;                    // the library that is preloaded; empty: none
+  Observer observer = Observer::perf;
 };
 
 struct Watched {

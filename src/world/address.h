@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How a protocol names memory: whose it is, which part of it, and how far in. Never an address: the
-// same name means something in every world, and in every process.
+// How a protocol addresses memory: whose it is, which part of it, and how far in. It is no pointer:
+// the same address means something in every world, and in every process.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-// What it takes to tell others where a place lies: so much shared memory, aligned to as much.
+// What it takes to tell others an address: so much shared memory, aligned to as much.
 inline constexpr std::size_t exposure_bytes = 8;
 
 }  // namespace huddle::world

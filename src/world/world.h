@@ -33,8 +33,8 @@ namespace huddle::world {
 //                   all hold the same
 //   prefetch_write  these bytes are written next
 //   copy            by this kernel, between two places of this rank's reach that do not overlap
-//   take            copies, and what it copies from is this rank's alone then (take_bytes)
-//   keep            what was read there is this rank's alone then (keep_bytes)
+//   take            copies, and what it copies from is this rank's alone then (read_and_own)
+//   keep            what was read there is this rank's alone then (write_and_keep)
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
 template <class W>
 concept World = requires(W& w, const W& view, Address place, Sequence value, Until until,

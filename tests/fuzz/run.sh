@@ -14,7 +14,8 @@ build=yes
 seconds=$1
 shift
 targets=("$@")
-[ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file fabric_file comm_matrix assignments)
+[ "${#targets[@]}" -gt 0 ] || targets=(machine_file settings_file fabric_file comm_matrix assignments
+  perf_script)
 
 [ "$build" = no ] || scripts/build.sh fuzz "${targets[@]/%/_fuzz}"
 mkdir -p build/fuzz/found

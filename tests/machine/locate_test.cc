@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/file.h"
 #include "machine/machine_file.h"
 
 namespace huddle::machine {
@@ -32,6 +33,7 @@ class Locate : public testing::Test {
 TEST_F(Locate, WithoutAFileTheConstantsAreGenericAndSaidToBe) {
   const LoadedMachine loaded = load_machine("", topology_);
   EXPECT_EQ(loaded.path, "");
+  EXPECT_EQ(loaded.text, "");
   EXPECT_FALSE(calibrated(loaded.machine));
   EXPECT_EQ(loaded.machine.topology, topology_);
 }
@@ -78,6 +80,7 @@ TEST_F(Locate, AnInstalledMachineIsFoundByItsName) {
                                           HUDDLE_SOURCE_DIR "/machines/songshan.toml"));
   const LoadedMachine loaded = load_machine("songshan", topology_);
   EXPECT_EQ(loaded.machine.name, "songshan");
+  EXPECT_EQ(loaded.text, read_text(HUDDLE_SOURCE_DIR "/machines/songshan.toml")) << "as it is read";
   EXPECT_EQ(loaded.path, path_of("songshan"));
 }
 

@@ -59,17 +59,18 @@ RC_GTEST_PROP(CopyBytes, MovesThatManyBytesAndNoOther, ()) {
 
 TEST(CopyBytes, MovesPagesAbreastAndWhatIsLeftOfThem) {
   for (const std::size_t n : {8191U, 8192U, 16383U, 16384U, 16385U, 24576U + 100U, 40960U + 1U}) {
-    EXPECT_TRUE(copies_exactly(CopyKernel::abreast, n, 1, 5)) << n;
+    EXPECT_TRUE(copies_exactly(CopyKernel::interleaved, n, 1, 5)) << n;
   }
 }
 
 TEST(KernelBySize, IsAskedForEverySize) {
   KernelBySize kernels(CopyKernel::plain);
-  kernels.set(12, CopyKernel::abreast);
+  kernels.set(12, CopyKernel::interleaved);
   for (const std::size_t n : {0UL, 1UL, 4095UL, 8192UL, ~0UL}) {
     EXPECT_EQ(kernels.of(n), CopyKernel::plain) << n;
   }
-  for (const std::size_t n : {4096UL, 8191UL}) EXPECT_EQ(kernels.of(n), CopyKernel::abreast) << n;
+  for (const std::size_t n : {4096UL, 8191UL})
+    EXPECT_EQ(kernels.of(n), CopyKernel::interleaved) << n;
 }
 
 // What it stores is what was there.
@@ -79,7 +80,7 @@ RC_GTEST_PROP(TakeBytes, MovesThatManyBytesAndLeavesTheSourceAsItWas, ()) {
   auto source = pattern(n + offset + guard_bytes, 3);
   const auto before = source;
   std::vector<std::byte> target(n + guard_bytes, guard);
-  take_bytes(target.data(), source.data() + offset, n);
+  read_and_own(target.data(), source.data() + offset, n);
   RC_ASSERT(source == before);
   RC_ASSERT(std::equal(target.begin(), target.end() - guard_bytes,
                        source.begin() + static_cast<std::ptrdiff_t>(offset)));
@@ -91,7 +92,7 @@ TEST(KeepBytes, LeavesThemAsTheyWere) {
   for (const std::size_t n : {0U, 1U, 63U, 64U, 65U, 1000U}) {
     auto bytes = pattern(n + 1, 3);
     const auto before = bytes;
-    keep_bytes(bytes.data() + 1, n);
+    write_and_keep(bytes.data() + 1, n);
     EXPECT_EQ(bytes, before);
   }
 }

@@ -175,12 +175,12 @@ TEST(Counted, DoublingMovesLittleInALineARound) {
 }
 
 // A block of a page both ways, in 8 calls.
-Counts counts_of_pairs(const memory::Passing& passing) {
+Counts counts_of_pairs(memory::CopyRoute route) {
   constexpr std::size_t block = page_bytes;
   const auto protocol = [](int) { return PairExchange({block, 4, 8}, 2, first_sequence); };
   return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
     const Blocks blocks = Blocks::even(block);
-    exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, passing});
+    exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, route});
   });
 }
 
@@ -191,7 +191,7 @@ TEST(Counted, CellsThatGoToAndFroMoveNothingElse) {
   constexpr std::size_t calls = 8;
   constexpr std::size_t lines = page_bytes / line_bytes;
   const Counts stay = counts_of_pairs(memory::CopyKernel::plain);
-  const Counts returned = counts_of_pairs(memory::by_returning);
+  const Counts returned = counts_of_pairs(memory::by_ping_pong);
   for (const auto& [one, other] : {std::pair{0, 1}, std::pair{1, 0}}) {
     EXPECT_EQ(returned.transfers(one, other), calls * (lines + 1));
     EXPECT_GT(stay.transfers(one, other), calls * (lines + 1));
@@ -207,7 +207,7 @@ Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
         const std::vector<Block> out = {{0, is_sender ? sent : 0}, {0, is_sender ? 0 : gotten}};
         const std::vector<Block> in = {{0, is_sender ? gotten : 0}, {0, is_sender ? 0 : sent}};
         exchange.run(w, Blocks::listed(out), Blocks::listed(in), false,
-                     {page_bytes, PairExchange::Order::staggered, memory::by_asking});
+                     {page_bytes, PairExchange::Order::staggered, memory::by_prefetch});
       });
 }
 
@@ -341,7 +341,7 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
     exchange.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
                  {.tile_bytes = 4096,
                   .order = PairExchange::Order::as_ready,
-                  .passing = memory::CopyKernel::nontemporal,
+                  .route = memory::CopyKernel::nontemporal,
                   .announced_from = small + 1});
   };
   const Counts counts = counts_of({4, 4 * large, 1}, protocol, alltoallv);

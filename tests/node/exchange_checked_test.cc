@@ -77,14 +77,14 @@ Script alltoall_script(const std::vector<Matrix>& calls) {
 // How blocks pass: always so, or in these manners call by call.
 class Manners {
  public:
-  Manners(const memory::Passing& always) : in_turn_{always} {}
-  Manners(memory::CopyKernel always) : Manners(memory::Passing(always)) {}
-  Manners(std::initializer_list<memory::Passing> in_turn) : in_turn_(in_turn) {}
+  Manners(memory::CopyRoute always) : in_turn_{always} {}
+  Manners(memory::CopyKernel always) : Manners(memory::CopyRoute(always)) {}
+  Manners(std::initializer_list<memory::CopyRoute> in_turn) : in_turn_(in_turn) {}
 
-  const memory::Passing& of(std::size_t call) const { return in_turn_[call % in_turn_.size()]; }
+  memory::CopyRoute of(std::size_t call) const { return in_turn_[call % in_turn_.size()]; }
 
  private:
-  std::vector<memory::Passing> in_turn_;
+  std::vector<memory::CopyRoute> in_turn_;
 };
 
 // Tiles that ride in their flag's line, of which there are two; and tiles that do not: two cells,
@@ -144,25 +144,28 @@ TEST(ExchangeChecked, PairsInEveryOrder) {
 
 TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
   for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells,
+                                 memory::by_reader_ownership)));
     EXPECT_TRUE(passes(
-        pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells, memory::by_taking)));
-    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells, memory::by_taking)));
+        pairs_job({even(3, 110), even(3, 51)}, order, in_cells, memory::by_reader_ownership)));
   }
 }
 
 TEST(ExchangeChecked, PairsThatCopyPagesAbreastInEveryOrder) {
   for (const auto order : pair_orders) {
-    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, memory::by_pages)));
+    EXPECT_TRUE(passes(
+        pairs_job({even(2, 250), even(2, 3)}, order, in_cells, memory::by_interleaved_pages)));
   }
-  EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, PairExchange::Order::paired,
-                               in_cells, {memory::by_returning_pages, memory::by_pages})));
+  EXPECT_TRUE(
+      passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, PairExchange::Order::paired,
+                       in_cells, {memory::by_ping_pong_pages, memory::by_interleaved_pages})));
 }
 
 TEST(ExchangeChecked, PairsThatAskAheadInEveryOrder) {
   for (const auto order : {PairExchange::Order::staggered, PairExchange::Order::as_ready}) {
-    for (const memory::Passing& passing : {memory::by_asking, memory::by_asking_pages}) {
+    for (memory::CopyRoute route : {memory::by_prefetch, memory::by_prefetch_pages}) {
       EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 60), scattered(3, 1, 110), even(3, 51)}, order,
-                                   in_cells, passing)));
+                                   in_cells, route)));
     }
   }
 }
@@ -173,8 +176,8 @@ constexpr PairExchange::Order mutual_orders[] = {PairExchange::Order::paired,
 // Cells that go to and fro: always, or every other call; with lines enough for both of a pair's
 // cells, and with fewer; and where one of the two has more for the other, after all.
 TEST(ExchangeChecked, PairsWhoseCellsGoToAndFroInEveryOrder) {
-  const Manners to_and_fro = memory::by_returning;
-  const Manners now_and_then = {memory::by_returning, memory::CopyKernel::plain};
+  const Manners to_and_fro = memory::by_ping_pong;
+  const Manners now_and_then = {memory::by_ping_pong, memory::CopyKernel::plain};
   constexpr PairExchange::Parameters few_lines{50, 2, 2};
   for (const auto order : mutual_orders) {
     EXPECT_TRUE(
@@ -192,8 +195,8 @@ TEST(ExchangeChecked, PairsWhoseCellsGoToAndFroInEveryOrder) {
 TEST(ExchangeChecked, PairsWhoseResultsGoPastTheCaches) {
   constexpr auto past = memory::CopyKernel::nontemporal;
   for (const auto order : pair_orders) {
-    for (const memory::Passing& passing : {memory::Passing(), memory::by_taking}) {
-      EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, passing, past)));
+    for (memory::CopyRoute route : {memory::CopyRoute(), memory::by_reader_ownership}) {
+      EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, route, past)));
     }
   }
 }
@@ -231,13 +234,13 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
                        in_cells),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
-                       in_cells, memory::by_taking),
+                       in_cells, memory::by_reader_ownership),
              pairs_job({even(2, 250), even(2, 60), even(2, 160)}, PairExchange::Order::paired,
-                       in_cells, {memory::by_returning, memory::CopyKernel::plain}),
+                       in_cells, {memory::by_ping_pong, memory::CopyKernel::plain}),
              pairs_job({{{0, 60}, {260, 0}}, even(2, 110)}, PairExchange::Order::as_ready, in_cells,
-                       memory::by_returning),
+                       memory::by_ping_pong),
              pairs_job({{{0, 50}, {150, 0}}, even(2, 110)}, PairExchange::Order::as_ready, in_cells,
-                       memory::by_returning)},
+                       memory::by_ping_pong)},
             {only_a_hint(Fault::relaxed),
              only_a_hint(Fault::dropped),
              only_a_hint(Fault::too_early),
@@ -316,23 +319,24 @@ TEST(ExchangeChecked, SlotsInEveryOrder) {
 // By the only reader; a reader that takes what others read as well is seen.
 TEST(ExchangeChecked, SlotsThatAreTakenInEveryOrder) {
   const auto order = SlotExchange::Order::ring;
-  EXPECT_TRUE(passes(allgather_job({{150, 150}, {70, 64}, {61, 0}}, order, 64, memory::by_taking)));
-  EXPECT_FALSE(passes(allgather_job({{64, 64, 64}}, order, 64, memory::by_taking)));
-  EXPECT_TRUE(passes(allgather_job({{150, 150}, {70, 64}}, order, 64, memory::by_taking,
+  EXPECT_TRUE(passes(
+      allgather_job({{150, 150}, {70, 64}, {61, 0}}, order, 64, memory::by_reader_ownership)));
+  EXPECT_FALSE(passes(allgather_job({{64, 64, 64}}, order, 64, memory::by_reader_ownership)));
+  EXPECT_TRUE(passes(allgather_job({{150, 150}, {70, 64}}, order, 64, memory::by_reader_ownership,
                                    memory::CopyKernel::nontemporal)));
 }
 
 // Two ranks' slots change hands: always, or every other call.
 TEST(ExchangeChecked, SlotsThatReturnInEveryOrder) {
   const auto order = SlotExchange::Order::ring;
-  const Manners returned = memory::by_returning;
-  const Manners now_and_then = {memory::by_returning, memory::CopyKernel::plain};
+  const Manners returned = memory::by_ping_pong;
+  const Manners now_and_then = {memory::by_ping_pong, memory::CopyKernel::plain};
   EXPECT_TRUE(passes(allgather_job({{350, 350}, {70, 64}, {61, 0}}, order, 64, returned)));
   EXPECT_TRUE(passes(allgather_job({{150, 150}, {270, 64}, {61, 60}}, order, 64, now_and_then)));
   EXPECT_TRUE(passes(allgather_job({{9, 9}, {3, 3}, {1, 6}, {0, 5}}, order, 4, returned)));
   EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, returned)));
   EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, now_and_then)));
-  const Manners pages = {memory::by_returning_pages, memory::by_pages};
+  const Manners pages = {memory::by_ping_pong_pages, memory::by_interleaved_pages};
   EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, pages)));
   EXPECT_TRUE(passes(slots_alltoall_job(3, {20, 4}, 64)));
 }
@@ -341,22 +345,23 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
   EXPECT_TRUE(bites(
       {allgather_job({{9, 9}, {22, 22}}, SlotExchange::Order::ring),
        allgather_job({{9, 4, 1}, {9, 9, 9}}, SlotExchange::Order::neighbor_exchange),
-       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_taking),
-       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_returning),
+       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64,
+                     memory::by_reader_ownership),
+       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_ping_pong),
        slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2}),
-       slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, memory::by_returning)},
+       slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, memory::by_ping_pong)},
       {flag_too_high}));
 }
 
 Job doubling_job(const std::vector<std::vector<std::size_t>>& calls, std::size_t capacity_bytes,
-                 const memory::Passing& passing = memory::CopyKernel::nontemporal) {
+                 memory::CopyRoute route = memory::CopyKernel::nontemporal) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
       ranks, allgather_script(calls),
       [=](int rank) { return DoublingExchange({capacity_bytes}, rank, ranks, just_below_wrap); },
       [=](DoublingExchange& protocol, CheckerWorld& w, std::size_t call) {
         const auto blocks = packed(calls[call]);
-        protocol.allgather(w, Blocks::listed(blocks), false, {passing});
+        protocol.allgather(w, Blocks::listed(blocks), false, {route});
       });
 }
 
@@ -369,14 +374,15 @@ TEST(ExchangeChecked, DoublingInEveryOrder) {
 
 // A message has one reader, though what is in it goes on to others.
 TEST(ExchangeChecked, DoublingThatIsTakenInEveryOrder) {
-  EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210, memory::by_taking)));
+  EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210, memory::by_reader_ownership)));
 }
 
 TEST(ExchangeChecked, EveryErrorPlantedIntoDoublingIsFound) {
-  EXPECT_TRUE(bites({doubling_job({{3, 3, 3}, {1, 0, 4}, {4, 4, 4}}, 12),
-                     doubling_job({{5, 1}, {3, 3}, {2, 0}}, 10),
-                     doubling_job({{70, 50, 64}, {30, 64, 0}, {1, 2, 3}}, 210, memory::by_taking)},
-                    {flag_too_high}));
+  EXPECT_TRUE(bites(
+      {doubling_job({{3, 3, 3}, {1, 0, 4}, {4, 4, 4}}, 12),
+       doubling_job({{5, 1}, {3, 3}, {2, 0}}, 10),
+       doubling_job({{70, 50, 64}, {30, 64, 0}, {1, 2, 3}}, 210, memory::by_reader_ownership)},
+      {flag_too_high}));
 }
 
 // However many there are, each block comes to everybody once.

@@ -238,10 +238,10 @@ TEST_P(OnThreads, SlicedReduce) {
       return SlicedReduce({128, sets}, Association(locality()), ranks(), first_sequence);
     };
     for (const Results results : {Results::returned, Results::in_one_place}) {
-      for (const memory::Passing& passing :
-           {memory::Passing(memory::CopyKernel::nontemporal), memory::by_taking}) {
+      for (memory::CopyRoute route :
+           {memory::CopyRoute(memory::CopyKernel::nontemporal), memory::by_reader_ownership}) {
         expect_reductions<SlicedReduce>(locality(), {1, 8, 0, 900, 133, 3}, make,
-                                        {64, passing, results});
+                                        {64, route, results});
       }
     }
   }

@@ -64,7 +64,7 @@ Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) 
 constexpr ExchangeReduce::Plan in_lines{16, memory::CopyKernel::nontemporal};
 constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
 // Between two ranks, whose slots change hands.
-constexpr ExchangeReduce::Plan returned_slots{64, memory::by_returning};
+constexpr ExchangeReduce::Plan returned_slots{64, memory::by_ping_pong};
 
 ExchangeReduce exchange_of(int ranks) {
   return {{in_slots.round_bytes, 4}, Association(unknown_locality(ranks)), just_below_wrap};
@@ -101,14 +101,14 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<Reduce>& calls) {
 }
 
 Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduce>& calls,
-               const memory::Passing& passing = memory::CopyKernel::nontemporal) {
+               memory::CopyRoute route = memory::CopyKernel::nontemporal) {
   return reduce_job(
       ranks, calls,
       [=](int) {
         return SlicedReduce({8, 2}, Association(unknown_locality(ranks)), ranks, just_below_wrap);
       },
       [=](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
-        run_either(protocol, w, call, {8, passing, results});
+        run_either(protocol, w, call, {8, route, results});
       });
 }
 
@@ -220,8 +220,8 @@ TEST(ReduceChecked, SlicesInEveryOrder) {
   for (const Results results : either_results) {
     EXPECT_TRUE(passes(slices_job(2, results, {{5}, {3, 1}, {1}})));
     EXPECT_TRUE(passes(slices_job(3, results, {{7}, {3, 2}})));
-    EXPECT_TRUE(passes(slices_job(2, results, {{5}, {3, 1}, {1}}, memory::by_taking)));
-    EXPECT_TRUE(passes(slices_job(3, results, {{7}, {3, 2}}, memory::by_taking)));
+    EXPECT_TRUE(passes(slices_job(2, results, {{5}, {3, 1}, {1}}, memory::by_reader_ownership)));
+    EXPECT_TRUE(passes(slices_job(3, results, {{7}, {3, 2}}, memory::by_reader_ownership)));
   }
 }
 
@@ -272,15 +272,16 @@ TEST(ReduceChecked, EveryPlantedErrorIsFound) {
        tree_job(3, Top::first_rank, {{5, 1}, {5, 2}}), tree_job(3, Top::first_rank, {{7, 0}}),
        tree_job(4, Top::leaders, {{2}, {3, 2}, {1, 0}})},
       {flag_too_high, done_too_low}));
-  EXPECT_TRUE(bites({slices_job(2, Results::in_one_place, {{9}, {5, 0}, {5, 1}}),
-                     slices_job(3, Results::in_one_place, {{9}, {7, 1}}),
-                     slices_job(4, Results::in_one_place, {{5}}),
-                     slices_job(3, Results::in_one_place, {{9}, {7, 1}}, memory::by_taking)}));
-  std::vector<Job> jobs = {slices_job(2, Results::returned, {{9}, {5, 0}, {5, 1}}),
-                           slices_job(3, Results::returned, {{9}, {7, 1}}),
-                           slices_job(4, Results::returned, {{5}}),
-                           slices_job(3, Results::returned, {{9, 1}, {7, 0}}, memory::by_taking),
-                           scatter_job({{4, 9}, {5, 4}}, slices_of, returned_plan)};
+  EXPECT_TRUE(
+      bites({slices_job(2, Results::in_one_place, {{9}, {5, 0}, {5, 1}}),
+             slices_job(3, Results::in_one_place, {{9}, {7, 1}}),
+             slices_job(4, Results::in_one_place, {{5}}),
+             slices_job(3, Results::in_one_place, {{9}, {7, 1}}, memory::by_reader_ownership)}));
+  std::vector<Job> jobs = {
+      slices_job(2, Results::returned, {{9}, {5, 0}, {5, 1}}),
+      slices_job(3, Results::returned, {{9}, {7, 1}}), slices_job(4, Results::returned, {{5}}),
+      slices_job(3, Results::returned, {{9, 1}, {7, 0}}, memory::by_reader_ownership),
+      scatter_job({{4, 9}, {5, 4}}, slices_of, returned_plan)};
   for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
     jobs.push_back(prefix_job(2, {9, 3}, prefix, slices_of, returned_plan));
     jobs.push_back(prefix_job(3, {9, 7}, prefix, slices_of, returned_plan));

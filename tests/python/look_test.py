@@ -10,7 +10,7 @@ import pytest
 from browser import Browser
 from huddle.plots.palette import DARK, LIGHT
 from huddle.results import from_text
-from sample import MEASURED, OPERATIONS, document, machine_model, of_one_mpi, text
+from sample import MEASURED, OPERATIONS, document, film_document, machine_model, of_one_mpi, text
 
 WIDE, NARROW = 1400, 420
 SHOTS = pathlib.Path(os.environ["TEST_SHOTS"])
@@ -22,6 +22,7 @@ MANY_THREADS = {**document(), "machine_model": machine_model(cores=32, threads=2
 REPORTS = {"peers": lambda: from_text(text(document())),
            "threads": lambda: from_text(text(MANY_THREADS)),
            "one": lambda: from_text(text(of_one_mpi())),
+           "film": lambda: from_text(text(film_document())),
            "measured": lambda: huddle.load(MEASURED)}
 
 # What sticks out of the window, or of what holds it where that does not scroll.
@@ -119,6 +120,36 @@ def test_letters_stay_legible_on_a_narrow_screen(browser, pages):
     least = browser.ask("Math.min(...[...document.querySelectorAll('svg.plot text')].map("
                         "(e) => e.getBoundingClientRect().height).filter((height) => height > 0))")
     assert least > 8
+
+
+SEATS = """[...document.querySelectorAll('.thread')].filter((e) => !e.hidden).map(
+  (e) => [Number(e.dataset.thread), Number(e.parentElement.dataset.core)]).sort()"""
+
+
+def test_a_film_goes_where_its_slider_is(browser, pages):
+    browser.open(pages / "film.html", WIDE, "light")
+    assert browser.ask("document.getElementById('said').textContent").startswith("3 of 3")
+    assert browser.ask(SEATS) == [[0, 0], [1, 1], [2, 1], [3, 12]]
+    browser.ask("(() => { const slider = document.getElementById('frame'); slider.value = 2; "
+                "slider.dispatchEvent(new Event('input')); })()")
+    assert browser.ask("document.getElementById('said').textContent").startswith("2 of 3")
+    assert browser.ask("document.getElementById('frame').getAttribute('aria-valuetext')").startswith("2 of 3")
+    assert browser.ask(SEATS) == [[0, 0], [1, 4], [2, 8], [3, 12]]
+    assert browser.ask("[...document.querySelectorAll('.wish')].filter((e) => !e.hidden).length") == 2
+    assert browser.ask("document.querySelectorAll('[aria-current]').length") == 1
+
+
+def test_a_film_plays_from_its_start_to_its_end(browser, pages):
+    browser.open(pages / "film.html", WIDE, "light")
+    browser.call("Runtime.evaluate", awaitPromise=True, expression="""new Promise((done) => {
+      const said = document.getElementById('said'), seen = [];
+      new MutationObserver(() => {
+        seen.push(said.textContent[0]);
+        if (seen.length === 3) { window.seen = seen; done(); }
+      }).observe(said, {childList: true});
+      document.getElementById('play').click();
+    })""")
+    assert browser.ask("window.seen") == ["1", "2", "3"]
 
 
 def test_the_browser_sees_what_is_wrong(browser, tmp_path):

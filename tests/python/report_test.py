@@ -2,11 +2,12 @@
 # Copyright the huddle contributors
 """huddle report as a command, started by the program that was built."""
 import os
+import pathlib
 import stat
 import subprocess
 
 import pytest
-from sample import document, text
+from sample import document, film_document, text
 
 HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
 
@@ -34,6 +35,18 @@ def test_writes_where_it_is_told(folder):
     assert report(folder, "bench.json", "--output", "-").stdout.startswith("<!DOCTYPE html>")
     assert report(folder, "--output", "node.html", "bench.json").stdout == "node.html\n"
     assert sorted(path.name for path in folder.iterdir()) == ["bench.json", "node.html"]
+
+
+def test_draws_what_watch_says(folder):
+    (folder / "app.json").write_text(text(film_document()), encoding="utf-8")
+    ran = report(folder, "app.json")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "app.html\n", "")
+    recorded = pathlib.Path(__file__).resolve().parents[2] / "examples/changing-pairs.touches"
+    watched = subprocess.run([HUDDLE, "watch", "--replay", recorded, "--machine", "xeon-e5620-2s", "--json"],
+                             cwd=folder, text=True, capture_output=True, check=True)
+    (folder / "real.json").write_text(watched.stdout, encoding="utf-8")
+    assert report(folder, "real.json").returncode == 0
+    assert "seen twice in a row" in (folder / "real.html").read_text(encoding="utf-8")
 
 
 def test_what_it_writes_can_be_read_as_any_file(folder):

@@ -96,5 +96,27 @@ def of_one_mpi():
     return plain
 
 
+def film_document():
+    """Four threads: nothing is seen, two should move, and are where they should be."""
+    def decision(seconds, reason, seats, pairs, **more):
+        return {"time_ns": int(seconds * 1e9), "interval_ms": 200, "reason": reason,
+                "text": f"so it is said of {reason}", "threads": [0, 1, 2, 3], "seats": seats,
+                "counts": 0.0, "pairs": pairs, "gives_back": False, **more}
+    pairs = [[0, 2, 40.0], [1, 3, 30.0], [0, 1, 0.1]]
+    sits = [0, 1, 1, 12]
+    return {"schema": 1, "command": "watch", "program": "app.touches", "machine": "made-up",
+            "threads": [0, 1, 2, 3], "touches": 70, "replaced": 0, "notes": ["reads are not seen"],
+            "moves": False, "pairs": pairs,
+            "decisions": [decision(0.2, "too few touches", [0, 4, 8, 12], []),
+                          decision(0.5, "move", [0, 4, 8, 12], pairs, present=[0, 4, 8, 12],
+                                   wanted=[0, 1, 1, 12], moved=2, saved=0.5, gain_s=1.0, cost_s=0.1),
+                          decision(0.9, "best already", sits, pairs, present=sits, wanted=[0, 1, 2, 12],
+                                   moved=1, saved=0.0, gain_s=0.0, cost_s=0.0)],
+            "compared": {"placements": [{"placement": "order", "processors": [0, 1, 2, 3], "ns": 500.0}],
+                         "huddle": {"start": "spread", "verdict": "move", "moves": 1,
+                                    "settled_ns": 250.0, "communication_ns": 300.0, "moving_ns": 20.0}},
+            "machine_model": machine_model()}
+
+
 def text(data):
     return json.dumps(data)

@@ -374,7 +374,7 @@ TEST(Prices, LinesThatReturn) {
     const machine::CostModel model(machine);
     const node::RankLocality locality = seats_on(machine, 2);
     const Prices prices(model, locality);
-    return std::pair(prices.write_ns(bytes, bytes, 0, 1, memory::by_returning),
+    return std::pair(prices.write_ns(bytes, bytes, 0, 1, memory::by_ping_pong),
                      prices.write_ns(bytes, bytes, 0, 1, memory::CopyKernel::plain));
   };
   std::erase_if(machine.handoff,

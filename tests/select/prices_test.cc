@@ -136,11 +136,11 @@ Gathered gathered(std::size_t bytes, double reads_longer) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});
   const Prices prices(model, locality);
-  const auto ns = [&](const memory::Passing& passing) {
-    const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, passing, {}};
+  const auto ns = [&](memory::CopyRoute route) {
+    const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, route, {}};
     return pairs_rooted_ns(prices, 4, {Operation::gather, bytes, 1}, plan);
   };
-  return {ns(CopyKernel::plain), ns(memory::by_asking),
+  return {ns(CopyKernel::plain), ns(memory::by_prefetch),
           prices.write_ns(tile, tile, 0, 1, CopyKernel::plain)};
 }
 

@@ -45,12 +45,12 @@ class Watching : public testing::Test {
 
   // Others may take most of the processors from a program of a few seconds: once more, then, and it
   // is told.
-  static Accuracy measured(Pattern pattern) {
+  static Accuracy measured(Pattern pattern, const WatchedProgram& program = pattern_program()) {
     constexpr int seconds = 3;
-    Accuracy accuracy = measure_accuracy(pattern, seconds, pattern_program());
+    Accuracy accuracy = measure_accuracy(pattern, seconds, program);
     if (accuracy.cosine.value_or(0) < good_cosine) {
       RecordProperty("retries", 1);
-      accuracy = measure_accuracy(pattern, 2 * seconds, pattern_program());
+      accuracy = measure_accuracy(pattern, 2 * seconds, program);
     }
     return accuracy;
   }
@@ -70,6 +70,14 @@ TEST_F(Watching, SeesPairsThatAFirstThreadHasPrepared) {
 
 TEST_F(Watching, SeesGroupsOfFour) {
   EXPECT_GE(measured(Pattern::groups).cosine.value_or(0), good_cosine);
+}
+
+TEST_F(Watching, SeesThemByBpfAsWell) {
+  const Trial bpf = try_page_faults(Observer::bpf);
+  if (!bpf.works) GTEST_SKIP() << bpf.why_not;
+  WatchedProgram program = pattern_program();
+  program.observer = Observer::bpf;
+  EXPECT_GE(measured(Pattern::pairs, program).cosine.value_or(0), good_cosine);
 }
 
 TEST_F(Watching, SeesNothingWhereNothingIsShared) {

@@ -279,6 +279,50 @@ TEST_F(MoverTest, OfAWatchedProcess) {
   EXPECT_TRUE(program.all_have(before_));
 }
 
+// A library that counts the processors when it is loaded counts those of the thread that loads it:
+// one that is bound to its group still sees all of the group.
+TEST_F(MoverTest, OpenBlasLoadedLateSeesTheGroup) {
+  const machine::Level shared{.name = "l3", .groups = {before_}, .bytes = {}};
+  topology_.levels = {shared};
+  for (const Binding binding : {Binding::group, Binding::core}) {
+    const auto orders = make_pipe();
+    const auto answers = make_pipe();
+    const pid_t process = ::fork();
+    if (process == 0) {
+      ::dup2(orders[0], STDIN_FILENO);
+      ::dup2(answers[1], STDOUT_FILENO);
+      for (const int end : {orders[0], orders[1], answers[0], answers[1]}) ::close(end);
+      const char* const program = HUDDLE_BINARY_DIR "/tests/threads/hostile/hostile";
+      ::execl(program, program, "late-blas", nullptr);
+      ::_exit(1);
+    }
+    ::close(orders[0]);
+    ::close(answers[1]);
+    for (char byte = ' '; byte != '\n' && byte != '\0';) byte = read_byte(answers[0]);
+    int status = 0;
+    std::string answer;
+    {
+      Mover mover(process, topology_, before_, binding, folder_);
+      ThreadList threads;
+      threads.look({process});
+      mover.look(threads);
+      mover.move({{0, before_.first()}});
+      write_byte(orders[1]);
+      for (char byte = read_byte(answers[0]); byte != '\n' && byte != '\0';) {
+        answer += byte;
+        byte = read_byte(answers[0]);
+      }
+      ::waitpid(process, &status, 0);
+    }
+    ::close(orders[1]);
+    ::close(answers[0]);
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+    if (answer == "none") GTEST_SKIP() << "there is no OpenBLAS here";
+    const int processors = binding == Binding::group ? before_.count() : 1;
+    EXPECT_EQ(answer, std::to_string(processors));
+  }
+}
+
 enum class Victim { agent, guardian, program, both };
 
 // So many moments, drawn from the seed: a number of moves, and some time after it.

@@ -12,13 +12,13 @@
 #include "bench/engine/shared_pages.h"
 #include "calibrate/flag.h"
 #include "calibrate/handoff_probe.h"
-#include "memory/passing.h"
+#include "memory/copy_route.h"
 
 namespace huddle::bench {
 
 class BareRing final : public Implementation {
  public:
-  explicit BareRing(const memory::Passing& passing) : passing_(passing) {}
+  explicit BareRing(memory::CopyRoute route) : route_(route) {}
 
   void set_up(const RankContext& here) override;
   void prepare(const RankContext& here) override;
@@ -31,7 +31,7 @@ class BareRing final : public Implementation {
   void write(const RankContext& here);
   void read(const RankContext& here);
 
-  memory::Passing passing_;
+  memory::CopyRoute route_;
   Shared<Block> blocks_{calibrate::ring_blocks};
   Shared<calibrate::Flag> flags_{std::size_t{2}};  // blocks filled, blocks emptied
   calibrate::Count count_ = 0;                     // blocks of all calls

@@ -15,8 +15,8 @@
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"
 #include "memory/copy.h"
-#include "node/copy_choice.h"
 #include "node/direct_exchange.h"
+#include "select/route_choice.h"
 
 namespace huddle::bench {
 namespace {
@@ -53,14 +53,14 @@ void add(Comparison& comparison, const Series& series, std::string name,
                                 .stretches = series.stretches});
 }
 
-// A bare ring for each manner of passing: the numbers of their entries.
+// A bare ring for each route: the numbers of their entries.
 std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series) {
   std::vector<std::size_t> rings;
-  for (const memory::Passing& passing : memory::to_one) {
-    if (!node::is_possible(passing, memory::to_one)) continue;
+  for (memory::CopyRoute route : memory::to_one_reader) {
+    if (!select::is_possible(route, memory::to_one_reader)) continue;
     rings.push_back(comparison.entries.size());
-    add(comparison, series, fmt::format("hand-off through a ring, {}", memory::name(passing)),
-        std::make_unique<BareRing>(passing), true);
+    add(comparison, series, fmt::format("hand-off through a ring, {}", memory::name(route)),
+        std::make_unique<BareRing>(route), true);
   }
   return rings;
 }
@@ -209,7 +209,7 @@ Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Sca
     add(comparison, series, what, std::make_unique<TeamOperation>(Calls{one.operation, bytes}),
         false);
   }
-  for (const auto kernel : {memory::CopyKernel::plain, memory::CopyKernel::abreast}) {
+  for (const auto kernel : {memory::CopyKernel::plain, memory::CopyKernel::interleaved}) {
     const std::string_view how = memory::name(kernel);
     add(comparison, series, fmt::format("own and mapped memory copied by both, {}", how),
         std::make_unique<BareRead>(BareRead::Readers::both, BareRead::Own::copied, kernel), true);

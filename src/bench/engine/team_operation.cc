@@ -127,44 +127,29 @@ void TeamOperation::run_chosen(team::Team& team, const CallData& at) const {
 
 select::Call TeamOperation::call(const CallData& at) const {
   const Operation operation = calls_.operation;
-  switch (select::regular_form(operation)) {
-    case Operation::bcast:
-      return {.operation = operation,
-              .input = at.output,
-              .output = at.output,
-              .count = at.bytes,
-              .root = at.root};
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::scan:
-    case Operation::exscan:
-      return {operation, at.input, at.output, numbers_in(at), &sum_, at.root};
-    case Operation::reduce_scatter_block:
-      return {.operation = operation,
-              .input = at.input,
-              .output = at.output,
-              .count = numbers_in(at) * static_cast<std::size_t>(at.ranks),
-              .reduction = &sum_,
-              .incoming = Blocks::even(numbers_in(at))};
-    case Operation::allgather:
-    case Operation::alltoall:
-    case Operation::gather:
-    case Operation::scatter: {
-      select::Call call = select::exchange_of(operation, at.bytes, at.rank, at.root);
-      call.input = at.input;
-      call.output = at.output;
-      return call;
-    }
-    case Operation::barrier:
-    case Operation::allgatherv:
-    case Operation::alltoallv:
-    case Operation::alltoallw:
-    case Operation::gatherv:
-    case Operation::scatterv:
-    case Operation::reduce_scatter:
-      break;
+  if (operation == Operation::bcast) {
+    return {.operation = operation,
+            .input = at.output,
+            .output = at.output,
+            .count = at.bytes,
+            .root = at.root};
   }
-  refuse();
+  if (select::reduces_to_blocks(operation)) {
+    return {.operation = operation,
+            .input = at.input,
+            .output = at.output,
+            .count = numbers_in(at) * static_cast<std::size_t>(at.ranks),
+            .reduction = &sum_,
+            .incoming = Blocks::even(numbers_in(at))};
+  }
+  if (select::reduces(operation)) {
+    return {operation, at.input, at.output, numbers_in(at), &sum_, at.root};
+  }
+  if (!select::exchanges_blocks(operation)) refuse();
+  select::Call call = select::exchange_of(operation, at.bytes, at.rank, at.root);
+  call.input = at.input;
+  call.output = at.output;
+  return call;
 }
 
 }  // namespace huddle::bench

@@ -19,8 +19,8 @@ Route BarrierCall::take(const Process& /*process*/, Communicator& communicator) 
   return Route::huddle;
 }
 
-void BcastCall::look(const Process& process, const Communicator& /*communicator*/) {
-  facts = &facts_of(process, type);
+void BcastCall::look(const Process& process, Communicator& communicator) {
+  facts = &facts_of(process, communicator, type);
 }
 
 std::size_t BcastCall::bytes(const Communicator& /*communicator*/) const {

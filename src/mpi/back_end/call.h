@@ -49,7 +49,7 @@ struct BcastCall {
   Comm comm;
   const TypeFacts* facts = &no_type;
 
-  void look(const Process& process, const Communicator& communicator);
+  void look(const Process& process, Communicator& communicator);
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "mpi/back_end/choices.h"
-
+//
+// What a team has chosen and why, for whoever measures it.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "mpi/back_end/exports/export.h"
 #include "mpi/back_end/process.h"
+#include "select/explain.h"
+#include "team/team.h"
 
 namespace huddle::mpi {
 namespace {
@@ -50,8 +53,8 @@ bool ran_first_of(const team::Team& team, const std::vector<Candidate>& candidat
   return !candidates.empty() && algorithm_name(candidates.front().plan) == team.latest_algorithm();
 }
 
-}  // namespace
-
+// What the team's latest call ran, and the best of each other algorithm, cheapest first: lines as
+// huddle_choices() gives them. pre: that call was such a request.
 std::string choices(const team::Team& team, const select::Request& request) {
   for (const select::Request& one : all_that_it_may_have_been(request)) {
     const std::vector<Candidate> candidates = best_of_each(team.explain(one));
@@ -66,6 +69,7 @@ std::string choices(const team::Team& team, const select::Request& request) {
   return {};
 }
 
+}  // namespace
 }  // namespace huddle::mpi
 
 HUDDLE_EXPORT std::size_t huddle_choices(const void* communicator, int operation, std::size_t bytes,

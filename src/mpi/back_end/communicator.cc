@@ -112,6 +112,7 @@ void Communicators::end(Communicator& communicator) {
   communicator.next_ask = 0;
   communicator.call_ns = 0;
   communicator.why = {};
+  communicator.latest = {};
   const std::lock_guard lock(mutex_);
   ended_ += communicator.shares;
   communicator.shares = {};

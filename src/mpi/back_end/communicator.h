@@ -17,6 +17,7 @@
 
 #include "internode/team.h"
 #include "memory/reduction.h"
+#include "mpi/back_end/latest_facts.h"
 #include "mpi/back_end/real.h"
 #include "mpi/load_watch.h"
 #include "mpi/route.h"
@@ -39,6 +40,7 @@ struct Communicator {
   std::uint64_t call_ns = 0;  // what a small collective of the MPI takes; 0: not known
   Shares shares;              // of its calls until now
   LoadWatch::Looking looks{false};
+  LatestFacts latest;
   std::unique_ptr<team::Team> team;
   std::unique_ptr<internode::Team> internode;  // in its stead, where its ranks are on several nodes
   // Whose team it is or may be: without the team, which waits in a pool once this is freed.

@@ -61,6 +61,7 @@ void NodeContext::make(const std::string& machine_text) {
   if (context_) return;
   team::ContextOptions options;
   options.machine = machine::parse_machine(machine_text, "the machine of the first rank");
+  options.machine_text = machine_text;
   options.arena.cap_bytes = team::default_cap_bytes;
   options.progress = progress_;
   options.heap = heap_;

@@ -34,6 +34,8 @@ class Reducer {
   // same type and operator.
   bool can_join() const { return reduction_.combine != nullptr; }
   const memory::Reduction& reduction() const { return reduction_; }
+  // Whether huddle does it by itself.
+  bool is_by_kernel() const { return can_join() && reduction_.context == nullptr; }
   // Elements lie as in the program's memory, or packed.
   bool is_packed() const { return is_packed_; }
 

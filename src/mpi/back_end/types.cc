@@ -142,7 +142,7 @@ const TypeFacts& Types::derived_facts(Datatype type) const {
   if (!is_committed(type)) return no_type;
   int keyval = keyval_.load();
   if (keyval == keyval_invalid &&
-      real_.type_create_keyval(copy_to_no_duplicate, forget, &keyval, nullptr) == success) {
+      real_.type_create_keyval(copy_to_no_duplicate, forget, &keyval, &freed_) == success) {
     keyval_.store(keyval, std::memory_order_release);
   }
   auto kept = std::make_unique<Kept>();
@@ -156,7 +156,8 @@ const TypeFacts& Types::derived_facts(Datatype type) const {
   return kept.release()->facts;  // the type's, until forget()
 }
 
-int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* /*extra*/) {
+int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* extra) {
+  static_cast<std::atomic<std::uint64_t>*>(extra)->fetch_add(1, std::memory_order_release);
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
   return success;
 }

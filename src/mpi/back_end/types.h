@@ -97,6 +97,9 @@ class Types {
   // that calls need not copy it. pre: a datatype, not null; MPI is initialized.
   const TypeFacts& facts(Datatype type) const;
   bool is_null(Datatype type) const { return type == null_; }
+  // How many types of which something was known have been freed: as long as it stays, no handle is
+  // another type's than before, and what is known lies where it did.
+  std::uint64_t freed() const { return freed_.load(std::memory_order_acquire); }
   // A predefined datatype by its MPI name. pre: every MPI has it.
   Datatype named(std::string_view name) const;
   // Whether the MPI joins its elements by an operator of its own. It is asked once, in a
@@ -154,6 +157,7 @@ class Types {
   Comm trial_;
   mutable bool refused_ = false;
   mutable std::atomic<int> keyval_{keyval_invalid};
+  mutable std::atomic<std::uint64_t> freed_{0};
   // By a hash of the handle; an open table, never full.
   mutable std::array<Named, 256> named_;
 };

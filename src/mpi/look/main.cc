@@ -20,8 +20,10 @@ int main(int argc, char** argv) {
     const machine::Discovery discovery = machine::discover_this_machine();
     const machine::LoadedMachine loaded =
         machine::load_machine(argc > 1 ? argv[1] : "", discovery.topology);
-    const std::string text = machine::format_machine(loaded.machine);
-    std::fputs(text.c_str(), stdout);
+    // A file is handed on as it was read.
+    const std::string text =
+        loaded.text.empty() ? machine::format_machine(loaded.machine) : loaded.text;
+    std::fwrite(text.data(), 1, text.size(), stdout);
     return static_cast<int>(std::fflush(stdout) == 0 ? ExitCode::fine : ExitCode::failure);
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

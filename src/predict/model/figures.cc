@@ -268,7 +268,7 @@ double Figures::copy_ns(int rank, const Side& from, const Side& to, std::size_t 
 double Figures::fresh_copy_ns(int rank, const Side& from, const Side& to, std::size_t bytes,
                               memory::CopyKernel kernel) const {
   machine::Copy copy{.bytes = static_cast<double>(bytes), .copier = pu(rank), .peer = pu(rank)};
-  const bool by_pages = kernel == memory::CopyKernel::abreast;
+  const bool by_pages = kernel == memory::CopyKernel::interleaved;
   const auto is_far = [&](const Side& side) {
     return controller_of_[static_cast<std::size_t>(rank)] !=
            controller_of_[static_cast<std::size_t>(side.which)];

@@ -338,7 +338,7 @@ void Run::find_written(int rank, world::Address place, std::size_t bytes, memory
     return;
   }
   holdings_.write(rank, place, bytes, kernel == memory::CopyKernel::nontemporal,
-                  kernel == memory::CopyKernel::abreast, found,
+                  kernel == memory::CopyKernel::interleaved, found,
                   [&](int writer, std::size_t lines) { count_lines(writer, rank, lines); });
   join_alike(found);
 }

@@ -85,9 +85,9 @@ class Hardware {
     }
   }
   void take(Address to, Address from, std::size_t bytes) {
-    memory::take_bytes(address(to), address(from), bytes);
+    memory::read_and_own(address(to), address(from), bytes);
   }
-  void keep(Address place, std::size_t bytes) { memory::keep_bytes(address(place), bytes); }
+  void keep(Address place, std::size_t bytes) { memory::write_and_keep(address(place), bytes); }
   void reduce(Address to, Address left, Address right, std::size_t count,
               const memory::Reduction& reduction) {
     reduction(address(to), address(left), address(right), count);

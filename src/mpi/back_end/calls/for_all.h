@@ -21,9 +21,9 @@ struct ForAll {
   Output output;
   Comm comm;
 
-  void look(const Process& process, const Communicator& communicator) {
-    if (!input.is_in_place()) input.look(process, communicator.ranks);
-    output.look(process, communicator.ranks);
+  void look(const Process& process, Communicator& communicator) {
+    if (!input.is_in_place()) input.look(process, communicator);
+    output.look(process, communicator);
   }
 
   Route objection(const Process& /*process*/, const Communicator& communicator) const {

@@ -24,9 +24,9 @@ struct AnyGather {
   int root;
   Comm comm;
 
-  void look(const Process& process, const Communicator& communicator) {
-    if (!input.is_in_place()) input.look(process, communicator.ranks);
-    if (is_root(communicator)) output.look(process, communicator.ranks);
+  void look(const Process& process, Communicator& communicator) {
+    if (!input.is_in_place()) input.look(process, communicator);
+    if (is_root(communicator)) output.look(process, communicator);
   }
 
   // What the root finds wrong with its output is for take() to say: the others are in it already.

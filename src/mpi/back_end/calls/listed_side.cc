@@ -6,19 +6,20 @@
 
 namespace huddle::mpi {
 
-void ListedSide::look(const Process& process, int ranks) {
+void ListedSide::look(const Process& process, Communicator& communicator) {
   if (!has_types_) {
-    facts_ = &facts_of(process, type_);
+    facts_ = &facts_of(process, communicator, type_);
     return;
   }
   if (!is_listed()) return;
-  facts_by_rank_.resize(static_cast<std::size_t>(ranks), &no_type);
-  for (int rank = 0; rank < ranks; ++rank) {
+  facts_by_rank_.resize(static_cast<std::size_t>(communicator.ranks), &no_type);
+  for (int rank = 0; rank < communicator.ranks; ++rank) {
     // What is the type of nothing does not matter, and programs leave it open.
     if (counts_[rank] <= 0) continue;
     const bool is_as_before = rank > 0 && counts_[rank - 1] > 0 && types_[rank] == types_[rank - 1];
     const auto at = static_cast<std::size_t>(rank);
-    facts_by_rank_[at] = is_as_before ? facts_by_rank_[at - 1] : &facts_of(process, types_[rank]);
+    facts_by_rank_[at] =
+        is_as_before ? facts_by_rank_[at - 1] : &facts_of(process, communicator, types_[rank]);
   }
 }
 

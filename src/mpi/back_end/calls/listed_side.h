@@ -36,7 +36,7 @@ class ListedSide {
         has_types_(true) {}
 
   // Before all that follows.
-  void look(const Process& process, int ranks);
+  void look(const Process& process, Communicator& communicator);
 
   bool is_in_place() const { return address == in_place(); }
   // A block of nothing may be of no type, and anywhere.

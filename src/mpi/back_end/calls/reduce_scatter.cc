@@ -35,7 +35,7 @@ Written AnyReduceScatter::written_block(Count gotten) const {
   return written;
 }
 
-void ReduceScatterBlockCall::look(const Process& process, const Communicator& communicator) {
+void ReduceScatterBlockCall::look(const Process& process, Communicator& communicator) {
   AnyReduction::look(process, communicator);
   count = block < 0 ? wrong_count : block * communicator.ranks;
 }
@@ -59,7 +59,7 @@ Written ReduceScatterBlockCall::written(const Communicator& /*communicator*/) co
   return written_block(block);
 }
 
-void ReduceScatterCall::look(const Process& process, const Communicator& communicator) {
+void ReduceScatterCall::look(const Process& process, Communicator& communicator) {
   AnyReduction::look(process, communicator);
   count = blocks.is_there() ? 0 : wrong_count;
   for (int rank = 0; count != wrong_count && rank < communicator.ranks; ++rank) {

@@ -25,7 +25,7 @@ struct ReduceScatterBlockCall : AnyReduceScatter {
   static constexpr select::Operation operation = select::Operation::reduce_scatter_block;
   Count block;
 
-  void look(const Process& process, const Communicator& communicator);
+  void look(const Process& process, Communicator& communicator);
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;
@@ -37,7 +37,7 @@ struct ReduceScatterCall : AnyReduceScatter {
   using Counts = ProgramNumbers<Count>;
   Counts blocks;
 
-  void look(const Process& process, const Communicator& communicator);
+  void look(const Process& process, Communicator& communicator);
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
   int native(const Real& real) const;

@@ -10,11 +10,41 @@
 #include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/calls/written.h"
 #include "mpi/back_end/communicator.h"
+#include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/reducer.h"
-#include "mpi/back_end/reduction_parts.h"
 
 namespace huddle::mpi {
+
+// One rank's part of a reduction, ready for a team: elements as they lie where they are named or
+// dense, packed where the program's operator joins what has gaps.
+class ReductionParts {
+ public:
+  // output: null on ranks that get no result, and maybe on others: data may lie there.
+  ReductionParts(const void* input, void* output) : in_(input), out_(output) {}
+  // The same elements, packed. Null: this rank gets no result.
+  void pack(const Real& real, Comm comm, const Part& input, const Part* output) {
+    packed_in_.emplace(real, comm, input);
+    packed_in_->fetch();
+    in_ = packed_in_->data();
+    if (output == nullptr) return;
+    packed_out_.emplace(real, comm, *output);
+    out_ = packed_out_->data();
+  }
+
+  const void* input() const { return in_; }
+  void* output() const { return out_; }
+  // The result to its place.
+  void finish() {
+    if (packed_out_) packed_out_->store();
+  }
+
+ private:
+  const void* in_;
+  void* out_;
+  std::optional<Dense> packed_in_;
+  std::optional<Dense> packed_out_;
+};
 
 struct AnyReduction {
   const void* input;
@@ -25,8 +55,8 @@ struct AnyReduction {
   Comm comm;
   const TypeFacts* facts = &no_type;
 
-  void look(const Process& process, const Communicator& /*communicator*/) {
-    facts = &facts_of(process, type);
+  void look(const Process& process, Communicator& communicator) {
+    facts = &facts_of(process, communicator, type);
   }
   std::size_t bytes(const Communicator& /*communicator*/) const { return bytes_of(count, *facts); }
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
@@ -44,9 +74,15 @@ struct AnyReduction {
   Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
 
   // Where this rank gets so many elements. What it gets nothing into is not looked at.
-  bool is_right(const Process& process, Count gotten) const;
+  bool is_right(const Process& process, Count gotten) const {
+    const bool has_output =
+        gotten == 0 || (is_plain(output, gotten, *facts) && output != in_place());
+    const bool has_input =
+        !(is_in_place() && output == in_place()) && is_plain(brought(), count, *facts);
+    return has_output && has_input && !process.operators().is_null(op);
+  }
   // Whether the MPI refuses what would be in place, were it said so.
-  bool is_refused_alias() const;
+  bool is_refused_alias() const { return aliases_are_refused && input == output && count > 0; }
 
   // What a rank gets: so many elements, or no result.
   struct Gotten {
@@ -55,14 +91,20 @@ struct AnyReduction {
   };
   // Calls `join` with the parts and the reduction, if the communicator's team may join that.
   template <class Join>
-  Route take_by(const Process& process, const Communicator& communicator, Gotten gotten,
+  Route take_by(const Process& process, Communicator& communicator, Gotten gotten,
                 const Join& join) const {
+    if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
+      if (!communicator.can_join(*latest)) return Route::no_reduction;
+      join(ReductionParts(brought(), gotten.is_result ? output : nullptr), *latest);
+      return Route::huddle;
+    }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
     if (!reducer.can_join() || !communicator.can_join(reducer.reduction())) {
       return Route::no_reduction;
     }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
+    if (reducer.is_by_kernel()) communicator.latest.note(type, op, reducer.reduction());
     if (reducer.is_packed()) {
       const Part result = part_of_output(gotten.count);
       parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);

@@ -25,9 +25,9 @@ struct AnyScatter {
   int root;
   Comm comm;
 
-  void look(const Process& process, const Communicator& communicator) {
-    if (is_root(communicator)) input.look(process, communicator.ranks);
-    if (!output.is_in_place()) output.look(process, communicator.ranks);
+  void look(const Process& process, Communicator& communicator) {
+    if (is_root(communicator)) input.look(process, communicator);
+    if (!output.is_in_place()) output.look(process, communicator);
   }
 
   Route objection(const Process& /*process*/, const Communicator& communicator) const {

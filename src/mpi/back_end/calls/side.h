@@ -9,14 +9,20 @@
 #include <cstdint>
 #include <limits>
 
+#include "mpi/back_end/communicator.h"
 #include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/types.h"
 
 namespace huddle::mpi {
 
+const TypeFacts& found_facts_of(const Process& process, Communicator& communicator, Datatype type);
 // Of a null datatype nothing is known, and the MPI will say so.
-const TypeFacts& facts_of(const Process& process, Datatype type);
+inline const TypeFacts& facts_of(const Process& process, Communicator& communicator,
+                                 Datatype type) {
+  const TypeFacts* const latest = communicator.latest.of(type, process.types());
+  return latest != nullptr ? *latest : found_facts_of(process, communicator, type);
+}
 
 // Whether the MPI has nothing to say about it. Address zero can be right: types may hold addresses.
 inline bool is_plain(const void* address, Count count, const TypeFacts& facts) {
@@ -51,7 +57,9 @@ struct Side {
       : address(const_cast<void*>(address_)), count(count_), type(type_) {}
 
   // Before all that follows.
-  void look(const Process& process, int /*ranks*/) { facts = &facts_of(process, type); }
+  void look(const Process& process, Communicator& communicator) {
+    facts = &facts_of(process, communicator, type);
+  }
 
   bool is_in_place() const { return address == in_place(); }
   bool is_right(int /*ranks*/) const { return is_plain(address, count, *facts); }

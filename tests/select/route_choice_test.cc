@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "node/copy_choice.h"
+#include "select/route_choice.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "machine/discover.h"
 #include "machine/locate.h"
 
-namespace huddle::node {
+namespace huddle::select {
 namespace {
 
 using machine::CostModel;
@@ -24,22 +24,22 @@ Machine two_cores() {
   return generic_machine(machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
 }
 
-void set_ring(Machine& machine, const memory::Passing& passing, const machine::Curve& curve) {
-  const HandoffKind kind = ring_kind(passing);
+void set_ring(Machine& machine, memory::CopyRoute route, const machine::Curve& curve) {
+  const HandoffKind kind = curves_of(route).ring;
   std::erase_if(machine.handoff,
                 [kind](const HandoffCurve& handoff) { return handoff.kind == kind; });
   machine.handoff.push_back({machine.line.front().level, kind, curve, machine::Origin::measured});
 }
 
-TEST(CopyChoice, EveryMannerHasItsOwnCurve) {
+TEST(RouteChoice, EveryRouteHasItsOwnCurve) {
   std::set<HandoffKind> kinds;
-  for (const memory::Passing& passing : memory::to_one) kinds.insert(ring_kind(passing));
-  EXPECT_EQ(kinds.size(), memory::to_one.size());
+  for (memory::CopyRoute route : memory::to_one_reader) kinds.insert(curves_of(route).ring);
+  EXPECT_EQ(kinds.size(), memory::to_one_reader.size());
 }
 
 // Each of two kernels wins where its curve lies lower; nothing but the curves decides where that
 // is.
-TEST(CopyChoice, FollowsTheCurves) {
+TEST(RouteChoice, FollowsTheCurves) {
   if (!memory::is_native(CopyKernel::nontemporal)) GTEST_SKIP() << "this processor has one kernel";
   Machine machine = two_cores();
   machine.handoff.clear();
@@ -47,43 +47,43 @@ TEST(CopyChoice, FollowsTheCurves) {
   set_ring(machine, CopyKernel::rep_movsb, {{1000, 100000}, {300, 9000}, {}});
   set_ring(machine, CopyKernel::nontemporal, {{1000, 100000}, {600, 5000}, {}});
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 1000, 0, 1, memory::to_one), CopyKernel::plain);
-  EXPECT_EQ(passing_for(model, 100000, 0, 1, memory::to_one), CopyKernel::nontemporal);
+  EXPECT_EQ(route_for(model, 1000, 0, 1, memory::to_one_reader), CopyKernel::plain);
+  EXPECT_EQ(route_for(model, 100000, 0, 1, memory::to_one_reader), CopyKernel::nontemporal);
   for (int size = 64; size < 1'000'000; size *= 2) {
     const double bytes = size;
     const double best_ns =
-        ring_ns(model, passing_for(model, bytes, 0, 1, memory::to_one), bytes, 0, 1);
-    for (const memory::Passing& passing : memory::to_one) {
-      EXPECT_LE(best_ns, ring_ns(model, passing, bytes, 0, 1)) << bytes;
+        ring_ns(model, route_for(model, bytes, 0, 1, memory::to_one_reader), bytes, 0, 1);
+    for (memory::CopyRoute route : memory::to_one_reader) {
+      EXPECT_LE(best_ns, ring_ns(model, route, bytes, 0, 1)) << bytes;
     }
   }
 }
 
 // However cheap that is: others would read what changes.
-TEST(CopyChoice, LetsNobodyTakeWhatOthersRead) {
+TEST(RouteChoice, LetsNobodyTakeWhatOthersRead) {
   Machine machine = two_cores();
   machine.handoff.clear();
   set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
-  set_ring(machine, memory::by_taking, {{1000}, {50}, {}});
+  set_ring(machine, memory::by_reader_ownership, {{1000}, {50}, {}});
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 1000, 0, 1, memory::to_one), memory::by_taking);
-  EXPECT_EQ(passing_for(model, 1000, 0, 1, memory::to_many), CopyKernel::plain);
+  EXPECT_EQ(route_for(model, 1000, 0, 1, memory::to_one_reader), memory::by_reader_ownership);
+  EXPECT_EQ(route_for(model, 1000, 0, 1, memory::to_many_readers), CopyKernel::plain);
 }
 
-TEST(CopyChoice, IsPlainWhereNothingIsKnown) {
+TEST(RouteChoice, IsPlainWhereNothingIsKnown) {
   Machine machine = two_cores();
   machine.handoff.clear();
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 1e6, 0, 1, memory::to_one), CopyKernel::plain);
+  EXPECT_EQ(route_for(model, 1e6, 0, 1, memory::to_one_reader), CopyKernel::plain);
   EXPECT_TRUE(std::isinf(ring_ns(model, CopyKernel::plain, 1e6, 0, 1)));
 }
 
 // A file from before these curves were measured names two kernels only.
-TEST(CopyChoice, TakesNoKernelWithoutACurve) {
+TEST(RouteChoice, TakesNoKernelWithoutACurve) {
   Machine machine = two_cores();
   machine.handoff.clear();
   set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
-  EXPECT_EQ(passing_for(CostModel(machine), 1e6, 0, 1, memory::to_one), CopyKernel::plain);
+  EXPECT_EQ(route_for(CostModel(machine), 1e6, 0, 1, memory::to_one_reader), CopyKernel::plain);
 }
 
 void set_handoff(Machine& machine, HandoffKind kind, const machine::Curve& curve) {
@@ -91,8 +91,8 @@ void set_handoff(Machine& machine, HandoffKind kind, const machine::Curve& curve
 }
 
 // Reads by their own curves, writes by theirs.
-TEST(CopyChoice, OfWhatNoPlanKnowsIsAKernelForEachSize) {
-  if (!memory::is_native(CopyKernel::abreast)) GTEST_SKIP() << "this processor has one kernel";
+TEST(RouteChoice, OfWhatNoPlanKnowsIsAKernelForEachSize) {
+  if (!memory::is_native(CopyKernel::interleaved)) GTEST_SKIP() << "this processor has one kernel";
   Machine machine = two_cores();
   machine.handoff.clear();
   set_handoff(machine, HandoffKind::read_dirty, {{4096, 1 << 20}, {400, 80000}, {}});
@@ -102,13 +102,13 @@ TEST(CopyChoice, OfWhatNoPlanKnowsIsAKernelForEachSize) {
   const CostModel model(machine);
   const auto reads = kernels_of_reads(model, 0, 1);
   EXPECT_EQ(reads.of(4096), CopyKernel::plain);
-  EXPECT_EQ(reads.of(1 << 20), CopyKernel::abreast);
+  EXPECT_EQ(reads.of(1 << 20), CopyKernel::interleaved);
   const auto writes = kernels_of_writes(model, 0, 1);
-  EXPECT_EQ(writes.of(4096), CopyKernel::abreast);
+  EXPECT_EQ(writes.of(4096), CopyKernel::interleaved);
   EXPECT_EQ(writes.of(1 << 20), CopyKernel::plain);
 }
 
-TEST(CopyChoice, OfWhatNoPlanKnowsIsPlainWhereNothingIsKnown) {
+TEST(RouteChoice, OfWhatNoPlanKnowsIsPlainWhereNothingIsKnown) {
   Machine machine = two_cores();
   machine.handoff.clear();
   const CostModel model(machine);
@@ -117,12 +117,12 @@ TEST(CopyChoice, OfWhatNoPlanKnowsIsPlainWhereNothingIsKnown) {
 }
 
 // Uncalibrated: nothing goes past the caches, for nobody knows whether that pays here.
-TEST(CopyChoice, IsSensibleOnAnUncalibratedMachine) {
+TEST(RouteChoice, IsSensibleOnAnUncalibratedMachine) {
   const Machine machine = two_cores();
   const CostModel model(machine);
-  EXPECT_EQ(passing_for(model, 256, 0, 1, memory::to_one), CopyKernel::plain);
-  EXPECT_EQ(passing_for(model, 1 << 20, 0, 1, memory::to_one), CopyKernel::plain);
+  EXPECT_EQ(route_for(model, 256, 0, 1, memory::to_one_reader), CopyKernel::plain);
+  EXPECT_EQ(route_for(model, 1 << 20, 0, 1, memory::to_one_reader), CopyKernel::plain);
 }
 
 }  // namespace
-}  // namespace huddle::node
+}  // namespace huddle::select

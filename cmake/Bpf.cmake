@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# The BPF program that watches page faults: compiled by clang, and made a header by bpftool. huddle
+# is whole without it.
+option(HUDDLE_BPF "Build the BPF program that watches page faults, where libbpf, clang and bpftool are there" ON)
+
+# huddle_bpf_faults(TARGET): gives it the sources that can load the program, or that say why not.
+function(huddle_bpf_faults target)
+  find_program(HUDDLE_BPF_CLANG clang DOC "The compiler of BPF programs")
+  find_program(HUDDLE_BPFTOOL bpftool PATHS /usr/sbin DOC "Makes headers of BPF programs")
+  pkg_check_modules(libbpf QUIET IMPORTED_TARGET libbpf>=1.0)
+  if(NOT HUDDLE_BPF OR NOT HUDDLE_BPF_CLANG OR NOT HUDDLE_BPFTOOL OR NOT libbpf_FOUND OR CMAKE_CROSSCOMPILING)
+    message(STATUS "Without the BPF observer: it takes libbpf 1.0 or newer, clang and bpftool (Debian: "
+                   "libbpf-dev clang bpftool), and no cross compiler")
+    target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/bpf_absent/bpf_faults.cc)
+    return()
+  endif()
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/bpf/page_faults.bpf.c)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/bpf/huddle)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/bpf/page_faults.bpf.o)
+  file(MAKE_DIRECTORY ${folder})
+  # clang has no headers of its own for this target: those of this system say what a __u64 is.
+  add_custom_command(
+    OUTPUT ${folder}/page_faults.skel.h
+    COMMAND ${HUDDLE_BPF_CLANG} -target bpf -O2 -g -Wall -Werror -isystem
+            /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${source} -o ${object}
+    COMMAND ${HUDDLE_BPFTOOL} gen skeleton ${object} name page_faults_bpf > ${folder}/page_faults.skel.h
+    DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/bpf/event.h
+    COMMENT "Compiling the BPF program" VERBATIM)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/bpf_built/bpf_faults.cc
+                                   ${folder}/page_faults.skel.h)
+  target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/bpf)
+  target_link_libraries(${target} PRIVATE PkgConfig::libbpf)
+endfunction()

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle cores`: how many cores a machine has, as a command of huddle's that huddle does not have.
+// In src/cli this file, its declaration in command.h and its line in all_commands() are all there
+// is to it: help, manual page, completions and exit status follow.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "machine/discover.h"
+
+namespace huddle::cli {
+namespace {
+
+class CoresCommand : public Command {
+ public:
+  std::string name() const override { return "cores"; }
+  std::string summary() const override { return "how many cores a machine has"; }
+  std::string examples() const override { return "  huddle cores --synthetic 'core:8 pu:2'"; }
+  void declare(Options& options) override {
+    options.text("--synthetic", synthetic_, "DESC", "a machine elsewhere, in hwloc's words");
+  }
+  ExitCode run(const Context& context) override {
+    const machine::Discovery found = synthetic_.empty()
+                                         ? machine::discover_this_machine()
+                                         : machine::discover_from_synthetic(synthetic_);
+    context.console.print(fmt::format("{}\n", core_count(found.topology)));
+    return ExitCode::fine;
+  }
+
+ private:
+  std::string synthetic_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_cores_command() { return std::make_unique<CoresCommand>(); }
+
+}  // namespace huddle::cli

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What `huddle watch --json` or `huddle profile --json` says of a program's threads: decision after
+decision."""
+from dataclasses import dataclass
+from typing import Dict, List, Tuple
+
+from .fields import BadResults
+from .machine import Machine, machine_from
+
+SCHEMA = 1
+KEEPS = ("best already",)  # what was found is no better, and says nothing
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What was known when something was decided."""
+    time_s: float
+    reason: str  # "too few touches", "move"
+    text: str
+    seats: Dict[int, int]  # by thread at work: its processor
+    pairs: Dict[Tuple[int, int], float]  # how often pages went to and fro, what has faded left out
+    changes: List[Tuple[int, int, int]]  # thread, from, to: what was found better, if anything was
+    gives_back: bool
+
+    @property
+    def moves(self):
+        return self.reason == "move"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What communication would have taken."""
+    name: str
+    ns: float
+
+
+@dataclass(frozen=True)
+class Film:
+    program: str
+    command: str
+    machine_name: str
+    machine: Machine
+    was_carried_out: bool
+    notes: List[str]
+    frames: List[Frame]
+    placements: List[Placement]  # empty: nothing was compared
+
+    @property
+    def threads(self):
+        """All that were at work when something was decided."""
+        return sorted({thread for frame in self.frames for thread in frame.seats})
+
+    @property
+    def moves(self):
+        return sum(frame.moves for frame in self.frames)
+
+    def html(self):
+        """One document that needs nothing besides itself."""
+        from .film_page import film_page  # which needs what reads us
+        return film_page(self)
+
+
+def film_from(document):
+    if document.raw("schema") != SCHEMA:
+        raise BadResults(f"schema {document.raw('schema')} is not known here, only {SCHEMA}: "
+                         "a newer huddle may have written it")
+    if not document.has("machine_model"):
+        raise BadResults("this does not describe its machine, as an early huddle wrote it; "
+                         "'huddle watch --replay FILE --json' will")
+    machine = machine_from(document.object("machine_model"))
+    frames = [_frame(one, machine) for one in document.objects("decisions")]
+    placements = []
+    if document.has("compared"):
+        placements = _placements(document.object("compared"))
+    return Film(document.text("program"), document.text("command"), document.text("machine"), machine,
+                document.flag("moves"), document.texts("notes"), frames, placements)
+
+
+def _frame(given, machine):
+    threads = given.wholes("threads")
+    seats = _by_thread(given, "seats", threads, machine)
+    changes = []
+    if given.has("wanted") and given.text("reason") not in KEEPS:
+        present = _by_thread(given, "present", threads, machine)
+        wanted = _by_thread(given, "wanted", threads, machine)
+        changes = [(thread, present[thread], wanted[thread]) for thread in threads
+                   if present[thread] != wanted[thread]]
+    return Frame(given.whole("time_ns") / 1e9, given.text("reason"), given.text("text"), seats,
+                 _pairs(given, set(threads)), changes, given.flag("gives_back"))
+
+
+def _by_thread(given, key, threads, machine):
+    processors = given.wholes(key)
+    if len(processors) != len(threads):
+        raise BadResults(f"'{given.path(key)}' has not one processor for each thread")
+    for processor in processors:
+        if processor not in machine.processors:
+            raise BadResults(f"'{given.path(key)}': this machine has no processor {processor}")
+    return dict(zip(threads, processors))
+
+
+def _pairs(given, threads):
+    pairs = {}
+    for one in given.lists("pairs"):
+        is_pair = (len(one) == 3 and all(end in threads for end in one[:2]) and one[0] != one[1]
+                   and isinstance(one[2], (int, float)) and one[2] >= 0)
+        if not is_pair:
+            raise BadResults(f"'{given.path('pairs')}' has something that is not two threads at work "
+                             "and a number")
+        pairs[tuple(sorted(one[:2]))] = one[2]
+    return pairs
+
+
+def _placements(given):
+    rows = [Placement(one.text("placement"), one.positive_or_zero("ns"))
+            for one in given.objects("placements")]
+    huddle = given.object("huddle")
+    return rows + [Placement("huddle", huddle.positive_or_zero("settled_ns"))] if rows else []

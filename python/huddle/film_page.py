@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""A film of a program's threads: who shares with whom, where each sits, what was decided and why.
+
+Without its script the document shows the last frame, and all decisions in a table."""
+import html
+import json
+
+from .machine_view import boxes, core_name, cores_of
+from .plots.palette import LIGHT
+from .shell import packaged, whole_document
+from .words import counted, joined, ratio_text, time_text
+
+escape = html.escape
+
+SHADES = len(LIGHT.ramp)
+LEAST_SHARE = 0.01  # of the most in a frame: what is below is chance, or the start of the program
+SIDE = 240  # of the matrix, in units of its drawing
+LABELS = 20  # numbers of threads along a side: more would lie over each other
+PAIRS_NAMED = 6
+CHANGES_NAMED = 16
+LINE_WIDTH, LINE_HEIGHT = 1000, 44
+
+
+def film_page(film):
+    title = f"huddle {film.command}: {film.program}"
+    if not film.frames:
+        return whole_document(title, _head(film) + "<p>Nothing was decided: it was seen for too short a "
+                              "time.</p>" + _foot(film), ("page.css", "film.css"))
+    views = [_View(film, number) for number in range(len(film.frames))]
+    body = "\n".join([_head(film), _player(film, views), _stage(film, views[-1]),
+                      _decisions(film, views), _placements(film), _foot(film), _data(views)])
+    return whole_document(title, body, ("page.css", "film.css"), packaged("film.js"))
+
+
+class _View:
+    """A frame as it is drawn."""
+
+    def __init__(self, film, number):
+        self.frame = film.frames[number]
+        before = film.frames[number - 1].seats if number > 0 else self.frame.seats
+        cores = {processor: place for place, core in enumerate(cores_of(film.machine))
+                 for processor in core}
+        self.seats = {thread: cores[processor] for thread, processor in self.frame.seats.items()}
+        self.moved = [thread for thread, core in self.seats.items()
+                      if thread in before and cores[before[thread]] != core]
+        self.wishes = {thread: cores[wanted] for thread, _, wanted in self.frame.changes}
+        self.shades = _shades(self.frame, film.threads)
+        self.said = (f"{number + 1} of {len(film.frames)}, at {self.frame.time_s:.2f} s: "
+                     f"{self.frame.text}")
+        self.most = _most(self.frame)
+        self.at = _place(film, self.frame)
+
+    def data(self):
+        return {"shades": self.shades, "seats": list(self.seats.items()), "wishes": list(self.wishes.items()),
+                "moved": self.moved,
+                "said": self.said, "most": self.most, "at": self.at}
+
+
+def _shades(frame, threads):
+    """For each shade the outline of its cells; equal ones that stand side by side are one."""
+    most = max(frame.pairs.values(), default=0)
+    paths = [""] * SHADES
+    for row, a in enumerate(threads):
+        steps = [_step(frame.pairs.get((min(a, b), max(a, b)), 0), most) for b in threads]
+        start = 0
+        for column in range(1, len(steps) + 1):
+            if column < len(steps) and steps[column] == steps[start]:
+                continue
+            if steps[start] is not None:
+                paths[steps[start]] += f"M{start} {row}h{column - start}v1h-{column - start}z"
+            start = column
+    return paths
+
+
+def _step(count, most):
+    if most == 0 or count < LEAST_SHARE * most:
+        return None
+    return min(int(count / most * SHADES), SHADES - 1)
+
+
+def _most(frame):
+    """For whoever does not see the square."""
+    pairs = sorted(frame.pairs.items(), key=lambda one: (-one[1], one[0]))
+    pairs = [(pair, count) for pair, count in pairs if count > 0]
+    if not pairs:
+        return "No two threads share pages yet."
+    named = joined(f"{a} with {b}" for (a, b), _ in pairs[:PAIRS_NAMED])
+    return f"Those that share most: {named}."
+
+
+def _head(film):
+    frames = film.frames
+    summary = f"{counted(len(film.threads), 'thread')} at work"
+    if frames:
+        decided = "carried out" if film.was_carried_out else "none was carried out"
+        summary += (f", {counted(len(frames), 'decision')} in {frames[-1].time_s:.1f} s, "
+                    f"{counted(film.moves, 'move')}" + (f"; {decided}" if film.moves else "") + ".")
+    notes = "".join(f"<li>{escape(note)}</li>" for note in film.notes)
+    return (f"<header><h1>Threads of {escape(film.program)}</h1>\n"
+            f'<p class="sub">{escape(film.machine_name)}</p>\n'
+            f'<p class="summary">{escape(summary)}</p>\n'
+            + (f'<ul class="doubts note">{notes}</ul>' if notes else "") + "</header>")
+
+
+def _player(film, views):
+    last = len(views)
+    return (f'<section id="player" hidden>'
+            '<div class="player"><button type="button" id="play">Play</button>'
+            '<label for="frame">Decision</label>'
+            f'<input type="range" id="frame" min="1" max="{last}" value="{last}" step="1"></div>'
+            f"{_line(film, views)}"
+            f'<output id="said" for="frame" aria-live="polite">{escape(views[-1].said)}</output></section>')
+
+
+def _kind(frame):
+    if frame.moves:
+        return "move"
+    if frame.gives_back:
+        return "back"
+    return "wait" if frame.reason in ("seen once", "cooling off") else "still"
+
+
+def _place(film, frame):
+    end = film.frames[-1].time_s
+    return round(LINE_WIDTH * frame.time_s / end, 1) if end > 0 else LINE_WIDTH
+
+
+def _line(film, views):
+    """When what was decided: moves are the longest strokes."""
+    heights = {"move": 34, "back": 28, "wait": 20, "still": 10}
+    marks = "".join(
+        f'<rect class="{_kind(view.frame)}" x="{view.at}" y="{LINE_HEIGHT - heights[_kind(view.frame)]}" '
+        f'width="4" height="{heights[_kind(view.frame)]}"/>' for view in views)
+    kinds = (("move", "move"), ("back", "given back"), ("wait", "wait: if it is the same next time"),
+             ("still", "nothing to do"))
+    legend = "".join(f'<li><i class="{name}"></i> {escape(text)}</li>' for name, text in kinds
+                     if any(_kind(view.frame) == name for view in views))
+    return (f'<svg class="line" viewBox="0 0 {LINE_WIDTH + 8} {LINE_HEIGHT}" preserveAspectRatio="none" '
+            'role="img" aria-label="When what was decided; the table below has the same">'
+            f'<rect id="cursor" x="{views[-1].at}" y="0" width="4" height="{LINE_HEIGHT}"/>{marks}</svg>'
+            f'<ul class="steps kinds">{legend}</ul>')
+
+
+def _stage(film, view):
+    return ('<section id="stage"><div class="stage">'
+            f"<figure>{_matrix(film, view)}"
+            f"<figcaption>Who shares pages with whom, by number of the thread: from a sixth of what the "
+            f"two that share most do, to as much. {_legend()}"
+            f'<span id="most" aria-live="off">{escape(view.most)}</span></figcaption></figure>'
+            f'<figure class="tree">{_tree(film, view)}'
+            "<figcaption>Where each thread sits, by number, on cores that are named by their processors. "
+            "Framed: it came there since the decision before. Dashed: where it should be.</figcaption></figure></div></section>")
+
+
+def _legend():
+    runs = "".join(f'<i style="background: var(--ramp-{step})"></i>' for step in range(SHADES))
+    return f'<span class="steps"><span class="run">{runs}</span></span>'
+
+
+def _matrix(film, view):
+    threads = film.threads
+    count = len(threads)
+    every = -(-count // LABELS)
+    cell = SIDE / count
+    size = min(11, max(7, cell * 0.55)) if every == 1 else 8
+    labels = "".join(
+        f'<text x="{(place + 0.5) * cell:.1f}" y="-5" text-anchor="middle">{thread}</text>'
+        f'<text x="-5" y="{(place + 0.5) * cell + size * 0.36:.1f}" text-anchor="end">{thread}</text>'
+        for place, thread in enumerate(threads) if place % every == 0)
+    paths = "".join(f'<path class="shade" d="{path}" fill="var(--ramp-{step})"/>'
+                    for step, path in enumerate(view.shades))
+    return (f'<svg class="plot" id="matrix" style="--width: 26rem" viewBox="-26 -20 {SIDE + 28} {SIDE + 22}" '
+            'role="img" aria-label="Who shares pages with whom; named below">'
+            f'<g font-size="{size:.1f}" fill="var(--quiet)">{labels}</g>'
+            f'<g transform="scale({cell:.4f})">{paths}</g>'
+            f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="var(--quiet)"/></svg>')
+
+
+def _tree(film, view):
+    places = {core: place for place, core in enumerate(cores_of(film.machine))}
+
+    def chips(kind, where, place):
+        """Those who have no place there are kept in the first, and are not shown."""
+        return "".join(
+            f'<b class="{kind}{" moved" if kind == "thread" and thread in view.moved else ""}" '
+            f'data-thread="{thread}"{"" if thread in where else " hidden"}>{thread}</b>'
+            for thread in film.threads if where.get(thread, 0) == place)
+
+    def draw(core):
+        place = places[core]
+        return (f'<span class="core seat" data-core="{place}"><small>{core_name(core)}</small>'
+                f'{chips("thread", view.seats, place)}{chips("wish", view.wishes, place)}</span>')
+    return boxes(film.machine, draw)
+
+
+def _changes_text(frame):
+    if not frame.changes:
+        return ""
+    named = ", ".join(f"{thread}: {was} to {wanted}"
+                      for thread, was, wanted in frame.changes[:CHANGES_NAMED])
+    more = len(frame.changes) - CHANGES_NAMED
+    return f"thread {named}" + (f" and {more} more" if more > 0 else "")
+
+
+def _decisions(film, views):
+    rows = "".join(
+        f'<tr class="{_kind(view.frame)}"><td>{view.frame.time_s:.2f}</td>'
+        f'<td class="words">{escape(view.frame.reason)}</td>'
+        f'<td class="words wide">{escape(view.frame.text)} '
+        f"<small>{escape(_changes_text(view.frame))}</small></td></tr>" for view in views)
+    verb = "What was done" if film.was_carried_out else "What would have been done"
+    return (f'<section id="decisions"><h2>{verb}, and why</h2>\n<div class="scroll">'
+            '<table><thead><tr><th scope="col">s</th><th scope="col" class="words">in short</th>'
+            '<th scope="col" class="words wide">decision, and threads by the processors that they go from and '
+            f"to</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>")
+
+
+def _placements(film):
+    if not film.placements:
+        return ""
+    by_number = next((one.ns for one in film.placements if one.name == "order"), 0)
+    rows = "".join(f'<tr><th scope="row">{escape(one.name)}</th><td>{escape(time_text(one.ns))}</td>'
+                   f"<td>{ratio_text(one.ns / by_number) if by_number else '–'}</td></tr>"
+                   for one in film.placements)
+    return ('<section id="placements"><h2>Predicted communication time</h2>\n<table><thead><tr>'
+            '<th scope="col">placement</th><th scope="col">time</th><th scope="col">by that of order</th>'
+            f"</tr></thead><tbody>{rows}</tbody></table></section>")
+
+
+def _foot(film):
+    return f"<footer>Seen by huddle {escape(film.command)}; drawn by huddle report.</footer>"
+
+
+def _data(views):
+    text = json.dumps([view.data() for view in views], separators=(",", ":"))
+    # Nothing in it may end the element.
+    return f'<script type="application/json" id="frames">{text.replace("<", chr(92) + "u003c")}</script>'

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+   Copyright the huddle contributors
+
+   Runs in the kernel at each page fault that the software event of a watched program counts: writes
+   thread and address into one ring for all processors, and counts. It calls nothing that the kernel
+   keeps for programs under the GPL. */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "event.h"
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 1 << 20); /* 32768 faults */
+} ring SEC(".maps");
+
+/* The user's namespace of process numbers: in a container numbers are others than the kernel's. */
+const volatile __u64 namespace_device = 0;
+const volatile __u64 namespace_inode = 0;
+
+__u64 faults = 0;
+__u64 lost = 0; /* for which the ring had no room */
+
+SEC("perf_event")
+int huddle_page_fault(struct bpf_perf_event_data* context) {
+  struct bpf_pidns_info numbers;
+  struct huddle_bpf_fault* fault;
+
+  if (bpf_get_ns_current_pid_tgid(namespace_device, namespace_inode, &numbers, sizeof numbers) != 0)
+    return 0;
+  __sync_fetch_and_add(&faults, 1);
+  fault = bpf_ringbuf_reserve(&ring, sizeof *fault, 0);
+  if (!fault) {
+    __sync_fetch_and_add(&lost, 1);
+    return 0;
+  }
+  fault->time_ns = bpf_ktime_get_ns();
+  fault->address = context->addr;
+  fault->process = numbers.tgid;
+  fault->thread = numbers.pid;
+  /* Nobody is woken up: it is looked at every few milliseconds anyway. */
+  bpf_ringbuf_submit(fault, BPF_RB_NO_WAKEUP);
+  return 0; /* the event itself records nothing */
+}
+
+char terms[] SEC("license") = "BSD";

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The film of a program's threads as data and as text; how it looks and runs: look_test.py."""
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+from huddle.fields import BadResults
+from huddle.results import from_text
+from page_test import tags_of
+from sample import film_document, text
+
+
+def film_of(**changes):
+    return from_text(text({**film_document(), **changes}))
+
+
+def test_what_is_written_is_read():
+    film = film_of()
+    assert film.threads == [0, 1, 2, 3] and film.moves == 1
+    assert film.frames[1].pairs == {(0, 2): 40.0, (1, 3): 30.0, (0, 1): 0.1}
+    assert film.frames[1].changes == [(1, 4, 1), (2, 8, 1)]
+    assert film.frames[2].changes == []  # it was no better
+    assert [one.name for one in film.placements] == ["order", "huddle"]
+
+
+def test_what_is_wrong_is_said():
+    def first(**changes):
+        document = film_document()
+        document["decisions"][1].update(changes)
+        return text(document)
+    for wrong, said in [(first(seats=[0, 4]), "decisions[1].seats' has not one processor"),
+                        (first(seats=[0, 4, 8, 99]), "no processor 99"),
+                        (first(pairs=[[0, 7, 1.0]]), "decisions[1].pairs'"),
+                        (first(pairs=[[0, 0, 1.0]]), "decisions[1].pairs'"),
+                        (first(pairs=5), "decisions[1].pairs'"),
+                        (first(threads=[-1, 1, 2, 3]), "decisions[1].threads'"),
+                        (text({**film_document(), "schema": 2}), "schema 2"),
+                        (text({**film_document(), "machine_model": None}), "early huddle")]:
+        with pytest.raises(BadResults) as error:
+            from_text(wrong)
+        assert said in str(error.value)
+
+
+def test_every_frame_is_in_the_page():
+    page = film_of().html()
+    frames = json.loads(re.search(r'id="frames">(.*?)</script>', page)[1])
+    assert [frame["said"][:6] for frame in frames] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert frames[0]["most"] == "No two threads share pages yet."
+    assert frames[1]["most"] == "Those that share most: 0 with 2, 1 with 3 and 0 with 1."
+    # A row each: what shares most has the last shade, and a hundredth of it has none.
+    assert frames[1]["shades"][-1].count("M") == 2
+    assert sum(shade.count("M") for shade in frames[1]["shades"]) == 4
+    # Threads 1 and 2 went where they should be.
+    assert frames[1]["wishes"] == [[1, 1], [2, 1]] and frames[2]["moved"] == [1, 2]
+
+
+def test_equal_cells_side_by_side_are_one():
+    document = film_document()
+    document["decisions"][1]["pairs"] = [[0, 1, 1], [0, 2, 1], [0, 3, 1]]
+    frames = json.loads(re.search(r'id="frames">(.*?)</script>', from_text(text(document)).html())[1])
+    assert frames[1]["shades"][-1].startswith("M1 0h3v1h-3z")
+
+
+def test_without_its_script_the_page_says_all():
+    page = re.sub(r"<script.*?</script>", "", film_of().html(), flags=re.S)
+    assert page.count('<tr class="move">') == 1 and page.count('<tr class="still">') == 2
+    assert "thread 1: 4 to 1, 2: 8 to 1" in page
+    assert re.search(r'<section id="player" hidden>', page)
+
+
+def test_only_its_own_script_may_run():
+    page = film_of().html()
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page and "default-src 'none'" in page
+    for tag, attributes in tags_of(page):
+        assert "onclick" not in attributes and "src" not in attributes
+        assert attributes.get("href", "#").startswith(("#", "data:"))
+
+
+def test_what_a_program_is_called_is_text_and_no_html():
+    name = "</script><script>alert(1)</script>"
+    document = film_document()
+    document["decisions"][1]["text"] = name
+    document.update(program=name, machine=name, notes=[name])
+    page = from_text(text(document)).html()
+    assert name not in page and page.count("<script>") == 1
+    tags_of(page)
+
+
+def test_nothing_decided_is_said():
+    page = film_of(decisions=[]).html()
+    assert "Nothing was decided" in page and "<script" not in page
+
+
+def test_what_can_be_seen_has_a_name():
+    for tag, attributes in tags_of(film_of().html()):
+        if tag == "svg":
+            assert attributes["role"] == "img" and attributes["aria-label"]
+        if tag == "input":
+            assert attributes["id"] == "frame"
+    assert '<label for="frame">' in film_of().html()
