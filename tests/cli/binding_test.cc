@@ -52,7 +52,7 @@ TEST(Binding, CountsAsATeamDoes) {
         CPU_SET(static_cast<std::size_t>(pu), &by_rank[rank].allowed);
       }
     }
-    EXPECT_EQ(bound_processors(11, groups), team::seats_of(by_rank, topology)) << word;
+    EXPECT_EQ(bound_processors(11, groups), team::processors_of(by_rank, topology)) << word;
   }
 }
 
