@@ -146,7 +146,8 @@ TEST_P(Teams, Gather) {
             ASSERT_EQ(all, expected) << size << " to " << root;
           }
           std::fill(all.begin(), all.end(), std::byte{0});
-          std::byte* const own = all.data() + size * static_cast<std::size_t>(rank);
+          std::byte* const own =
+              rank == root ? all.data() + size * static_cast<std::size_t>(rank) : nullptr;
           if (rank == root && size > 0) std::memcpy(own, mine.data(), size);
           team.gather(rank == root ? own : mine.data(), all.data(), size, root);
           if (rank == root) {
@@ -169,7 +170,8 @@ TEST_P(Teams, Scatter) {
           std::vector<std::byte> mine(size);
           team.scatter(all.data(), mine.data(), size, root);
           ASSERT_EQ(mine, expected) << size << " from " << root;
-          std::byte* const own = all.data() + size * static_cast<std::size_t>(rank);
+          std::byte* const own =
+              rank == root ? all.data() + size * static_cast<std::size_t>(rank) : nullptr;
           team.scatter(all.data(), rank == root ? own : mine.data(), size, root);
           ASSERT_EQ(mine, expected) << size << " from " << root << ", in place there";
           ASSERT_EQ(all, given) << "the root's input is only read";
