@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -270,6 +272,13 @@ std::vector<float> floats_of(int rank, std::size_t count) {
   return numbers;
 }
 
+std::vector<std::uint32_t> bits_of(const std::vector<float>& numbers) {
+  std::vector<std::uint32_t> bits(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), bits.begin(),
+                 [](float number) { return std::bit_cast<std::uint32_t>(number); });
+  return bits;
+}
+
 // The brackets are those of docs/records/0007 in each node, and of net/association.h between nodes.
 TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
@@ -286,7 +295,7 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
     });
   }
   for (const auto& result : results) {
-    ASSERT_EQ(std::memcmp(result.data(), results.front().data(), count * sizeof(float)), 0);
+    ASSERT_EQ(bits_of(result), bits_of(results.front()));
   }
 }
 
