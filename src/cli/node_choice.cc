@@ -54,8 +54,8 @@ std::string reading_refusal() {
   }
 }
 
-// As a team on these locality would choose, whose arrays of `least_heap_block` bytes and more lie
-// in its heap.
+// As a team of such ranks would choose, whose arrays of `least_heap_block` bytes and more lie in
+// its heap.
 select::Explanation explanation_of(select::Request request, const node::RankLocality& locality,
                                    const machine::CostModel& model,
                                    const select::Provision& provision,

@@ -29,7 +29,7 @@ struct NodeChoice {
   bool has_heap = false;
 };
 
-// What a team on these locality would do, with the settings of this command line. is_here: the
+// What a team of such ranks would do, with the settings of this command line. is_here: the
 // model is of this machine, so it is known what the system lets ranks do.
 NodeChoice node_choice(const Context& context, const select::Request& request,
                        const node::RankLocality& locality, const machine::CostModel& model,

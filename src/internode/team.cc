@@ -365,7 +365,7 @@ void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::s
 }
 
 // All that a node has is gathered, sorted, sorted again and scattered.
-bool Team::is_alltoall_quicker(std::size_t bytes) const {
+bool Team::is_alltoall_quicker(std::size_t bytes) {
   const std::size_t most = most_ranks_on_a_node();
   const net::Sizes largest = net::Sizes::equal(bytes * most * most);
   const std::size_t of_node = bytes * most * static_cast<std::size_t>(parts_.map.ranks());
@@ -373,7 +373,7 @@ bool Team::is_alltoall_quicker(std::size_t bytes) const {
       direct_alltoall_ns(parts_.map.ranks(), static_cast<int>(most), bytes, parts_.network);
   const std::int64_t copies_ns = 4 * copying_ns(of_node);
   if (copies_ns >= direct_ns) return false;
-  return cheapest(alltoall_demand(bytes, largest), parts_.network).ns + copies_ns < direct_ns;
+  return plan_for(alltoall_demand(bytes, largest)).chosen.ns + copies_ns < direct_ns;
 }
 
 // From (rank here, target) to (target's node, rank here, target's place).

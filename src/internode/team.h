@@ -92,7 +92,7 @@ class Team {
   // Whether blocks of so many bytes are predicted to get to all sooner by alltoall() than where
   // each rank sends to each by itself: few messages between nodes, for more copies in each. The
   // same on all ranks.
-  bool is_alltoall_quicker(std::size_t bytes) const;
+  bool is_alltoall_quicker(std::size_t bytes);
 
   // For a caller that cannot come to the call that the others make: those of its node hear it.
   void give_up(std::string_view why);

@@ -28,7 +28,7 @@ struct Explanation {
   bool is_forcing_unlike = false;
 };
 
-// What a team on these locality would do.
+// What a team of such ranks would do.
 Explanation explain(const Request& request, const node::RankLocality& locality,
                     const machine::CostModel& model, const Provision& provision);
 
