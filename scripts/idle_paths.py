@@ -3,8 +3,8 @@
 # Copyright the huddle contributors
 """Which data paths never win: scripts/idle_paths.py [--huddle PROGRAM] [MACHINE.toml...]
 
-Counts how often each copy route of src/memory/copy_route.h and each path into a peer's memory of
-src/path is chosen, and lists those that never are: they can go. Without a machine it counts in
+Counts how often each copy route of src/memory/copy_method.h and each path into a peer's memory of
+src/single_copy is chosen, and lists those that never are: they can go. Without a machine it counts in
 tests/select/golden/choices.txt, which has the choices of every file in machines/. Of the machines
 that are named, such as one that was calibrated here, it asks `huddle explain`: for every operation
 that moves something, many sizes and numbers of ranks, with and without the shared heap.
@@ -25,8 +25,8 @@ SIZES = [64 << (2 * i) for i in range(10)]  # 64 to 16M
 
 def names():
     """Those of the descriptors."""
-    routes = (ROOT / "src/memory/copy_route.h").read_text(encoding="utf-8")
-    paths = "".join((ROOT / "src/path" / file).read_text(encoding="utf-8")
+    routes = (ROOT / "src/memory/copy_method.h").read_text(encoding="utf-8")
+    paths = "".join((ROOT / "src/single_copy" / file).read_text(encoding="utf-8")
                     for file in ("cma.h", "heap_memory.h"))
     return re.findall(r'\.name = "([^"]+)"', routes) + re.findall(r'Path \w+\{"([^"]+)"', paths)
 

@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
+  explicit FileDescriptor(int number) : number_(number) {}
+  ~FileDescriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
 
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
@@ -58,7 +58,7 @@ bool write_all(int descriptor, std::string_view text) {
 }
 
 void write_into(std::string_view text, const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file.is_open() || !write_all(file.number(), text) || !file.close()) {
     cannot_write(path, std::strerror(errno));
   }
@@ -66,7 +66,8 @@ void write_into(std::string_view text, const std::string& path) {
 
 bool write_new(std::string_view text, const std::string& path) {
   constexpr mode_t readable_by_all = 0644;
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable_by_all));
+  FileDescriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable_by_all));
   return file.is_open() && write_all(file.number(), text) && ::fsync(file.number()) == 0 &&
          file.close();
 }
@@ -86,7 +87,7 @@ bool is_toml_path(std::string_view word) {
 }
 
 std::string read_text(const std::string& path, std::size_t most_bytes) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) cannot_read(path, errno);
   std::string text;
   struct stat status {};

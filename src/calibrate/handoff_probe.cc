@@ -21,7 +21,7 @@ namespace {
 
 using memory::copy_bytes;
 using memory::CopyKernel;
-using memory::CopyRoute;
+using memory::CopyMethod;
 using memory::line_bytes;
 
 // Small blocks are moved so many at a time that a sample is not all clock.
@@ -178,21 +178,21 @@ void HandoffProbe::fill(const Layout& layout) const {
   }
 }
 
-void HandoffProbe::drain(const Layout& layout, CopyRoute route) const {
+void HandoffProbe::drain(const Layout& layout, CopyMethod method) const {
   for (std::size_t i = 0; i < layout.count; ++i) {
     const std::size_t at = layout.offset(i);
-    copy_out(route, target_.data() + at, shared_.data() + at, layout.bytes);
+    copy_out(method, target_.data() + at, shared_.data() + at, layout.bytes);
   }
 }
 
-Samples HandoffProbe::time_write(std::size_t bytes, CopyRoute route, const Extent& extent,
+Samples HandoffProbe::time_write(std::size_t bytes, CopyMethod method, const Extent& extent,
                                  const Budget& budget) {
-  return route->ownership == memory::LineOwnership::ping_pong
-             ? time_write_back(bytes, route, extent, budget)
-             : time_write_cached(bytes, route, extent, budget);
+  return method->ownership == memory::LineOwnership::ping_pong
+             ? time_write_back(bytes, method, extent, budget)
+             : time_write_cached(bytes, method, extent, budget);
 }
 
-Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyRoute route, const Extent& extent,
+Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyMethod method, const Extent& extent,
                                         const Budget& budget) {
   const Layout layout = Layout::many(bytes);
   std::vector<double> timed;
@@ -200,19 +200,19 @@ Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyRoute route, cons
     const double start = now_ns();
     for (std::size_t i = 0; i < layout.count; ++i) {
       const std::size_t at = layout.offset(i);
-      copy_in(route, shared_.data() + at, source_.data() + at, bytes);
+      copy_in(method, shared_.data() + at, source_.data() + at, bytes);
       memory::wait_for_stores();
     }
     // In the first round nobody has read the lines yet.
     if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
   };
-  const auto read = [&](Count) { drain(layout, route); };
+  const auto read = [&](Count) { drain(layout, method); };
   Samples samples = converse({layout, false, write, read}, extent, budget);
   samples.ns = std::move(timed);
   return samples;
 }
 
-Samples HandoffProbe::time_read(std::size_t bytes, CopyRoute route, const Extent& extent,
+Samples HandoffProbe::time_read(std::size_t bytes, CopyMethod method, const Extent& extent,
                                 const Budget& budget) {
   const Layout layout = Layout::many(bytes);
   const double clock_ns = clock_cost_ns();
@@ -225,7 +225,7 @@ Samples HandoffProbe::time_read(std::size_t bytes, CopyRoute route, const Extent
     for (std::size_t i = 0; i < layout.count; ++i) {
       const std::size_t at = layout.offset(i);
       const double start = now_ns();
-      copy_out(route, target_.data() + at, shared_.data() + at, bytes);
+      copy_out(method, target_.data() + at, shared_.data() + at, bytes);
       sum += std::max(least_time_ns, now_ns() - start - clock_ns);
     }
     if (round > 1) timed.push_back(sum / static_cast<double>(layout.count));
@@ -235,17 +235,17 @@ Samples HandoffProbe::time_read(std::size_t bytes, CopyRoute route, const Extent
   return samples;
 }
 
-Samples HandoffProbe::time_write_back(std::size_t bytes, CopyRoute route, const Extent& extent,
+Samples HandoffProbe::time_write_back(std::size_t bytes, CopyMethod method, const Extent& extent,
                                       const Budget& budget) {
   const Layout layout = Layout::many(bytes);
   std::vector<double> timed;
   const auto write = [&](Count) { fill(layout); };
   const auto read = [&](Count round) {
-    drain(layout, route);
+    drain(layout, method);
     const double start = now_ns();
     for (std::size_t i = 0; i < layout.count; ++i) {
       const std::size_t at = layout.offset(i);
-      copy_in(route, shared_.data() + at, target_.data() + at, bytes);
+      copy_in(method, shared_.data() + at, target_.data() + at, bytes);
       memory::wait_for_stores();
     }
     if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
@@ -255,7 +255,7 @@ Samples HandoffProbe::time_write_back(std::size_t bytes, CopyRoute route, const 
   return samples;
 }
 
-Samples HandoffProbe::time_ring(std::size_t bytes, CopyRoute route, const Extent& extent,
+Samples HandoffProbe::time_ring(std::size_t bytes, CopyMethod method, const Extent& extent,
                                 const Budget& budget) {
   const Placed<Ring> ring(crew_, writer_);
   Count& filled = ring->blocks_in;
@@ -265,7 +265,7 @@ Samples HandoffProbe::time_ring(std::size_t bytes, CopyRoute route, const Extent
     const double start = now_ns();
     block_by_block(bytes, [&](std::size_t at, std::size_t n) {
       if (filled >= ring_blocks) await(ring->emptied.value, filled - ring_blocks + 1);
-      copy_in(route, shared_.data() + Ring::slot(filled), source_.data() + at, n);
+      copy_in(method, shared_.data() + Ring::slot(filled), source_.data() + at, n);
       if (at == 0) ring->start_ns = start;
       publish(ring->filled.value, ++filled);
     });
@@ -273,7 +273,7 @@ Samples HandoffProbe::time_ring(std::size_t bytes, CopyRoute route, const Extent
   const auto read = [&](Count round) {
     block_by_block(bytes, [&](std::size_t at, std::size_t n) {
       await(ring->filled.value, emptied + 1);
-      copy_out(route, target_.data() + at, shared_.data() + Ring::slot(emptied), n);
+      copy_out(method, target_.data() + at, shared_.data() + Ring::slot(emptied), n);
       publish(ring->emptied.value, ++emptied);
     });
     if (round > 1) timed.push_back(now_ns() - ring->start_ns);

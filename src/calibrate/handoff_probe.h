@@ -11,7 +11,7 @@
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
 #include "memory/copy.h"
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::calibrate {
@@ -28,15 +28,15 @@ class HandoffProbe {
 
   // All: 64 <= bytes <= most_bytes.
   //
-  // The writer's copy into lines as this route leaves them: that the reader has had since they were
-  // last written; or the reader's copy back into lines that the writer wrote and it has read.
-  Samples time_write(std::size_t bytes, memory::CopyRoute route, const Extent& extent,
+  // The writer's copy into lines as this method leaves them: that the reader has had since they
+  // were last written; or the reader's copy back into lines that the writer wrote and it has read.
+  Samples time_write(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                      const Budget& budget);
   // The reader's copy out of lines that the writer has just written.
-  Samples time_read(std::size_t bytes, memory::CopyRoute route, const Extent& extent,
+  Samples time_read(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
   // From the writer's start until the reader has copied everything out of the ring.
-  Samples time_ring(std::size_t bytes, memory::CopyRoute route, const Extent& extent,
+  Samples time_ring(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
 
  private:
@@ -44,13 +44,13 @@ class HandoffProbe {
   struct Layout;
   // The two sides of a round, and whether the reader starts with the writer or after it.
   struct Conversation;
-  Samples time_write_cached(std::size_t bytes, memory::CopyRoute route, const Extent& extent,
+  Samples time_write_cached(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                             const Budget& budget);
-  Samples time_write_back(std::size_t bytes, memory::CopyRoute route, const Extent& extent,
+  Samples time_write_back(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                           const Budget& budget);
   // The writer's source to shared memory, and from there to the reader's target.
   void fill(const Layout& layout) const;
-  void drain(const Layout& layout, memory::CopyRoute route) const;
+  void drain(const Layout& layout, memory::CopyMethod method) const;
 
   Samples converse(const Conversation& conversation, const Extent& extent, const Budget& budget);
   void vary_source(const Layout& layout, std::uint32_t round) const;

@@ -65,7 +65,7 @@ void PeerProcess::start(Idle idle) {
   close(pipe_ends[0]);
   if (is_ready) {
     pid_ = child;
-    watch_ = memory::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    watch_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
     return;
   }
   if (child > 0) waitpid(child, nullptr, 0);

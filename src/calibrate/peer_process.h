@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
+#include "base/file_descriptor.h"
 #include "calibrate/crew.h"
-#include "memory/descriptor.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::calibrate {
@@ -40,7 +40,7 @@ class PeerProcess {
 
   memory::PageBuffer buffer_;  // mapped before the fork: the child has it at the same address
   pid_t pid_ = -1;
-  memory::Descriptor watch_;
+  FileDescriptor watch_;
 };
 
 // Reads from so far into the peer's memory with process_vm_readv, and sees whether it is the peer's

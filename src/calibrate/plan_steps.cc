@@ -8,8 +8,8 @@
 #include <set>
 
 #include "calibrate/cma_probe.h"
+#include "calibrate/copy_method_curves.h"
 #include "calibrate/line_probe.h"
-#include "calibrate/route_curves.h"
 #include "calibrate/sizes.h"
 #include "machine/machine.h"
 #include "memory/page_buffer.h"
@@ -216,7 +216,7 @@ std::vector<Step> Planner::handoffs() const {
     step.name = fmt::format("hand-off, level {}", level.level);
     step.sizes = sizes(handoff_sizes);
     step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-    step.seconds.assign(route_curves().size() * step.sizes.size(),
+    step.seconds.assign(copy_method_curves().size() * step.sizes.size(),
                         start_seconds + step.extent.seconds);
     steps.push_back(step);
   }

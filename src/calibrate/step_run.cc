@@ -13,11 +13,11 @@
 #include "base/text.h"
 #include "calibrate/array_probe.h"
 #include "calibrate/cma_probe.h"
+#include "calibrate/copy_method_curves.h"
 #include "calibrate/copy_probe.h"
 #include "calibrate/handoff_probe.h"
 #include "calibrate/memory_probe.h"
 #include "calibrate/repeat.h"
-#include "calibrate/route_curves.h"
 #include "calibrate/sizes.h"
 #include "calibrate/system_probe.h"
 #include "machine/locate.h"
@@ -157,15 +157,16 @@ void StepRun::doubt_cache(Findings& findings, const std::string& what, std::size
                                   size_text(static_cast<double>(needed))));
 }
 
-void StepRun::handoff_curve(Findings& findings, HandoffProbe& probe, const RouteCurve& of_route) {
+void StepRun::handoff_curve(Findings& findings, HandoffProbe& probe,
+                            const CopyMethodCurve& of_method) {
   machine::HandoffCurve result;
   result.level = step_.level;
-  result.kind = of_route.kind;
+  result.kind = of_method.kind;
   result.origin = machine::Origin::measured;
-  const std::string name(facts_of(of_route.kind).name);
+  const std::string name(facts_of(of_method.kind).name);
   result.curve =
       curve(findings, step_.sizes, name + " ", usual, [&](std::size_t bytes, const Budget& budget) {
-        return time_handoff(probe, of_route, bytes, step_.extent, budget);
+        return time_handoff(probe, of_method, bytes, step_.extent, budget);
       });
   if (!result.curve.bytes.empty()) findings.machine.handoff.push_back(result);
 }
@@ -173,7 +174,7 @@ void StepRun::handoff_curve(Findings& findings, HandoffProbe& probe, const Route
 void StepRun::handoff(Findings& findings) {
   const auto [writer, reader] = step_.pairs.front();
   HandoffProbe probe(crew_, writer, reader, step_.sizes.back());
-  for (const RouteCurve& one : route_curves()) handoff_curve(findings, probe, one);
+  for (const CopyMethodCurve& one : copy_method_curves()) handoff_curve(findings, probe, one);
 }
 
 void StepRun::memory(Findings& findings) {

@@ -23,7 +23,7 @@ namespace huddle::calibrate {
 
 class CopyProbe;
 class HandoffProbe;
-struct RouteCurve;
+struct CopyMethodCurve;
 
 // What has come out so far.
 struct Findings {
@@ -63,7 +63,7 @@ class StepRun {
   void system(Findings& findings);
   void arrays(Findings& findings);
 
-  void handoff_curve(Findings& findings, HandoffProbe& probe, const RouteCurve& of_route);
+  void handoff_curve(Findings& findings, HandoffProbe& probe, const CopyMethodCurve& of_method);
   // Says so where a figure that stands for memory may be a cache's.
   void doubt_cache(Findings& findings, const std::string& what, std::size_t bytes);
   void far_copy(Findings& findings, machine::MemoryCost& cost);

@@ -103,11 +103,11 @@ class ExplainCommand : public Command {
 
   static std::function<double(const select::Candidate&)> simulation(
       select::Request request, const node::RankLocality& locality, const machine::Machine& machine,
-      const select::Provision& provision) {
+      const select::TeamResources& resources) {
     check_simulated(locality.pus);
-    return [request, locality, machine, provision](const select::Candidate& candidate) {
+    return [request, locality, machine, resources](const select::Candidate& candidate) {
       const machine::CostModel model(machine);
-      return predict::predict({request, locality, provision, model}, candidate.plan).all_ns();
+      return predict::predict({request, locality, resources, model}, candidate.plan).all_ns();
     };
   }
 
@@ -128,7 +128,7 @@ class ExplainCommand : public Command {
         select::model_error(machine)};
     if (simulate_)
       explained.simulated_ns =
-          simulation(explained.explanation.request, locality, machine, choice.provision);
+          simulation(explained.explanation.request, locality, machine, choice.resources);
     return explained;
   }
 

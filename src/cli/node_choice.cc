@@ -58,16 +58,16 @@ std::string reading_refusal() {
 // its heap.
 select::Explanation explanation_of(select::Request request, const node::RankLocality& locality,
                                    const machine::CostModel& model,
-                                   const select::Provision& provision,
+                                   const select::TeamResources& resources,
                                    std::size_t least_heap_block) {
-  const bool is_in_heap = provision.heap_refusal.empty() && locality.ranks() > 1 &&
+  const bool is_in_heap = resources.heap_refusal.empty() && locality.ranks() > 1 &&
                           shown_bytes(request, locality.ranks()) >= least_heap_block;
-  if (!is_in_heap) return select::explain(request, locality, model, provision);
+  if (!is_in_heap) return select::explain(request, locality, model, resources);
   select::Request of_class = request;
   of_class.bytes = select::largest_in(select::size_class_of(request.bytes));
-  const auto choice = select::choose(of_class, locality, model, provision);
+  const auto choice = select::choose(of_class, locality, model, resources);
   request.mapped = choice && choice->where_mapped;
-  select::Explanation explanation = select::explain(request, locality, model, provision);
+  select::Explanation explanation = select::explain(request, locality, model, resources);
   if (!request.mapped) return explanation;
   for (select::Candidate& candidate : explanation.candidates) candidate.ns += choice->asking_ns;
   return explanation;
@@ -110,14 +110,14 @@ NodeChoice node_choice(const Context& context, const select::Request& request,
                        const node::RankLocality& locality, const machine::CostModel& model,
                        bool is_here) {
   NodeChoice choice{{},
-                    select::provision(locality, model, select::usual_queue_bytes),
+                    select::team_resources(locality, model, select::usual_queue_bytes),
                     wants_heap(context, model.machine())};
-  choice.provision.forcing = select::Forcing(settings::find(context.settings, "algo").value);
-  if (choice.has_heap) choice.provision.heap_refusal.clear();
-  if (is_here) choice.provision.direct_refusal = reading_refusal();
+  choice.resources.forcing = select::Forcing(settings::find(context.settings, "algo").value);
+  if (choice.has_heap) choice.resources.heap_refusal.clear();
+  if (is_here) choice.resources.direct_refusal = reading_refusal();
   const auto least_heap_block =
       size_from(settings::find(context.settings, "heap-block").value).value_or(0);
-  choice.explanation = explanation_of(request, locality, model, choice.provision, least_heap_block);
+  choice.explanation = explanation_of(request, locality, model, choice.resources, least_heap_block);
   return choice;
 }
 

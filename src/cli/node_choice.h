@@ -12,7 +12,7 @@
 #include "machine/cost.h"
 #include "node/locality.h"
 #include "select/explain.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::cli {
 
@@ -25,7 +25,7 @@ select::Request node_request(std::string_view command, const std::string& operat
 
 struct NodeChoice {
   select::Explanation explanation;
-  select::Provision provision;
+  select::TeamResources resources;
   bool has_heap = false;
 };
 

@@ -60,7 +60,7 @@ select::Candidate candidate_of(const NodeChoice& choice, const std::string& algo
   }
   std::vector<std::string> names;
   for (const select::Algorithm& one :
-       select::algorithms(explanation.request.operation, choice.provision)) {
+       select::algorithms(explanation.request.operation, choice.resources)) {
     names.emplace_back(one.name);
   }
   const std::string_view operation = name(explanation.request.operation);
@@ -133,7 +133,7 @@ NodeSimulated NodeSim::simulated(const Context& context, const Words& words) con
                        candidate_of(choice, algorithm),
                        {}};
   result.outcome = predict::predict(
-      {result.request, locality, choice.provision, model, !trace_.empty()}, result.candidate.plan);
+      {result.request, locality, choice.resources, model, !trace_.empty()}, result.candidate.plan);
   return result;
 }
 
@@ -164,7 +164,7 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
           continue;
         }
         const auto outcome = predict::predict(
-            {choice.explanation.request, locality, choice.provision, model, false}, chosen.plan);
+            {choice.explanation.request, locality, choice.resources, model, false}, chosen.plan);
         result.points.push_back({request, number, std::string(algorithm_name(chosen.plan)),
                                  chosen.ns, outcome.all_ns()});
       }

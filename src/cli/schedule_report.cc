@@ -53,14 +53,15 @@ ShownRound show_round(const net::Schedule& schedule, std::int64_t number, std::o
   return shown;
 }
 
-net::Claim most_of(const net::Schedule& schedule, std::optional<int> rank) {
-  if (rank) return schedule.claim(*rank);
-  net::Claim most;
+net::RankTraffic most_of(const net::Schedule& schedule, std::optional<int> rank) {
+  if (rank) return schedule.traffic(*rank);
+  net::RankTraffic most;
   for (int at = 0; at < schedule.ranks(); ++at) {
-    const net::Claim claim = schedule.claim(at);
-    most = {std::max(most.rounds, claim.rounds), std::max(most.sends, claim.sends),
-            std::max(most.receives, claim.receives), std::max(most.blocks_sent, claim.blocks_sent),
-            std::max(most.blocks_received, claim.blocks_received)};
+    const net::RankTraffic traffic = schedule.traffic(at);
+    most = {std::max(most.rounds, traffic.rounds), std::max(most.sends, traffic.sends),
+            std::max(most.receives, traffic.receives),
+            std::max(most.blocks_sent, traffic.blocks_sent),
+            std::max(most.blocks_received, traffic.blocks_received)};
   }
   return most;
 }
@@ -113,7 +114,7 @@ std::string title(const ShownSchedule& shown) {
 
 std::string most_text(const ShownSchedule& shown) {
   const std::string who = shown.rank ? fmt::format("Rank {}", *shown.rank) : "A rank at most";
-  const net::Claim& most = shown.most;
+  const net::RankTraffic& most = shown.most;
   return fmt::format("{}: {} with messages, {} sent with {}, {} received with {}", who,
                      counted(most.rounds, "round"), most.sends, counted(most.blocks_sent, "block"),
                      most.receives, counted(most.blocks_received, "block"));

@@ -39,7 +39,7 @@ struct ShownSchedule {
   std::int64_t blocks = 0;
   std::int64_t all_rounds = 0;
   std::optional<int> rank;         // of whom alone
-  net::Claim most = {};            // of any rank that is shown
+  net::RankTraffic most = {};      // of any rank that is shown
   std::vector<ShownRound> rounds;  // in which something is to be shown
 };
 

@@ -30,7 +30,7 @@ namespace {
 constexpr std::string_view ready_word = "ready";
 
 struct Pipe {
-  memory::Descriptor out, in;
+  FileDescriptor out, in;
 };
 
 Pipe make_pipe() {
@@ -38,11 +38,11 @@ Pipe make_pipe() {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw FailureError(fmt::format("no pipe: {}", std::strerror(errno)));
   }
-  return {memory::Descriptor(ends[0]), memory::Descriptor(ends[1])};
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
 // Until whoever writes has closed it.
-std::string read_all(const memory::Descriptor& from) {
+std::string read_all(const FileDescriptor& from) {
   std::string text;
   std::array<char, 512> chunk{};
   for (;;) {
@@ -84,8 +84,8 @@ std::string report(const Setting& setting, const threads::Agent& agent, const Wi
   return "\n" + threads_text(subject, beside);
 }
 
-void watch(const Setting& setting, threads::HelperPort port, memory::Descriptor& ready,
-           const memory::Descriptor& until_exec) {
+void watch(const Setting& setting, threads::HelperPort port, FileDescriptor& ready,
+           const FileDescriptor& until_exec) {
   const machine::CostModel model(setting.machine.loaded.machine);
   threads::Agent agent(model, setting.allowed, {});
   std::optional<threads::Mover> mover;
@@ -97,7 +97,7 @@ void watch(const Setting& setting, threads::HelperPort port, memory::Descriptor&
   Witness witness(agent, moves, Witness::Keeps::latest);
   const auto go = [&] {
     (void)!::write(ready.number(), ready_word.data(), ready_word.size());
-    ready = memory::Descriptor();
+    ready = FileDescriptor();
     read_all(until_exec);
   };
   const threads::Watched watched =
@@ -181,7 +181,7 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   Pipe ready = make_pipe();
   Pipe exec = make_pipe();
   fork_agent(setting, port, ready, exec);
-  ready.in = memory::Descriptor();
+  ready.in = FileDescriptor();
   const std::string said = read_all(ready.out);
   if (said != ready_word) return none(said.empty() ? "the agent has died" : said);
   started.until_exec = std::move(exec.in);

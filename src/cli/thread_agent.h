@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "cli/command.h"
-#include "memory/descriptor.h"
 #include "threads/seats.h"
 
 namespace huddle::cli {
@@ -27,7 +27,7 @@ struct StartedAgent {
   std::string preload = {};   // what the program has to have preloaded
   std::string variable = {};  // "NAME=VALUE" for its environment
   // It has to be open until this process becomes the program, and closes by that.
-  memory::Descriptor until_exec = {};
+  FileDescriptor until_exec = {};
 };
 
 // For this process, which is about to become the program.

@@ -30,11 +30,11 @@ constexpr std::array<std::string_view, 9> launcher_names = {
 // Some launchers are scripts that start others of their folder by name: those have to be found
 // before another MPI's.
 Launcher ask(const std::string& path, const std::vector<std::string>& folders,
-             std::chrono::milliseconds patience) {
+             std::chrono::milliseconds wait) {
   Launcher launcher{.path = path};
   const std::string own_folder = std::filesystem::path(path).parent_path().string();
   const std::string search_path = fmt::format("PATH={}:{}", own_folder, fmt::join(folders, ":"));
-  const auto output = run_program({"/usr/bin/env", search_path, path, "--version"}, patience);
+  const auto output = run_program({"/usr/bin/env", search_path, path, "--version"}, wait);
   if (!output) return launcher;
   launcher.too_slow = output->too_slow;
   launcher.version = parse_mpi_version(output->text);
@@ -111,7 +111,7 @@ std::vector<std::string> folders_of(std::string_view search_path) {
 }
 
 std::vector<Launcher> find_launchers(const std::vector<std::string>& folders,
-                                     std::chrono::milliseconds patience) {
+                                     std::chrono::milliseconds wait) {
   std::vector<Launcher> launchers;
   std::set<std::string> asked;
   for (const std::string& folder : folders) {
@@ -123,7 +123,7 @@ std::vector<Launcher> find_launchers(const std::vector<std::string>& folders,
       if (error || std::filesystem::is_directory(real) || !asked.insert(real.string()).second) {
         continue;
       }
-      add_unless_known(launchers, ask(path, folders, patience));
+      add_unless_known(launchers, ask(path, folders, wait));
     }
   }
   return launchers;

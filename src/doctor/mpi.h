@@ -26,7 +26,7 @@ std::vector<std::string> folders_of(std::string_view search_path);
 
 // Launchers in these folders; several names of one program count once.
 std::vector<Launcher> find_launchers(const std::vector<std::string>& folders,
-                                     std::chrono::milliseconds patience);
+                                     std::chrono::milliseconds wait);
 
 std::vector<Finding> judge_mpi(const std::vector<Launcher>& launchers,
                                const std::vector<std::string>& libraries);

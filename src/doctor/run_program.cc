@@ -73,7 +73,7 @@ bool read_until(int fd, Clock::time_point end, std::string& text) {
 }  // namespace
 
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
-                                         std::chrono::milliseconds patience) {
+                                         std::chrono::milliseconds wait) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
   const pid_t child = SpawnPlan().spawn(arguments, ends[1]);
@@ -83,7 +83,7 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& argumen
     return std::nullopt;
   }
   ProgramOutput output;
-  output.too_slow = !read_until(ends[0], Clock::now() + patience, output.text);
+  output.too_slow = !read_until(ends[0], Clock::now() + wait, output.text);
   ::close(ends[0]);
   // Whatever it has left behind goes as well; a child that is done but not waited for keeps the
   // number of its group from being given to others.

@@ -19,6 +19,6 @@ struct ProgramOutput {
 // Runs `arguments` (the first one is the path of the program) with no input, as the leader of a
 // process group that is killed when the time is over. Nothing when it cannot be started.
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
-                                         std::chrono::milliseconds patience);
+                                         std::chrono::milliseconds wait);
 
 }  // namespace huddle::doctor

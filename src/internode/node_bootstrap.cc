@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "internode/waiting.h"
+#include "internode/finish.h"
 #include "net/algorithms.h"
 #include "net/execution.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "internode/waiting.h"
+#include "internode/finish.h"
 #include "world/peer_lost.h"
 
 namespace huddle::internode {

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 2> folders = {HUDDLE_PYTHON_FOLDER,
                                                      "../share/huddle/python"};
 
 // Python on a slow file system needs seconds to come up.
-constexpr std::chrono::milliseconds patience{30000};
+constexpr std::chrono::milliseconds wait{30000};
 
 // Root's Python would keep what it has compiled beside the sources, where nobody removes it.
 constexpr const char* leave_nothing = "-B";
@@ -65,8 +65,7 @@ std::string folder_beside(const std::string& program) {
 // Nothing where this is no Python.
 std::optional<Candidate> look_at(const std::string& python, const std::string& folder) {
   const auto output = doctor::run_program(
-      {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder},
-      patience);
+      {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder}, wait);
   const std::size_t at = output ? output->text.rfind(mark) : std::string::npos;
   if (at == std::string::npos) return std::nullopt;
   return Candidate{python, words(output->text.substr(at + mark.size()))};

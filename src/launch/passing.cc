@@ -101,7 +101,7 @@ void insert(Words& words, std::size_t at, const Words& more) {
 }
 
 Words pass_by_options(Words words, const std::vector<AppContext>& contexts, Passing passing,
-                      const Passed& passed) {
+                      const ForwardedVariables& passed) {
   // From the last to the first: places before an insertion stay what they are.
   for (std::size_t i = contexts.size(); i-- > 0;) {
     const Users users = heed_users(words, contexts[i], passing, passed.preload);
@@ -116,7 +116,7 @@ Words pass_by_options(Words words, const std::vector<AppContext>& contexts, Pass
 }
 
 // Every --export of srun's own options gets our names; without one, SLURM_EXPORT_ENV stands for it.
-Words pass_by_export(Words words, const AppContext& context, const Passed& passed) {
+Words pass_by_export(Words words, const AppContext& context, const ForwardedVariables& passed) {
   constexpr std::string_view option = "--export";
   bool given = false;
   for (std::size_t at = context.begin; at < context.program; ++at) {
@@ -142,7 +142,7 @@ Words pass_by_export(Words words, const AppContext& context, const Passed& passe
 
 std::vector<std::string> pass_variables(const std::vector<std::string>& words,
                                         const std::vector<AppContext>& contexts, Passing passing,
-                                        const Passed& passed) {
+                                        const ForwardedVariables& passed) {
   if (passed.variables.empty()) return words;
   switch (passing) {
     case Passing::x_each_context:

@@ -15,7 +15,7 @@ namespace {
 // line lies half way to it: the root of 1.3. It also keeps apart what a mesh makes of distance.
 constexpr double smallest_ratio = 1.14;
 
-// A step is real when chance would show a group so much nearer than its surroundings only this
+// A step is real when chance would show a group so much nearer than its context only this
 // often, however the group was picked.
 constexpr double chance = 1e-4;
 
@@ -116,7 +116,7 @@ class Collapse {
     return (parent.middle - node.middle) / needed;
   }
 
-  // How far below its surroundings the luckiest group of this size would lie, in spreads of one
+  // How far below its context the luckiest group of this size would lie, in spreads of one
   // pair: the mean of m normal values is below -t with a chance of about exp(-m t^2 / 2), and there
   // are so many groups to pick from.
   static double luck(const Node& node, const Node& parent) {

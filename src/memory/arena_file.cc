@@ -28,14 +28,15 @@ constexpr unsigned int MFD_NOEXEC_SEAL = 8;
 
 // Systems may insist that such files are never executable (vm.memfd_noexec); kernels before 6.3 do
 // not know the flag that says so.
-Descriptor make_memfd() {
-  Descriptor file(memfd_create("huddle", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
-  if (!file.is_open() && errno == EINVAL) file = Descriptor(memfd_create("huddle", MFD_CLOEXEC));
+FileDescriptor make_memfd() {
+  FileDescriptor file(memfd_create("huddle", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
+  if (!file.is_open() && errno == EINVAL)
+    file = FileDescriptor(memfd_create("huddle", MFD_CLOEXEC));
   return file;
 }
 
-Descriptor make_file_in(const std::string& folder) {
-  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+FileDescriptor make_file_in(const std::string& folder) {
+  FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (file.is_open()) return file;
   throw FailureError(
       fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
@@ -90,7 +91,7 @@ bool ArenaFile::is_there() const {
 
 void ArenaFile::close() {
   if (!is_there()) descriptor_.release();
-  descriptor_ = Descriptor();
+  descriptor_ = FileDescriptor();
 }
 
 std::size_t ArenaFile::extend(std::size_t bytes) const {

@@ -9,8 +9,8 @@
 
 #include <string>
 
+#include "base/file_descriptor.h"
 #include "memory/arena_space.h"
-#include "memory/descriptor.h"
 
 namespace huddle::memory {
 
@@ -49,7 +49,7 @@ class ArenaFile {
   void give_back(Piece pages) const;
 
  private:
-  Descriptor descriptor_;
+  FileDescriptor descriptor_;
   dev_t device_ = 0;
   ino_t inode_ = 0;
   std::string place_ = "the machine";  // for messages

@@ -5,7 +5,7 @@
 // nobody waiting.
 #pragma once
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace huddle::memory {
 
@@ -18,8 +18,8 @@ class ForkLine {
   void tell_in_child() noexcept;
 
  private:
-  Descriptor parents_;
-  Descriptor childs_;
+  FileDescriptor parents_;
+  FileDescriptor childs_;
 };
 
 }  // namespace huddle::memory

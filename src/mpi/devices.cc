@@ -47,7 +47,7 @@ bool Devices::hold(const void* address) const {
 }
 
 // What is loaded after the first step is news next time, what was before is found in the second.
-void Devices::look_again(LoadWatch::Looking& looking) {
+void Devices::look_again(LibraryLoadMonitor::Looking& looking) {
   const std::lock_guard lock(mutex_);
   if (!watch_.has_news(looking)) return;  // somebody else was here first
   watch_.catch_up(wait_for_lookers_);

@@ -12,18 +12,18 @@
 #include <string>
 
 #include "mpi/device_driver.h"
-#include "mpi/load_watch.h"
+#include "mpi/library_load_monitor.h"
 
 namespace huddle::mpi {
 
 // For several threads.
 class Devices {
  public:
-  // For LoadWatch.
+  // For LibraryLoadMonitor.
   Devices(std::string marker, std::function<void()> wait_for_lookers);
 
   // Whether anybody is here who might know of a device's memory: nobody in most programs.
-  bool have_driver(LoadWatch::Looking& looking) {
+  bool have_driver(LibraryLoadMonitor::Looking& looking) {
     if (watch_.has_news(looking)) [[unlikely]]
       look_again(looking);
     return have_driver_.load(std::memory_order_relaxed);
@@ -39,11 +39,11 @@ class Devices {
     std::unique_ptr<DeviceDriver> owned;
   };
 
-  void look_again(LoadWatch::Looking& looking);
+  void look_again(LibraryLoadMonitor::Looking& looking);
   void look_for_drivers();
 
   std::function<void()> wait_for_lookers_;
-  LoadWatch watch_;
+  LibraryLoadMonitor watch_;
   std::atomic<bool> have_driver_{false};
   std::mutex mutex_;  // for whoever looks again
   unsigned long long loads_ = 0;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "mpi/beside.h"
 
 namespace huddle::mpi {
@@ -102,8 +102,8 @@ MachineDiscovery::MachineDiscovery(const std::string& machine_file) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw FailureError(fmt::format("no pipe to {}: {}", program, std::strerror(errno)));
   }
-  output_ = memory::Descriptor(ends[0]);
-  const memory::Descriptor input(ends[1]);
+  output_ = FileDescriptor(ends[0]);
+  const FileDescriptor input(ends[1]);
   std::string file = machine_file;
   const std::array<char*, 3> words = {program.data(), file.empty() ? nullptr : file.data(),
                                       nullptr};
@@ -115,7 +115,7 @@ MachineDiscovery::MachineDiscovery(const std::string& machine_file) {
 }
 
 MachineDiscovery::~MachineDiscovery() {
-  output_ = memory::Descriptor();
+  output_ = FileDescriptor();
   ended_well();
 }
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace huddle::mpi {
 
@@ -31,7 +31,7 @@ class MachineDiscovery {
   bool ended_well();
 
   pid_t child_ = 0;
-  memory::Descriptor output_;
+  FileDescriptor output_;
 };
 
 }  // namespace huddle::mpi

@@ -24,8 +24,8 @@ std::string RollCall::name_of(int rank) const { return prefix_ + std::to_string(
 void RollCall::sign_in() {
   const std::lock_guard lock(mutex_);
   if (!place_ || own_.is_open()) return;
-  memory::Descriptor probe(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  memory::Descriptor own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  FileDescriptor probe(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  FileDescriptor own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   // Whoever cannot look for others does not let itself be found either.
   if (!probe.is_open() || !own.is_open()) return;
   team::AbstractAddress address(name_of(place_->rank));
@@ -39,8 +39,8 @@ void RollCall::sign_in() {
 void RollCall::confirm(int rank) {
   const std::lock_guard lock(mutex_);
   if (!place_ || rank == place_->rank) return;
-  own_ = memory::Descriptor();
-  probe_ = memory::Descriptor();
+  own_ = FileDescriptor();
+  probe_ = FileDescriptor();
 }
 
 bool RollCall::is_here(int rank) {

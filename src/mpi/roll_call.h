@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "mpi/job_rank.h"
 
 namespace huddle::mpi {
@@ -39,9 +39,9 @@ class RollCall {
   std::optional<JobRank> place_;
   std::string prefix_;
   std::mutex mutex_;  // guards what follows
-  memory::Descriptor own_;
-  memory::Descriptor probe_;  // to look for others with
-  std::vector<bool> seen_;    // by rank: who was there once stays
+  FileDescriptor own_;
+  FileDescriptor probe_;    // to look for others with
+  std::vector<bool> seen_;  // by rank: who was there once stays
 };
 
 }  // namespace huddle::mpi

@@ -22,7 +22,7 @@ class Bruck : public Schedule {
     return rounds;
   }
 
-  Claim claim(int) const override {
+  RankTraffic traffic(int) const override {
     const std::int64_t others = ranks() - 1;
     if (others == 0) return {};
     std::int64_t messages = 0;

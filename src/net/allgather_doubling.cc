@@ -19,19 +19,19 @@ class Doubling : public Schedule {
     return ranks() == 1 ? 1 : folding_.doublings() + (folding_.pairs() > 0 ? 2 : 0);
   }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     const std::int64_t others = ranks() - 1;
     if (folding_.is_out(rank)) return {2, 1, 1, 1, others};
     const int messages = folding_.doublings() + (folding_.is_paired(rank) ? 1 : 0);
-    Claim claim{messages, messages, messages, 0, others};
+    RankTraffic traffic{messages, messages, messages, 0, others};
     for (int bit = 0; bit < folding_.doublings(); ++bit) {
-      claim.blocks_sent += held(folding_.seat_of(rank), bit).count();
+      traffic.blocks_sent += held(folding_.seat_of(rank), bit).count();
     }
     if (folding_.is_paired(rank)) {
-      ++claim.rounds;
-      claim.blocks_sent += others;
+      ++traffic.rounds;
+      traffic.blocks_sent += others;
     }
-    return claim;
+    return traffic;
   }
 
  protected:

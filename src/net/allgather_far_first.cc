@@ -45,7 +45,7 @@ class FarFirst : public Schedule {
     return halvings_ + first - 1;
   }
 
-  Claim claim(int) const override {
+  RankTraffic traffic(int) const override {
     const std::int64_t others = ranks() - 1;
     if (others == 0) return {};
     return {rounds(), rounds(), rounds(), others, others};

@@ -28,21 +28,21 @@ class NeighborExchange : public Schedule {
     return number <= 2 || number > pairs() ? number : 2 - number % 2;
   }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     const std::int64_t others = ranks() - 1;
     if (others == 0) return {};
     if (is_odd() && rank == others) return {2, 1, 1, 1, others};
     // A block, then pairs.
-    Claim claim{pairs(), pairs(), pairs(), 2 * pairs() - 1, others};
-    if (!is_odd()) return claim;
-    if (sends_last_pair(rank)) ++claim.blocks_sent;
+    RankTraffic traffic{pairs(), pairs(), pairs(), 2 * pairs() - 1, others};
+    if (!is_odd()) return traffic;
+    if (sends_last_pair(rank)) ++traffic.blocks_sent;
     if (rank == others - 1) {  // one block more at first, and everything at the end
-      claim.rounds += 2;
-      ++claim.sends;
-      ++claim.receives;
-      claim.blocks_sent += 1 + others;
+      traffic.rounds += 2;
+      ++traffic.sends;
+      ++traffic.receives;
+      traffic.blocks_sent += 1 + others;
     }
-    return claim;
+    return traffic;
   }
 
  protected:

@@ -14,7 +14,9 @@ class Ring : public Schedule {
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : ranks() - 1; }
   std::int64_t like(std::int64_t) const override { return 0; }
-  Claim claim(int) const override { return Claim::of_one_block_each_way(ranks() - 1); }
+  RankTraffic traffic(int) const override {
+    return RankTraffic::of_one_block_each_way(ranks() - 1);
+  }
 
  protected:
   void fill(int rank, std::int64_t number, Round& round) const override {

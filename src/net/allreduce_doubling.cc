@@ -17,7 +17,7 @@ class Doubling : public FoldedAllreduce {
  protected:
   std::int64_t seat_rounds() const override { return folding().doublings(); }
   std::int64_t seat_scratch() const override { return 1; }
-  Claim seat_claim(int) const override {
+  RankTraffic seat_traffic(int) const override {
     const std::int64_t rounds = seat_rounds();
     return {rounds, rounds, rounds, rounds, rounds};
   }

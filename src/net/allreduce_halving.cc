@@ -19,7 +19,7 @@ class Halving : public FoldedAllreduce {
  protected:
   std::int64_t seat_rounds() const override { return 2 * folding().doublings(); }
   std::int64_t seat_scratch() const override { return folding().seats() / 2; }
-  Claim seat_claim(int) const override {
+  RankTraffic seat_traffic(int) const override {
     const std::int64_t moved = 2 * (blocks() - 1);
     return {seat_rounds(), seat_rounds(), seat_rounds(), moved, moved};
   }

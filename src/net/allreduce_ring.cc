@@ -17,7 +17,9 @@ class Ring : public Schedule {
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : 2 * others(); }
   std::int64_t like(std::int64_t) const override { return 0; }
   Scratch scratch(int) const override { return ranks() == 1 ? Scratch{} : Scratch{1, 1}; }
-  Claim claim(int) const override { return Claim::of_one_block_each_way(2 * others()); }
+  RankTraffic traffic(int) const override {
+    return RankTraffic::of_one_block_each_way(2 * others());
+  }
 
  protected:
   void fill(int rank, std::int64_t number, Round& round) const override {

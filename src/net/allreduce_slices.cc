@@ -16,7 +16,9 @@ class Slices : public Schedule {
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : 2 * others(); }
   Scratch scratch(int) const override { return slice_.scratch(); }
-  Claim claim(int) const override { return Claim::of_one_block_each_way(2 * others()); }
+  RankTraffic traffic(int) const override {
+    return RankTraffic::of_one_block_each_way(2 * others());
+  }
 
  protected:
   void fill(int rank, std::int64_t number, Round& round) const override {

@@ -26,16 +26,16 @@ class Bruck : public Schedule {
   std::int64_t rounds() const override { return rounds_; }
   Scratch scratch(int) const override { return rounds_ == 1 ? Scratch{} : Scratch{1, ranks()}; }
 
-  Claim claim(int) const override {
-    Claim claim;
+  RankTraffic traffic(int) const override {
+    RankTraffic traffic;
     for (std::int64_t unit = 1; unit < ranks(); unit *= radix()) {
-      ++claim.rounds;
-      claim.sends += peers(unit);
-      claim.blocks_sent += ranks() - periods(unit) * unit - cut_off(unit, 0);
+      ++traffic.rounds;
+      traffic.sends += peers(unit);
+      traffic.blocks_sent += ranks() - periods(unit) * unit - cut_off(unit, 0);
     }
-    claim.receives = claim.sends;
-    claim.blocks_received = claim.blocks_sent;
-    return claim;
+    traffic.receives = traffic.sends;
+    traffic.blocks_received = traffic.blocks_sent;
+    return traffic;
   }
 
  protected:

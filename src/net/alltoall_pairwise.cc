@@ -16,7 +16,9 @@ class Pairwise : public Schedule {
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return ranks(); }
   Scratch scratch(int) const override { return ranks() == 1 ? Scratch{} : Scratch{1, 1}; }
-  Claim claim(int) const override { return Claim::of_one_block_each_way(ranks() - 1); }
+  RankTraffic traffic(int) const override {
+    return RankTraffic::of_one_block_each_way(ranks() - 1);
+  }
 
  protected:
   void fill(int rank, std::int64_t number, Round& round) const override {

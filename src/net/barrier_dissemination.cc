@@ -21,7 +21,7 @@ class Dissemination : public Schedule {
     return rounds;
   }
 
-  Claim claim(int) const override {
+  RankTraffic traffic(int) const override {
     std::int64_t messages = 0;
     for (std::int64_t heard = 1; heard < ranks(); heard *= call().radix) messages += peers(heard);
     return {rounds(), messages, messages, 0, 0};

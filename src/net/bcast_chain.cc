@@ -25,7 +25,7 @@ class Chain : public Schedule {
     return number < blocks() ? std::min(number, links() - 1) : number;
   }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     const std::int64_t at = from_root(rank);
     if (ranks() == 1) return {};
     const std::int64_t received = at == 0 ? 0 : blocks();

@@ -107,19 +107,19 @@ class Circulant : public Schedule {
     return turn > 2 ? number - (turn - 2) * skips_.count() : number;
   }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     const std::int64_t at = at_distance(rank, -root());
-    Claim claim;
+    RankTraffic traffic;
     for (int k = 0; k < skips_.count(); ++k) {
       const std::int64_t received = rounds_with(begin_of(at, k), k);
       const std::int64_t sent = rounds_with(begin_of(next(at, k), k), k);
-      claim.rounds += std::max(received, sent);
-      claim.receives += received;
-      claim.sends += sent;
+      traffic.rounds += std::max(received, sent);
+      traffic.receives += received;
+      traffic.sends += sent;
     }
-    claim.blocks_received = claim.receives;
-    claim.blocks_sent = claim.sends;
-    return claim;
+    traffic.blocks_received = traffic.receives;
+    traffic.blocks_sent = traffic.sends;
+    return traffic;
   }
 
  protected:

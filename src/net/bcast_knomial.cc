@@ -19,17 +19,17 @@ class Knomial : public Schedule {
   std::int64_t rounds() const override { return tree_.levels(); }
   RoundSpan active(int rank) const override { return {joins_in(from_root(rank)), rounds()}; }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     const int at = from_root(rank);
-    Claim claim;
-    if (at != 0) claim = {1, 0, 1, 0, 1};
+    RankTraffic traffic;
+    if (at != 0) traffic = {1, 0, 1, 0, 1};
     for (int level = 0; level < tree_.levels(); ++level) {
       const int children = tree_.children(at, level);
-      if (children > 0) ++claim.rounds;
-      claim.sends += children;
-      claim.blocks_sent += children;
+      if (children > 0) ++traffic.rounds;
+      traffic.sends += children;
+      traffic.blocks_sent += children;
     }
-    return claim;
+    return traffic;
   }
 
  protected:

@@ -47,25 +47,26 @@ class ScatterDoubling : public Schedule {
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return 2 * halvings_; }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     const std::int64_t at = from_root(rank);
-    Claim claim;
+    RankTraffic traffic;
     for (std::int64_t times = 0; times < halvings_; ++times) {
       const Places places = halved(at, times);
       const Places second = places.second_half();
       if (second.count == 0) break;
       if (at == places.first || at == second.first) {
-        ++claim.rounds;
-        count(at == places.first, second, claim.sends, claim.blocks_sent);
-        count(at == second.first, second, claim.receives, claim.blocks_received);
+        ++traffic.rounds;
+        count(at == places.first, second, traffic.sends, traffic.blocks_sent);
+        count(at == second.first, second, traffic.receives, traffic.blocks_received);
       }
       if (const auto partner = places.partner(at)) {
-        ++claim.rounds;
-        count(*partner != places.first, places.half_with(at), claim.sends, claim.blocks_sent);
-        count(at != places.first, places.half_without(at), claim.receives, claim.blocks_received);
+        ++traffic.rounds;
+        count(*partner != places.first, places.half_with(at), traffic.sends, traffic.blocks_sent);
+        count(at != places.first, places.half_without(at), traffic.receives,
+              traffic.blocks_received);
       }
     }
-    return claim;
+    return traffic;
   }
 
  protected:

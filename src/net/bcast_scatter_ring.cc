@@ -19,28 +19,28 @@ class ScatterRing : public Schedule {
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return tree_.levels() + ranks() - 1; }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     const int at = from_root(rank);
-    Claim claim;
+    RankTraffic traffic;
     for (int level = 0; level < tree_.levels(); ++level) {
       if (tree_.children(at, level) == 0) continue;
-      ++claim.rounds;
-      ++claim.sends;
-      claim.blocks_sent += scattered(tree_.child(at, level, 1), level);
+      ++traffic.rounds;
+      ++traffic.sends;
+      traffic.blocks_sent += scattered(tree_.child(at, level, 1), level);
     }
     if (at != 0) {
-      ++claim.rounds;
-      ++claim.receives;
-      claim.blocks_received += kept(at);
+      ++traffic.rounds;
+      ++traffic.receives;
+      traffic.blocks_received += kept(at);
     }
     const std::int64_t received = ring_rounds(at);
     const std::int64_t sent = ring_rounds(next(at));
-    claim.rounds += std::max(received, sent);
-    claim.sends += sent;
-    claim.blocks_sent += sent;
-    claim.receives += received;
-    claim.blocks_received += received;
-    return claim;
+    traffic.rounds += std::max(received, sent);
+    traffic.sends += sent;
+    traffic.blocks_sent += sent;
+    traffic.receives += received;
+    traffic.blocks_received += received;
+    return traffic;
   }
 
  protected:

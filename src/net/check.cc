@@ -122,13 +122,13 @@ class Check {
   }
 
   void count(int rank, const Round& round) {
-    Claim& claim = counted_[static_cast<std::size_t>(rank)];
-    if (!round.sends.empty() || !round.receives.empty()) ++claim.rounds;
-    claim.sends += static_cast<std::int64_t>(round.sends.size());
-    claim.receives += static_cast<std::int64_t>(round.receives.size());
-    for (const Message& send : round.sends) claim.blocks_sent += send.part.blocks.count();
+    RankTraffic& traffic = counted_[static_cast<std::size_t>(rank)];
+    if (!round.sends.empty() || !round.receives.empty()) ++traffic.rounds;
+    traffic.sends += static_cast<std::int64_t>(round.sends.size());
+    traffic.receives += static_cast<std::int64_t>(round.receives.size());
+    for (const Message& send : round.sends) traffic.blocks_sent += send.part.blocks.count();
     for (const Message& receive : round.receives) {
-      claim.blocks_received += receive.part.blocks.count();
+      traffic.blocks_received += receive.part.blocks.count();
     }
   }
 
@@ -325,15 +325,16 @@ class Check {
 
   void require_claims() const {
     for (int rank = 0; rank < ranks_; ++rank) {
-      const Claim claimed = proof_.schedule.claim(rank);
-      const Claim& counted = counted_[static_cast<std::size_t>(rank)];
+      const RankTraffic claimed = proof_.schedule.traffic(rank);
+      const RankTraffic& counted = counted_[static_cast<std::size_t>(rank)];
       if (claimed == counted) continue;
       throw Flaw(fmt::format("rank {} has {}, and claims {}", rank, text(counted), text(claimed)));
     }
   }
-  static std::string text(const Claim& claim) {
-    return fmt::format("{} rounds, {} sends of {} blocks, {} receives of {}", claim.rounds,
-                       claim.sends, claim.blocks_sent, claim.receives, claim.blocks_received);
+  static std::string text(const RankTraffic& traffic) {
+    return fmt::format("{} rounds, {} sends of {} blocks, {} receives of {}", traffic.rounds,
+                       traffic.sends, traffic.blocks_sent, traffic.receives,
+                       traffic.blocks_received);
   }
 
   Proof proof_;
@@ -346,7 +347,7 @@ class Check {
       waiting_;  // first active round and rank, the last first
   std::vector<int> at_work_;
   std::vector<Round> rounds_;
-  std::vector<Claim> counted_;
+  std::vector<RankTraffic> counted_;
   std::vector<Term> passing_;
   Term of_all_ = no_term;
   std::vector<Term> prefixes_;  // of scans

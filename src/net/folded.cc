@@ -4,17 +4,17 @@
 
 namespace huddle::net {
 
-Claim FoldedAllreduce::claim(int rank) const {
+RankTraffic FoldedAllreduce::traffic(int rank) const {
   if (ranks() == 1) return {};
   if (folding_.is_out(rank)) return {2, 1, 1, blocks(), blocks()};
-  Claim claim = seat_claim(folding_.seat_of(rank));
-  if (!folding_.is_paired(rank)) return claim;
-  claim.rounds += 2;
-  ++claim.sends;
-  ++claim.receives;
-  claim.blocks_sent += blocks();
-  claim.blocks_received += blocks();
-  return claim;
+  RankTraffic traffic = seat_traffic(folding_.seat_of(rank));
+  if (!folding_.is_paired(rank)) return traffic;
+  traffic.rounds += 2;
+  ++traffic.sends;
+  ++traffic.receives;
+  traffic.blocks_sent += blocks();
+  traffic.blocks_received += blocks();
+  return traffic;
 }
 
 Scratch FoldedAllreduce::scratch(int rank) const {

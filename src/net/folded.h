@@ -15,7 +15,7 @@ class FoldedAllreduce : public Schedule {
   explicit FoldedAllreduce(const Call& call) : Schedule(call), folding_(call.ranks) {}
 
   std::int64_t rounds() const final { return ranks() == 1 ? 1 : seat_rounds() + (folds() ? 2 : 0); }
-  Claim claim(int rank) const final;
+  RankTraffic traffic(int rank) const final;
   Scratch scratch(int rank) const final;
 
  protected:
@@ -27,7 +27,7 @@ class FoldedAllreduce : public Schedule {
   // output.
   virtual std::int64_t seat_rounds() const = 0;
   virtual void fill_seat(int seat, std::int64_t number, Buffer own, Round& round) const = 0;
-  virtual Claim seat_claim(int seat) const = 0;
+  virtual RankTraffic seat_traffic(int seat) const = 0;
   // Blocks that a seat has to receive apart from its own at one time.
   virtual std::int64_t seat_scratch() const = 0;
 

@@ -22,22 +22,22 @@ class BlockTree : public Schedule {
 
  protected:
   // What a rank gets in a gather, and gives away in a scatter.
-  Claim claim_of_gather(int rank) const {
+  RankTraffic traffic_of_gather(int rank) const {
     const int at = from_root(rank);
-    Claim claim;
+    RankTraffic traffic;
     for (int level = 0; level < tree_.levels(); ++level) {
       const int children = tree_.children(at, level);
-      if (children > 0) ++claim.rounds;
-      claim.receives += children;
+      if (children > 0) ++traffic.rounds;
+      traffic.receives += children;
       for (int child = 1; child <= children; ++child) {
-        claim.blocks_received += tree_.subtree(tree_.child(at, level, child), level);
+        traffic.blocks_received += tree_.subtree(tree_.child(at, level, child), level);
       }
     }
-    if (at == 0) return claim;
-    ++claim.rounds;
-    claim.sends = 1;
-    claim.blocks_sent = tree_.subtree(at, tree_.level_of(at));
-    return claim;
+    if (at == 0) return traffic;
+    ++traffic.rounds;
+    traffic.sends = 1;
+    traffic.blocks_sent = tree_.subtree(at, tree_.level_of(at));
+    return traffic;
   }
 
   const KnomialTree& tree() const { return tree_; }
@@ -57,7 +57,7 @@ class BlockTree : public Schedule {
 class Gather : public BlockTree {
  public:
   using BlockTree::BlockTree;
-  Claim claim(int rank) const override { return claim_of_gather(rank); }
+  RankTraffic traffic(int rank) const override { return traffic_of_gather(rank); }
 
  protected:
   void fill(int rank, std::int64_t number, Round& round) const override {
@@ -81,8 +81,8 @@ class Gather : public BlockTree {
 class Scatter : public BlockTree {
  public:
   using BlockTree::BlockTree;
-  Claim claim(int rank) const override {
-    const Claim gather = claim_of_gather(rank);
+  RankTraffic traffic(int rank) const override {
+    const RankTraffic gather = traffic_of_gather(rank);
     return {gather.rounds, gather.receives, gather.sends, gather.blocks_received,
             gather.blocks_sent};
   }

@@ -19,12 +19,12 @@ class Binomial : public Schedule {
   std::int64_t blocks() const override { return 1; }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : folds() + folding_.doublings(); }
   Scratch scratch(int rank) const override {
-    const std::int64_t received = claim(rank).receives;
+    const std::int64_t received = traffic(rank).receives;
     if (received == 0) return {};
     return {rank == root() ? 1 : 2, 1};
   }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     if (!is_holder(rank)) return {1, 1, 0, 1, 0};
     const bool is_root = rank == root();
     const std::int64_t received = (folding_.is_paired(rank) ? 1 : 0) +

@@ -23,19 +23,19 @@ class Halving : public Schedule {
     return {2, ranks()};
   }
 
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     if (ranks() == 1) return {};
     if (folding_.is_out(rank)) return {2, 1, 1, ranks(), 1};
     const std::int64_t messages = folding_.doublings();
-    Claim claim{messages, messages, messages, 0, 0};
+    RankTraffic traffic{messages, messages, messages, 0, 0};
     const int seat = folding_.seat_of(rank);
     for (int bit = 0; bit < folding_.doublings(); ++bit) {
-      claim.blocks_sent += for_seats_like(seat ^ (1 << bit), bit + 1).count();
-      claim.blocks_received += for_seats_like(seat, bit + 1).count();
+      traffic.blocks_sent += for_seats_like(seat ^ (1 << bit), bit + 1).count();
+      traffic.blocks_received += for_seats_like(seat, bit + 1).count();
     }
-    if (!folding_.is_paired(rank)) return claim;
-    return {messages + 2, messages + 1, messages + 1, claim.blocks_sent + 1,
-            claim.blocks_received + ranks()};
+    if (!folding_.is_paired(rank)) return traffic;
+    return {messages + 2, messages + 1, messages + 1, traffic.blocks_sent + 1,
+            traffic.blocks_received + ranks()};
   }
 
  protected:

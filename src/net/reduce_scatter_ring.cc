@@ -19,7 +19,9 @@ class Ring : public Schedule {
     if (ranks() == 1) return {};
     return {ranks() == 2 ? 1 : 2, 1};
   }
-  Claim claim(int) const override { return Claim::of_one_block_each_way(ranks() - 1); }
+  RankTraffic traffic(int) const override {
+    return RankTraffic::of_one_block_each_way(ranks() - 1);
+  }
 
  protected:
   void fill(int rank, std::int64_t number, Round& round) const override {

@@ -27,7 +27,7 @@ class Doubling : public Schedule {
     if (ranks() == 1 || folding_.is_out(rank)) return {};
     return {folding_.is_paired(rank) ? 3 : 2, 1};
   }
-  Claim claim(int rank) const override {
+  RankTraffic traffic(int rank) const override {
     if (ranks() == 1) return {};
     const bool is_paired = folding_.is_paired(rank);
     if (folding_.is_out(rank)) return {2, 1, 1, 1, 1};

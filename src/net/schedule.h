@@ -146,7 +146,7 @@ struct Round {
 };
 
 // What a schedule says of one rank without making its rounds. Checked to be exact.
-struct Claim {
+struct RankTraffic {
   std::int64_t rounds = 0;  // in which it sends or receives
   std::int64_t sends = 0;
   std::int64_t receives = 0;
@@ -154,11 +154,11 @@ struct Claim {
   std::int64_t blocks_received = 0;
 
   // One block out and one in, in each of so many rounds.
-  static Claim of_one_block_each_way(std::int64_t rounds) {
+  static RankTraffic of_one_block_each_way(std::int64_t rounds) {
     return {rounds, rounds, rounds, rounds, rounds};
   }
 
-  bool operator==(const Claim&) const = default;
+  bool operator==(const RankTraffic&) const = default;
 };
 
 // So many buffers, each with room for so many blocks, the largest ones at that: block b lies at the
@@ -208,7 +208,7 @@ class Schedule {
   // The same of peers only: messages may differ in how many blocks they have.
   virtual std::int64_t peers_like(std::int64_t number) const { return like(number); }
 
-  virtual Claim claim(int rank) const = 0;
+  virtual RankTraffic traffic(int rank) const = 0;
   virtual Scratch scratch(int /*rank*/) const { return {}; }
 
  protected:

@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 #include "node/copy_out.h"
 #include "node/counters.h"
 #include "node/lines.h"
@@ -38,12 +38,12 @@ class PipelinedBcast {
   };
   // What may differ from call to call; equal on all ranks.
   struct Plan {
-    int shape = 0;                 // of the notifications: the number of one of the shapes
-    int fragment_cells = 2;        // f
-    memory::CopyRoute route = {};  // the reader takes ownership only between two ranks
+    int shape = 0;                   // of the notifications: the number of one of the shapes
+    int fragment_cells = 2;          // f
+    memory::CopyMethod method = {};  // the reader takes ownership only between two ranks
     // The same where the root was the reader of the call before: its lines return. Only between two
     // ranks.
-    std::optional<memory::CopyRoute> answer = {};
+    std::optional<memory::CopyMethod> answer = {};
   };
 
   // pre: shared memory holds `start` everywhere; set_cells and sets are powers of two, for counters
@@ -58,7 +58,7 @@ class PipelinedBcast {
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
     // Who gets nothing hears nothing of how far others are.
     if (bytes == 0) return;
-    const memory::CopyRoute route = begin(root, plan);
+    const memory::CopyMethod method = begin(root, plan);
     const std::size_t fragment_bytes = static_cast<std::size_t>(plan.fragment_cells) * cell_bytes_;
     const auto cells = static_cast<world::Sequence>(plan.fragment_cells);
     const auto each_fragment = [&](auto move) {
@@ -71,10 +71,10 @@ class PipelinedBcast {
       count_ = end + (set_ - end % set_) % set_;
     };
     if (w.rank() == root) {
-      each_fragment([&](const Fragment& fragment) { send(w, fragment, route->in); });
+      each_fragment([&](const Fragment& fragment) { send(w, fragment, method->in); });
     } else {
       const Roles::Role& role = roles_.of(plan.shape, root);
-      each_fragment([&](const Fragment& fragment) { receive(w, fragment, role, route); });
+      each_fragment([&](const Fragment& fragment) { receive(w, fragment, role, method); });
       // Nobody waits for a leaf: it keeps up for the day when it is a root.
       if (!role.has_children) have_.publish(w, count_);
       // What the root waited for before it filled the last set; the only other rank has read all
@@ -93,7 +93,7 @@ class PipelinedBcast {
   };
 
   // Finds the cells for a call: the next ones of the root's queue, or those of the call before.
-  memory::CopyRoute begin(int root, const Plan& plan) {
+  memory::CopyMethod begin(int root, const Plan& plan) {
     const bool answers = plan.answer && root != root_;
     if (answers) {
       used_again_ += count_ - begin_;
@@ -102,7 +102,7 @@ class PipelinedBcast {
     }
     root_ = root;
     begin_ = count_;
-    return answers ? *plan.answer : plan.route;
+    return answers ? *plan.answer : plan.method;
   }
 
   Address buffer_of(const Fragment& fragment) const {
@@ -121,12 +121,12 @@ class PipelinedBcast {
   }
 
   template <world::World W>
-  void receive(W& w, const Fragment& fragment, const Roles::Role& role, memory::CopyRoute route) {
+  void receive(W& w, const Fragment& fragment, const Roles::Role& role, memory::CopyMethod method) {
     have_.wait_for(w, role.parent, fragment.end_cell);
     // Others first: they wait for it, and for nothing else of this rank.
     if (role.has_children) have_.publish(w, fragment.end_cell);
     copy_out(w, {Region::output, w.rank(), fragment.at}, buffer_of(fragment), fragment.bytes,
-             route);
+             method);
     if (fragment.end_cell % set_ == 0) done_.publish(w, fragment.end_cell);
   }
 

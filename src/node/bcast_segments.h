@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 #include "node/copy_out.h"
 #include "node/counters.h"
 #include "node/lines.h"
@@ -29,7 +29,7 @@ class SegmentedBcast {
   // What may differ from call to call; equal on all ranks.
   struct Plan {
     std::size_t segment_bytes = 65536;  // not over that of the parameters
-    memory::CopyRoute route = {};       // the reader takes ownership only between two ranks
+    memory::CopyMethod method = {};     // the reader takes ownership only between two ranks
   };
 
   // pre: shared memory holds `start` everywhere; segment_bytes is a multiple of the page.
@@ -45,9 +45,9 @@ class SegmentedBcast {
     for (std::size_t start = 0; start < bytes; start += half_bytes) {
       const Half half{start, std::min(half_bytes, bytes - start), plan.segment_bytes};
       if (w.rank() == root) {
-        fill(w, half, plan.route->in);
+        fill(w, half, plan.method->in);
       } else {
-        drain(w, half, root, plan.route);
+        drain(w, half, root, plan.method);
       }
       done_.publish(w, ++turn_);
     }
@@ -99,14 +99,14 @@ class SegmentedBcast {
   }
 
   template <world::World W>
-  void drain(W& w, const Half& half, int root, memory::CopyRoute route) {
+  void drain(W& w, const Half& half, int root, memory::CopyMethod method) {
     const int place_among_readers = (w.rank() - root + w.ranks()) % w.ranks() - 1;
     const auto group = static_cast<std::size_t>(place_among_readers / readers_at_once_);
     for (std::size_t step = 0; step < homes_.size(); ++step) {
       const std::size_t segment = (group + step) % homes_.size();
       filled_.wait_for(w, root, filled_after(segment));
       copy_out(w, {Region::output, w.rank(), half.at(segment)}, place_of(segment),
-               half.bytes_in(segment), route);
+               half.bytes_in(segment), method);
     }
     // Nobody waits for a reader: it keeps up for the day when it is a root.
     filled_.publish(w, filled_after(homes_.size() - 1));

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 #include "node/lines.h"
 #include "world/world.h"
 
@@ -14,14 +14,14 @@ namespace huddle::node {
 
 // What rides behind a flag is not taken: its writer has that line in use.
 template <world::World W>
-void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyRoute route,
+void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyMethod method,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
   const bool is_taken =
-      route->ownership == memory::LineOwnership::reader_takes && !fits_behind_flag(bytes);
+      method->ownership == memory::LineOwnership::reader_takes && !fits_behind_flag(bytes);
   if (is_taken && kernel == memory::CopyKernel::plain) {
     w.take(to, from, bytes);
   } else {
-    w.copy(to, from, bytes, kernel == memory::CopyKernel::plain ? route->out : kernel);
+    w.copy(to, from, bytes, kernel == memory::CopyKernel::plain ? method->out : kernel);
     if (is_taken) w.keep(from, bytes);
   }
 }

@@ -4,7 +4,7 @@
 
 namespace huddle::node {
 
-DirectReduce::DirectReduce(const Parameters& parameters, const Association& association,
+DirectReduce::DirectReduce(const Parameters& parameters, const ReductionOrder& association,
                            world::Sequence start)
     : association_(association),
       block_bytes_(parameters.block_bytes),

@@ -15,10 +15,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "node/association.h"
 #include "node/blocks.h"
 #include "node/exposures.h"
 #include "node/fold.h"
+#include "node/reduction_order.h"
 #include "node/slices.h"
 
 namespace huddle::node {
@@ -38,7 +38,8 @@ class DirectReduce {
   };
 
   // pre: shared memory holds `start` everywhere.
-  DirectReduce(const Parameters& parameters, const Association& association, world::Sequence start);
+  DirectReduce(const Parameters& parameters, const ReductionOrder& association,
+               world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   // Two blocks that were read, and what is joined.
@@ -241,7 +242,7 @@ class DirectReduce {
     return {Region::shared, owner, cells_offset_ + number % cells_ * block_bytes_};
   }
 
-  Association association_;
+  ReductionOrder association_;
   std::size_t block_bytes_;
   world::Sequence cells_;
   SharedLayout carver_;

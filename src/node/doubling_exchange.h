@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 #include "node/blocks.h"
 #include "node/copy_out.h"
 #include "node/lines.h"
@@ -25,7 +25,7 @@ class DoublingExchange {
   };
   // What may differ from call to call; equal on all ranks.
   struct Plan {
-    memory::CopyRoute route = {};  // a message has one reader, who may take ownership
+    memory::CopyMethod method = {};  // a message has one reader, who may take ownership
   };
   // A rank sends the blocks of so many, its own and those after it, to the rank so far before it.
   struct Round {
@@ -73,7 +73,7 @@ class DoublingExchange {
     const Address mine = place_of(message, w.rank());
     each_run(w, w.rank(), message.blocks, blocks, mine,
              [&](Address in_message, Address in_output, std::size_t bytes) {
-               w.copy(in_message, in_output, bytes, plan.route->in);
+               w.copy(in_message, in_output, bytes, plan.method->in);
              });
     w.store(mine, call_);
   }
@@ -84,7 +84,7 @@ class DoublingExchange {
     w.wait(theirs, world::until_reached(call_));
     each_run(w, message.from, message.blocks, blocks, theirs,
              [&](Address in_message, Address in_output, std::size_t bytes) {
-               copy_out(w, in_output, in_message, bytes, plan.route);
+               copy_out(w, in_output, in_message, bytes, plan.method);
              });
   }
 

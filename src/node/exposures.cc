@@ -22,7 +22,8 @@ ExposedBuffers::ExposedBuffers(SharedLayout& layout, int places, world::Sequence
       places_offset_(layout.take(static_cast<std::size_t>(places) * world::exposure_bytes)),
       call_(start) {}
 
-ExposedBuffers::Failure ExposedBuffers::failure_of(Way way, int owner, path::ErrorNumber error) {
+ExposedBuffers::Failure ExposedBuffers::failure_of(Way way, int owner,
+                                                   single_copy::ErrorNumber error) {
   const Failure what = static_cast<Failure>(owner) * ways + static_cast<Failure>(way);
   return what * errors + static_cast<Failure>(error);
 }
@@ -32,7 +33,7 @@ void ExposedBuffers::fail(int rank, Failure failure) {
   const bool is_writing = static_cast<Way>(what % ways) == Way::writing;
   throw world::PathFailed(fmt::format("rank {} cannot {} the memory of rank {} any more: {}", rank,
                                       is_writing ? "write to" : "read", what / ways,
-                                      path::text_of(static_cast<int>(failure % errors))));
+                                      single_copy::text_of(static_cast<int>(failure % errors))));
 }
 
 }  // namespace huddle::node

@@ -110,11 +110,11 @@ class ExposedBuffers {
   // a flag can.
   using Failure = world::Sequence;
   static constexpr Failure none = 0;
-  static Failure failure_of(Way way, int owner, path::ErrorNumber error);
+  static Failure failure_of(Way way, int owner, single_copy::ErrorNumber error);
   // Whether it went well.
-  bool note(Way way, int owner, path::ErrorNumber error) {
-    if (error != path::fine) failure_ = failure_of(way, owner, error);
-    return error == path::fine;
+  bool note(Way way, int owner, single_copy::ErrorNumber error) {
+    if (error != single_copy::fine) failure_ = failure_of(way, owner, error);
+    return error == single_copy::fine;
   }
   [[noreturn]] static void fail(int rank, Failure failure);
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "memory/reduction.h"
-#include "node/association.h"
+#include "node/reduction_order.h"
 #include "world/world.h"
 
 namespace huddle::node {
@@ -51,7 +51,7 @@ void fold_row(W& w, world::Address to, world::Address spare, int first, int last
 
 // The same over all ranks, block by block.
 template <world::World W, class Item>
-void fold_ranks(W& w, world::Address to, const Spare& spare, const Association& association,
+void fold_ranks(W& w, world::Address to, const Spare& spare, const ReductionOrder& association,
                 const Item& item, const Join& join) {
   const auto row = [&](int block, world::Address target, world::Address between) {
     fold_row(w, target, between, association.first(block), association.first(block + 1), item,

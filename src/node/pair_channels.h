@@ -94,7 +94,7 @@ class PairChannels {
       w.order_callers_stores();
       to_peer.is_announced = is_unsettled_ = true;
     } else {
-      w.copy(place_of(out, w.rank(), out.peer, to_peer.filled, plan), from, bytes, plan.route->in);
+      w.copy(place_of(out, w.rank(), out.peer, to_peer.filled, plan), from, bytes, plan.method->in);
     }
     if (out.moved == 0) w.store(line + size_offset, size_word(out.block.bytes));
     w.store(line, flag(to_peer.filled += one, out.is_announced));
@@ -223,7 +223,7 @@ class PairChannels {
     const Address to{Region::output, w.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
     if (!in.is_announced) {
-      copy_out(w, to, place_of(in, in.peer, w.rank(), from_peer.drained, plan), bytes, plan.route,
+      copy_out(w, to, place_of(in, in.peer, w.rank(), from_peer.drained, plan), bytes, plan.method,
                plan.results);
       return true;
     }
@@ -247,7 +247,7 @@ class PairChannels {
     bool came = false;
     departures_.copying(w, in.peer, [&] {
       const Address line = line_of(in.peer, w.rank(), channel(in.peer).drained);
-      came = w.pull(to, line + payload_offset, 0, bytes) == path::fine;
+      came = w.pull(to, line + payload_offset, 0, bytes) == single_copy::fine;
     });
     return came;
   }
@@ -259,7 +259,8 @@ class PairChannels {
     bool went = false;
     departures_.copying(w, out.peer, [&] {
       const Address to = drained(out.peer, w.rank()) + payload_offset;
-      went = w.push(to, 0, {Region::input, w.rank(), out.at()}, out.block.bytes) == path::fine;
+      went =
+          w.push(to, 0, {Region::input, w.rank(), out.at()}, out.block.bytes) == single_copy::fine;
     });
     const Address line = line_of(w.rank(), out.peer, to_peer.filled);
     w.store(line, flag(to_peer.filled += one, !went));
@@ -290,7 +291,7 @@ class PairChannels {
     }
     if (!plan.returns()) return cell_of(writer, reader, number / one);
     const world::Sequence tile = channel(way.peer).exchanged + way.tiles_moved(plan);
-    const int holder = holder_of(plan.route->ownership, writer, reader, tile, cells_);
+    const int holder = holder_of(plan.method->ownership, writer, reader, tile, cells_);
     return cell_of(holder, holder == writer ? reader : writer, tile);
   }
 

@@ -88,7 +88,7 @@ class PairExchange {
     }
     move_own_unless(!is_own_last);
     if (channels_.was_unsettled()) settle(w, plan);
-    if (plan.route->ownership == memory::LineOwnership::prefetched) ask_ahead(w, plan);
+    if (plan.method->ownership == memory::LineOwnership::prefetched) ask_ahead(w, plan);
   }
 
   // What can go before anything else: as in the turns, but that nobody is waited for.

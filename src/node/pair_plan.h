@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 
 namespace huddle::node {
 
@@ -40,7 +40,7 @@ struct PairPlan {
   PairOrder order = PairOrder::paired;
   // Of what comes in tiles: ping-pong, where what a pair exchanges is equal both ways, which turn
   // to each other at the same time; prefetched by whoever gets nothing for what it sends.
-  memory::CopyRoute route = {};
+  memory::CopyMethod method = {};
   memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written...
   std::size_t past_caches_from = never;  // ...and past the caches where a rank gets so much
   // The sender's: blocks of so many bytes are announced, for the receiver to read.
@@ -57,7 +57,7 @@ struct PairPlan {
   bool has_written(std::size_t bytes) const {
     return written_from <= bytes && bytes <= written_up_to;
   }
-  bool returns() const { return route->ownership == memory::LineOwnership::ping_pong; }
+  bool returns() const { return method->ownership == memory::LineOwnership::ping_pong; }
 };
 
 }  // namespace huddle::node

@@ -4,7 +4,7 @@
 
 namespace huddle::node {
 
-ExchangeReduce::ExchangeReduce(const Parameters& parameters, const Association& association,
+ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
                                world::Sequence start)
     : association_(association),
       lines_(parameters.lines),

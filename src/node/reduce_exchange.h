@@ -10,11 +10,11 @@
 
 #include <algorithm>
 
-#include "memory/copy_route.h"
-#include "node/association.h"
+#include "memory/copy_method.h"
 #include "node/blocks.h"
 #include "node/fold.h"
 #include "node/lines.h"
+#include "node/reduction_order.h"
 #include "world/world.h"
 
 namespace huddle::node {
@@ -29,11 +29,11 @@ class ExchangeReduce {
   struct Plan {
     std::size_t round_bytes = most_in_line;  // not over the capacity
     // Ping-pong only between two ranks; no reader takes ownership.
-    memory::CopyRoute route = {};
+    memory::CopyMethod method = {};
   };
 
   // pre: the flags, at the beginning of shared memory, hold `start`.
-  ExchangeReduce(const Parameters& parameters, const Association& association,
+  ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
                  world::Sequence start);
 
   std::size_t shared_bytes() const { return slots_at() + slots * slot_stride_; }
@@ -126,11 +126,11 @@ class ExchangeReduce {
       return Round{first_ + static_cast<world::Sequence>(i) + 1,
                    i * most * all.reduction.element_bytes,
                    {std::min(most, all.count - i * most), all.reduction},
-                   plan.route->ownership};
+                   plan.method->ownership};
     };
-    if (rounds > 0) show(w, round(0), unwanted, plan.route->in);
+    if (rounds > 0) show(w, round(0), unwanted, plan.method->in);
     for (std::size_t i = 0; i < rounds; ++i) {
-      if (i + 1 < rounds) show(w, round(i + 1), unwanted, plan.route->in);
+      if (i + 1 < rounds) show(w, round(i + 1), unwanted, plan.method->in);
       join(round(i));
     }
     first_ += static_cast<world::Sequence>(rounds);
@@ -212,7 +212,7 @@ class ExchangeReduce {
              round.what);
   }
 
-  Association association_;
+  ReductionOrder association_;
   world::Sequence lines_;
   std::size_t slot_stride_;
   world::Sequence first_;  // rounds of all calls so far

@@ -4,8 +4,8 @@
 
 namespace huddle::node {
 
-SlicedReduce::SlicedReduce(const Parameters& parameters, const Association& association, int ranks,
-                           world::Sequence start)
+SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& association,
+                           int ranks, world::Sequence start)
     : association_(association),
       others_(static_cast<std::size_t>(ranks) - 1),
       slice_bytes_(parameters.slice_bytes),

@@ -18,11 +18,11 @@
 #include <cstdint>
 #include <utility>
 
-#include "memory/copy_route.h"
-#include "node/association.h"
+#include "memory/copy_method.h"
 #include "node/counters.h"
 #include "node/fold.h"
 #include "node/lines.h"
+#include "node/reduction_order.h"
 #include "node/slices.h"
 #include "world/world.h"
 
@@ -43,12 +43,12 @@ class SlicedReduce {
   struct Plan {
     std::size_t slice_bytes = 16384;  // not over that of the parameters
     // Of contributions: whoever joins them may take those that no result returns to.
-    memory::CopyRoute route = {};
+    memory::CopyMethod method = {};
     Results results = Results::returned;
   };
 
   // pre: shared memory holds `start` everywhere.
-  SlicedReduce(const Parameters& parameters, const Association& association, int ranks,
+  SlicedReduce(const Parameters& parameters, const ReductionOrder& association, int ranks,
                world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
@@ -119,7 +119,7 @@ class SlicedReduce {
     // Fetched first: what is brought in next takes the place of what was returned.
     for (std::size_t step = 0; step < chunks + sets_; ++step) {
       if (step >= sets_) fetch(w, part(step - sets_), job);
-      if (step < chunks) bring_in(w, part(step), job.plan.route->in);
+      if (step < chunks) bring_in(w, part(step), job.plan.method->in);
       if (step >= 1 && step <= chunks) join(w, part(step - 1), job);
     }
     count_ += static_cast<world::Sequence>(chunks);
@@ -175,7 +175,7 @@ class SlicedReduce {
         w, block, spare, association_, [&](int rank) { return contribution(w, rank, part, at); },
         how);
     hand_out(w, block, part, at, how.bytes(), job);
-    if (job.plan.route->ownership == memory::LineOwnership::reader_takes)
+    if (job.plan.method->ownership == memory::LineOwnership::reader_takes)
       keep_contributions(w, part, at, how.bytes(), job);
   }
 
@@ -212,7 +212,7 @@ class SlicedReduce {
     for (int step = 1; step < w.ranks(); ++step) {
       const int reader = (mine + step) % w.ranks();
       if (!job.aim.wants(reader, mine)) continue;
-      also(result(mine, reader, part, job.plan) + at, job.plan.route->in);
+      also(result(mine, reader, part, job.plan) + at, job.plan.method->in);
       if (job.plan.results == Results::in_one_place) break;
     }
     if (!job.aim.wants(mine, mine)) return;
@@ -283,7 +283,7 @@ class SlicedReduce {
     return part.number % sets_;  // NOLINT(clang-analyzer-core.DivideZero): there are some
   }
 
-  Association association_;
+  ReductionOrder association_;
   std::size_t others_;
   std::size_t slice_bytes_;
   world::Sequence sets_;

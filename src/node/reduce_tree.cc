@@ -4,7 +4,7 @@
 
 namespace huddle::node {
 
-TreeReduce::TreeReduce(const Parameters& parameters, const Association& association,
+TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& association,
                        world::Sequence start)
     : association_(association),
       slot_stride_(slot_bytes(parameters.capacity_bytes)),

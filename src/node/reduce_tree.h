@@ -14,10 +14,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "node/association.h"
 #include "node/counters.h"
 #include "node/fold.h"
 #include "node/lines.h"
+#include "node/reduction_order.h"
 #include "world/world.h"
 
 namespace huddle::node {
@@ -37,7 +37,8 @@ class TreeReduce {
   };
 
   // pre: shared memory holds `start` everywhere.
-  TreeReduce(const Parameters& parameters, const Association& association, world::Sequence start);
+  TreeReduce(const Parameters& parameters, const ReductionOrder& association,
+             world::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
@@ -153,7 +154,7 @@ class TreeReduce {
   int leader_of(int rank) const { return association_.first(association_.block_of(rank)); }
   bool leads(int rank) const { return rank == leader_of(rank); }
 
-  Association association_;
+  ReductionOrder association_;
   std::size_t slot_stride_;
   world::Sequence slots_;
   SharedLayout carver_;

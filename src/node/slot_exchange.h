@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 #include "node/blocks.h"
 #include "node/copy_out.h"
 #include "node/lines.h"
@@ -36,7 +36,7 @@ class SlotExchange {
     Order order = Order::ring;
     // Between two ranks alone it may be other than shared by its readers; of an all-to-all the
     // reader does not take ownership.
-    memory::CopyRoute route = {};
+    memory::CopyMethod method = {};
     memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written
   };
 
@@ -105,7 +105,7 @@ class SlotExchange {
   // Two ranks may turn by turn show what they have in each other's slots, which they have just
   // read.
   Address slot_of(int shower, world::Sequence number, const Plan& plan) const {
-    const int holder = holder_of(plan.route->ownership, shower, 1 - shower, number, slots);
+    const int holder = holder_of(plan.method->ownership, shower, 1 - shower, number, slots);
     return {Region::shared, holder, number % slots * slot_stride_};
   }
   template <world::World W>
@@ -122,7 +122,7 @@ class SlotExchange {
     const std::size_t bytes = round.bytes_of(own);
     if (bytes > 0) {
       w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes,
-             plan.route->in);
+             plan.method->in);
     }
     w.store(mine, round.number);
   }
@@ -136,7 +136,7 @@ class SlotExchange {
     const auto show_part = [&](std::size_t at, std::size_t begin, std::size_t end) {
       if (begin == end) return;
       w.copy(mine + payload_at(all) + at, {Region::input, w.rank(), begin}, end - begin,
-             plan.route->in);
+             plan.method->in);
     };
     const auto own_at = static_cast<std::size_t>(own.offset);
     if (shows_own(all)) return show_part(0, 0, all);
@@ -153,8 +153,8 @@ class SlotExchange {
       const Block block = blocks.of(owner);
       const std::size_t bytes = round.bytes_of(block);
       if (bytes == 0) continue;
-      copy_out(w, output(w, block.offset) + round.from, slot + payload_at(bytes), bytes, plan.route,
-               plan.results);
+      copy_out(w, output(w, block.offset) + round.from, slot + payload_at(bytes), bytes,
+               plan.method, plan.results);
     }
   }
 

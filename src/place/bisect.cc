@@ -216,8 +216,8 @@ class Mover {
     std::size_t best_moves = 0;
     // So many moves that do not help in a row are enough: what is found after more takes longer
     // than to begin anew.
-    const std::size_t patience = 6 + at(graph_.size()) / 32;
-    while (moves_.size() - best_moves < patience && (looks_left_ > 0 || violation() > 0)) {
+    const std::size_t wait = 6 + at(graph_.size()) / 32;
+    while (moves_.size() - best_moves < wait && (looks_left_ > 0 || violation() > 0)) {
       const std::optional<int> vertex = next_vertex();
       if (!vertex) break;
       looks_left_ -= static_cast<long long>(graph_.row(*vertex).size());

@@ -46,7 +46,7 @@ class Refiner {
     double gain = 0;
   };
 
-  // Looks at everybody whose surroundings have changed since it was looked at last.
+  // Looks at everybody whose context have changed since it was looked at last.
   bool sweep_once() {
     bool better = false;
     for (int v = 0; v < problem_.elements() && looks_left_ > 0; ++v) {

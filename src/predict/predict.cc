@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "node/association.h"
+#include "node/reduction_order.h"
 #include "select/run_plan.h"
 
 namespace huddle::predict {
@@ -80,10 +80,10 @@ int calls_before(const select::Request& request, int ranks, std::size_t slots) {
 
 predict::model::Outcome predict(const Question& question, const select::Plan& plan) {
   const int ranks = question.locality.ranks();
-  const node::Association association(question.locality);
+  const node::ReductionOrder association(question.locality);
   const memory::Reduction reduction{nullptr, nullptr, question.request.element_bytes, true};
   const int before = calls_before(question.request, ranks,
-                                  static_cast<std::size_t>(question.provision.inline_bcast.slots));
+                                  static_cast<std::size_t>(question.resources.inline_bcast.slots));
   predict::model::Job job;
   job.pus = question.locality.pus;
   job.reachable = question.request.mapped;
@@ -94,7 +94,7 @@ predict::model::Outcome predict(const Question& question, const select::Plan& pl
         [&](const auto& of_plan) {
           auto protocol = select::protocol_for(
               of_plan,
-              select::Setting{question.locality, question.provision, association, w.rank()});
+              select::Setting{question.locality, question.resources, association, w.rank()});
           for (int call = 0; call <= before; ++call) {
             w.caller_wrote({Region::input, w.rank(), 0}, of_rank.input_bytes);
             w.caller_read({Region::output, w.rank(), 0}, of_rank.output_bytes);

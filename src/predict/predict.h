@@ -12,14 +12,14 @@
 #include "predict/model/model_world.h"
 #include "select/candidate.h"
 #include "select/operation.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::predict {
 
 struct Question {
   select::Request request;
   const node::RankLocality& locality;
-  const select::Provision& provision;
+  const select::TeamResources& resources;
   const machine::CostModel& model;
   bool traced = false;
 };

@@ -34,15 +34,15 @@ constexpr std::size_t token_letters = 32;
 // A part of a rank with very many peers; more is not from a rank.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 // Of one that does not answer: a host that cannot be reached, or somebody else.
-constexpr timeval patience{.tv_sec = 20, .tv_usec = 0};
+constexpr timeval wait{.tv_sec = 20, .tv_usec = 0};
 constexpr char confirmed = 'k';
 
 class Socket {
  public:
   explicit Socket(int number) : number_(number) {
     if (number_ < 0) return;
-    ::setsockopt(number_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ::setsockopt(number_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    ::setsockopt(number_, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    ::setsockopt(number_, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
   }
   ~Socket() {
     if (number_ >= 0) ::close(number_);
@@ -121,7 +121,7 @@ int connected_to(std::string_view address) {
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> keeper(found, &::freeaddrinfo);
   const int number = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (number < 0) return -1;
-  ::setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  ::setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
   if (::connect(number, found->ai_addr, found->ai_addrlen) == 0) return number;
   ::close(number);
   return -1;

@@ -37,7 +37,7 @@ double distance(const std::string& algorithm, int ranks) {
 double steps(const std::string& algorithm, int ranks) {
   const auto schedule = schedule_of(algorithm, ranks);
   std::int64_t most = 0;
-  for (int rank = 0; rank < ranks; ++rank) most = std::max(most, schedule->claim(rank).rounds);
+  for (int rank = 0; rank < ranks; ++rank) most = std::max(most, schedule->traffic(rank).rounds);
   return static_cast<double>(most);
 }
 

@@ -128,14 +128,15 @@ OfMachine by(const Design& ours, const Design& other) {
 // The same of huddle's own protocol, which has a set and its tree as well, unless data follow.
 double simulated_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
-  select::Provision provision = select::provision(seated.locality, select::usual_queue_bytes);
+  select::TeamResources resources =
+      select::team_resources(seated.locality, select::usual_queue_bytes);
   const auto cells = [](std::size_t bytes) { return static_cast<int>(bytes / page); };
-  provision.pipelined_bcast = {{design.notices},
+  resources.pipelined_bcast = {{design.notices},
                                page,
                                cells(design.fragment * design.buffers),
                                static_cast<int>(design.sets)};
   return seated.simulated_ns(
-      {.operation = select::Operation::bcast, .bytes = message}, provision,
+      {.operation = select::Operation::bcast, .bytes = message}, resources,
       node::PipelinedBcast::Plan{0, cells(design.fragment), memory::CopyKernel::plain});
 }
 

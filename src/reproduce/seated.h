@@ -26,10 +26,10 @@ struct Seated {
   Seated(const Seated&) = delete;
   Seated& operator=(const Seated&) = delete;
 
-  // What a call takes in the modelled world by a plan of this provision.
-  double simulated_ns(const select::Request& request, const select::Provision& provision,
+  // What a call takes in the modelled world by a plan of this resources.
+  double simulated_ns(const select::Request& request, const select::TeamResources& resources,
                       const select::Plan& plan) const {
-    return predict::predict({request, locality, provision, model}, plan).all_ns();
+    return predict::predict({request, locality, resources, model}, plan).all_ns();
   }
 
   machine::CostModel model;

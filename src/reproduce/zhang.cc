@@ -42,7 +42,7 @@ double barrier_ns(const Machine& machine, const Barrier& barrier) {
 
 double simulated_barrier_ns(const Machine& machine, const Barrier& barrier) {
   const Seated seated(machine);
-  return seated.simulated_ns({}, select::provision(seated.locality, select::usual_queue_bytes),
+  return seated.simulated_ns({}, select::team_resources(seated.locality, select::usual_queue_bytes),
                              select::TreeBarrierPlan{barrier.shape, {1, barrier.release}});
 }
 
@@ -99,14 +99,15 @@ double bcast_ns(const Machine& machine, const Reading& reading, std::size_t byte
 
 double simulated_bcast_ns(const Machine& machine, const Reading& reading, std::size_t bytes) {
   const Seated seated(machine);
-  select::Provision provision = select::provision(seated.locality, select::usual_queue_bytes);
+  select::TeamResources resources =
+      select::team_resources(seated.locality, select::usual_queue_bytes);
   return with_best_segments(
       seated, reading,
       [&](const node::RankLocality& memories, const node::SegmentedBcast&, std::size_t segment) {
-        provision.segmented_bcast = {reading.at_once, segment};
+        resources.segmented_bcast = {reading.at_once, segment};
         const predict::Question question{{.operation = select::Operation::bcast, .bytes = bytes},
                                          memories,
-                                         provision,
+                                         resources,
                                          seated.model};
         return predict::predict(question,
                                 node::SegmentedBcast::Plan{segment, memory::CopyKernel::plain})
@@ -154,23 +155,23 @@ OfMachine tiled(std::size_t bytes) {
 // What huddle would take for an all-to-all of four ranks that sit so.
 double four_ranks_ns(const Machine& machine, const std::vector<int>& pus, std::size_t bytes) {
   const Seated seated(machine, pus);
-  const auto provision =
-      select::provision(seated.locality, seated.model, select::usual_queue_bytes);
+  const auto resources =
+      select::team_resources(seated.locality, seated.model, select::usual_queue_bytes);
   const select::Request request =
       select::request_of(select::Operation::alltoall, bytes, static_cast<int>(pus.size()));
-  return select::choose(request, seated.locality, seated.model, provision)->usual.ns;
+  return select::choose(request, seated.locality, seated.model, resources)->usual.ns;
 }
 
 double simulated_four_ranks_ns(const Machine& machine, const std::vector<int>& pus,
                                std::size_t bytes) {
   const Seated seated(machine, pus);
-  const auto provision =
-      select::provision(seated.locality, seated.model, select::usual_queue_bytes);
+  const auto resources =
+      select::team_resources(seated.locality, seated.model, select::usual_queue_bytes);
   const select::Request request =
       select::request_of(select::Operation::alltoall, bytes, static_cast<int>(pus.size()));
   return seated.simulated_ns(
-      request, provision,
-      select::choose(request, seated.locality, seated.model, provision)->usual.plan);
+      request, resources,
+      select::choose(request, seated.locality, seated.model, resources)->usual.plan);
 }
 
 const std::vector<int> on_one_socket = {0, 1, 2, 3};

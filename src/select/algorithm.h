@@ -13,13 +13,13 @@
 #include "select/candidate.h"
 #include "select/operation.h"
 #include "select/prices.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::select {
 
 struct Algorithm {
-  using Add = void(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                   const Request& request);
+  using Add = void(std::vector<Candidate>& list, const Prices& prices,
+                   const TeamResources& resources, const Request& request);
 
   std::string_view name;  // as algorithm_name() has it of each of its plans
   std::string needs;      // in words; empty: nothing
@@ -33,6 +33,6 @@ Algorithm described(std::string needs, Algorithm::Add* add) {
 
 // All that there are for an operation, in the order of their candidates, whether or not they can
 // serve a request here.
-std::vector<Algorithm> algorithms(Operation operation, const Provision& provision);
+std::vector<Algorithm> algorithms(Operation operation, const TeamResources& resources);
 
 }  // namespace huddle::select

@@ -74,7 +74,7 @@ void add_dissemination(std::vector<Candidate>& list,
        fmt::format("radix {}, flags a line: {}", parameters.radix, parameters.flags_per_line), ns});
 }
 
-void add_disseminations(std::vector<Candidate>& list, const Prices& prices, const Provision&,
+void add_disseminations(std::vector<Candidate>& list, const Prices& prices, const TeamResources&,
                         const Request&) {
   const int ranks = prices.ranks();
   for (int radix = 2;; radix *= 2) {
@@ -103,8 +103,8 @@ void add_tree_barriers_of(std::vector<Candidate>& list, const Prices& prices,
 }
 
 void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
-                       const Provision& provision, const Request&) {
-  for (const node::Shape& shape : provision.shapes) add_tree_barriers_of(list, prices, shape);
+                       const TeamResources& resources, const Request&) {
+  for (const node::Shape& shape : resources.shapes) add_tree_barriers_of(list, prices, shape);
 }
 
 }  // namespace

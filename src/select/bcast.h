@@ -8,12 +8,12 @@
 
 namespace huddle::select {
 
-std::vector<Algorithm> bcast_algorithms(const Provision& provision);
+std::vector<Algorithm> bcast_algorithms(const TeamResources& resources);
 
 double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, std::size_t bytes);
 // After Kurnosov and Tokmasheva's t(m, s), with the copies in and out each at their own price.
 double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
-                          std::size_t bytes, std::size_t fragment_bytes, memory::CopyRoute route);
+                          std::size_t bytes, std::size_t fragment_bytes, memory::CopyMethod method);
 double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layout,
                           int readers_at_once, std::size_t bytes,
                           const node::SegmentedBcast::Plan& plan);

@@ -34,24 +34,24 @@ bool is_direct(const Plan& plan) {
 namespace {
 
 // Those that go through shared memory.
-std::vector<Algorithm> shared_algorithms(Operation operation, const Provision& provision) {
+std::vector<Algorithm> shared_algorithms(Operation operation, const TeamResources& resources) {
   switch (operation) {
     case Operation::barrier:
       return barrier_algorithms();
     case Operation::bcast:
-      return bcast_algorithms(provision);
+      return bcast_algorithms(resources);
     case Operation::reduce:
     case Operation::allreduce:
     case Operation::reduce_scatter:
     case Operation::reduce_scatter_block:
     case Operation::scan:
     case Operation::exscan:
-      return reduce_algorithms(operation, provision);
+      return reduce_algorithms(operation, resources);
     case Operation::allgather:
     case Operation::allgatherv:
-      return allgather_algorithms(provision);
+      return allgather_algorithms(resources);
     case Operation::alltoall:
-      return alltoall_algorithms(provision);
+      return alltoall_algorithms(resources);
     case Operation::alltoallv:
     case Operation::alltoallw:
     case Operation::gatherv:
@@ -68,8 +68,8 @@ std::vector<Algorithm> shared_algorithms(Operation operation, const Provision& p
 
 }  // namespace
 
-std::vector<Algorithm> algorithms(Operation operation, const Provision& provision) {
-  std::vector<Algorithm> list = shared_algorithms(operation, provision);
+std::vector<Algorithm> algorithms(Operation operation, const TeamResources& resources) {
+  std::vector<Algorithm> list = shared_algorithms(operation, resources);
   std::vector<Algorithm> direct = direct_algorithms(operation);
   list.insert(list.end(), std::make_move_iterator(direct.begin()),
               std::make_move_iterator(direct.end()));
@@ -98,11 +98,11 @@ double no_less(double ns, double least_ns) {
 }  // namespace
 
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
-                                  const machine::CostModel& model, const Provision& provision) {
+                                  const machine::CostModel& model, const TeamResources& resources) {
   const Prices prices(model, locality);
   std::vector<Candidate> list;
-  for (const Algorithm& one : algorithms(request.operation, provision)) {
-    one.add(list, prices, provision, request);
+  for (const Algorithm& one : algorithms(request.operation, resources)) {
+    one.add(list, prices, resources, request);
   }
   drop_unpriced(list);
   const double least_ns = memory_ns(request, locality, model);

@@ -25,7 +25,7 @@
 #include "node/reduce_tree.h"
 #include "node/slot_exchange.h"
 #include "select/operation.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::select {
 
@@ -74,7 +74,7 @@ struct Candidate {
 // few figures to price, unless nothing has a price. Empty only for elements larger than any slot.
 // pre: two ranks or more.
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
-                                  const machine::CostModel& model, const Provision& provision);
+                                  const machine::CostModel& model, const TeamResources& resources);
 // The cheapest; the first of several.
 const Candidate& cheapest(const std::vector<Candidate>& candidates);
 // The cheapest by the forced algorithm where that can serve, and else the cheapest of all; `forced`

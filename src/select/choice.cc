@@ -10,10 +10,11 @@ namespace huddle::select {
 namespace {
 
 std::optional<Candidate> preferred(const Request& request, const node::RankLocality& locality,
-                                   const machine::CostModel& model, const Provision& provision) {
-  const auto all = candidates(request, locality, model, provision);
+                                   const machine::CostModel& model,
+                                   const TeamResources& resources) {
+  const auto all = candidates(request, locality, model, resources);
   if (all.empty()) return std::nullopt;
-  return chosen(all, provision.forcing.algorithm_for(request));
+  return chosen(all, resources.forcing.algorithm_for(request));
 }
 
 bool is_by(std::string_view algorithm, const Candidate& candidate) {
@@ -25,17 +26,17 @@ bool is_by(std::string_view algorithm, const Candidate& candidate) {
 // What runs where buffers are mapped is worth asking for where it is cheaper by more than that
 // takes; or where nothing else does what is forced.
 std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
-                             const machine::CostModel& model, const Provision& provision) {
-  const auto usual = preferred(request, locality, model, provision);
+                             const machine::CostModel& model, const TeamResources& resources) {
+  const auto usual = preferred(request, locality, model, resources);
   if (!usual) return std::nullopt;
   Choice choice{*usual, std::nullopt, 0};
-  if (!provision.heap_refusal.empty()) return choice;
+  if (!resources.heap_refusal.empty()) return choice;
   Request where_mapped = request;
   where_mapped.mapped = true;
-  const auto mapped = preferred(where_mapped, locality, model, provision);
+  const auto mapped = preferred(where_mapped, locality, model, resources);
   if (!mapped || !is_direct(mapped->plan)) return choice;
   choice.asking_ns = Prices(model, locality).meeting_ns();
-  const std::string_view forced = provision.forcing.algorithm_for(request);
+  const std::string_view forced = resources.forcing.algorithm_for(request);
   const bool only_mapped = is_by(forced, *mapped) && !is_by(forced, *usual);
   if (only_mapped || mapped->ns + choice.asking_ns < usual->ns) choice.where_mapped = mapped;
   return choice;

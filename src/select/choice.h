@@ -11,7 +11,7 @@
 #include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::select {
 
@@ -25,6 +25,6 @@ struct Choice {
 // Of what is forced where that can serve, else the cheapest. Nothing where nothing can serve the
 // request. pre: two ranks or more; `request.mapped` is false.
 std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
-                             const machine::CostModel& model, const Provision& provision);
+                             const machine::CostModel& model, const TeamResources& resources);
 
 }  // namespace huddle::select

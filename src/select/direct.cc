@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "path/heap_memory.h"
 #include "select/exchange.h"
+#include "single_copy/heap_memory.h"
 
 namespace huddle::select {
 namespace {
@@ -30,9 +30,9 @@ double both_meetings_ns(const Prices& prices) { return 2 * prices.meeting_ns(); 
 double others_of(const Prices& prices) { return static_cast<double>(prices.ranks() - 1); }
 
 // Whether the machine has figures for it, and nobody has been refused.
-bool may_reach(const Prices& prices, const Provision& provision, bool mapped) {
-  if (mapped) return provision.heap_refusal.empty();
-  return std::isfinite(prices.path_ns(1, 0)) && provision.direct_refusal.empty();
+bool may_reach(const Prices& prices, const TeamResources& resources, bool mapped) {
+  if (mapped) return resources.heap_refusal.empty();
+  return std::isfinite(prices.path_ns(1, 0)) && resources.direct_refusal.empty();
 }
 
 double plain_own_ns(const Prices& prices, const Request& request) {
@@ -54,28 +54,28 @@ double fetched_ns(const Prices& prices, const Request& request, int others) {
 }
 
 std::string path_name(bool mapped) {
-  return std::string(mapped ? path::heap.name : path::cma.name);
+  return std::string(mapped ? single_copy::heap.name : single_copy::cma.name);
 }
 
-void add_blocks(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+void add_blocks(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
                 const Request& request) {
-  if (!may_reach(prices, provision, request.mapped)) return;
+  if (!may_reach(prices, resources, request.mapped)) return;
   list.push_back(
       {DirectExchange::Plan{}, path_name(request.mapped), direct_blocks_ns(prices, request)});
 }
 
-void add_gather(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+void add_gather(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
                 const Request& request) {
-  if (!may_reach(prices, provision, request.mapped)) return;
+  if (!may_reach(prices, resources, request.mapped)) return;
   list.push_back(
       {DirectExchange::Plan{}, path_name(request.mapped), direct_gather_ns(prices, request)});
 }
 
 // Of an operation in which all others copy, from the root or to it.
 template <class PlanOfIt>
-void add_by_others(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                   const Request& request) {
-  if (!may_reach(prices, provision, request.mapped)) return;
+void add_by_others(std::vector<Candidate>& list, const Prices& prices,
+                   const TeamResources& resources, const Request& request) {
+  if (!may_reach(prices, resources, request.mapped)) return;
   const auto add = [&](int at_once, const std::string& words) {
     const DirectExchange::Plan plan{at_once};
     list.push_back({PlanOfIt{plan}, words, direct_by_others_ns(prices, request, plan)});
@@ -88,10 +88,10 @@ void add_by_others(std::vector<Candidate>& list, const Prices& prices, const Pro
 }
 
 // Blocks that are read, joined, and out of the way again.
-void add_reduce(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+void add_reduce(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
                 const Request& request) {
-  if (!may_reach(prices, provision, request.mapped)) return;
-  for (std::size_t block = node::page_bytes; block <= provision.direct_reduce.block_bytes;
+  if (!may_reach(prices, resources, request.mapped)) return;
+  for (std::size_t block = node::page_bytes; block <= resources.direct_reduce.block_bytes;
        block *= 2) {
     if (block < request.element_bytes) continue;
     const std::string words = fmt::format("{}, blocks of {}", path_name(request.mapped),
@@ -152,11 +152,11 @@ double written_ns(const Prices& prices, const Request& request) {
 }
 
 PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& prices,
-                                        const Provision& provision, const Request& request) {
+                                        const TeamResources& resources, const Request& request) {
   const auto of_size = [&](std::size_t bytes) { return Request{request.operation, bytes, 1}; };
   const SizeRange announced = range_of([&](std::size_t bytes) {
     return announced_ns(prices, of_size(bytes)) <
-           pairs_uneven_ns(prices, provision.pair_exchange.cells, of_size(bytes), plan);
+           pairs_uneven_ns(prices, resources.pair_exchange.cells, of_size(bytes), plan);
   });
   const SizeRange written = range_of([&](std::size_t bytes) {
     return written_ns(prices, of_size(bytes)) < read_ns(prices, of_size(bytes));
@@ -175,20 +175,20 @@ std::string range_text(std::size_t from, std::size_t up_to) {
 }
 
 std::string announced_text(const PairExchange::Plan& plan) {
-  std::string all =
-      fmt::format("{} {}", path::cma.name, range_text(plan.announced_from, plan.announced_up_to));
+  std::string all = fmt::format("{} {}", single_copy::cma.name,
+                                range_text(plan.announced_from, plan.announced_up_to));
   const std::size_t from = std::max(plan.written_from, plan.announced_from);
   const std::size_t up_to = std::min(plan.written_up_to, plan.announced_up_to);
   if (plan.written_from == PairExchange::Plan::never || from > up_to) return all;
   return fmt::format("{}, written {}", all, range_text(from, up_to));
 }
 
-void add_announced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                   const Request& request) {
-  if (!may_reach(prices, provision, false)) return;
-  const Candidate tiles = uneven_candidate(prices, provision, request);
+void add_announced(std::vector<Candidate>& list, const Prices& prices,
+                   const TeamResources& resources, const Request& request) {
+  if (!may_reach(prices, resources, false)) return;
+  const Candidate tiles = uneven_candidate(prices, resources, request);
   const auto plan =
-      with_announced_sizes(std::get<PairExchange::Plan>(tiles.plan), prices, provision, request);
+      with_announced_sizes(std::get<PairExchange::Plan>(tiles.plan), prices, resources, request);
   if (plan.announced_from == PairExchange::Plan::never) return;
   list.push_back({AnnouncedPlan{plan},
                   fmt::format("{}, else {}", announced_text(plan), tiles.parameters),

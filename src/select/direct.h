@@ -12,7 +12,7 @@
 namespace huddle::select {
 
 // For any operation that there is one for. Without plans where the machine has no figures for the
-// path, or where the provision says that it is refused.
+// path, or where the resources says that it is refused.
 std::vector<Algorithm> direct_algorithms(Operation operation);
 // Of operations whose blocks only pairs know, in part: large ones are read where they lie.
 Algorithm announced_algorithm();

@@ -17,7 +17,7 @@
 namespace huddle::select {
 namespace {
 
-using memory::CopyRoutes;
+using memory::CopyMethods;
 using node::DoublingExchange;
 using node::PairExchange;
 using node::SlotExchange;
@@ -79,7 +79,7 @@ struct Moved {
   double read_ns = 0;
 };
 Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const AtOnce& at_once,
-            memory::CopyRoute route, const Data& data) {
+            memory::CopyMethod method, const Data& data) {
   const auto [bytes, of_bytes, buffers_bytes] = piece;
   const double results_ns =
       prices.in_turns_ns(prices.move_ns(bytes, data.results_bytes, data.results), at_once.readers);
@@ -87,9 +87,9 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
   const auto [rank, peer] = pair;
   // What is shown has to come from where the rank has it: half of what a copy of its own moves.
   const double had_ns = prices.move_ns(bytes, data.sources_bytes, memory::CopyKernel::plain) / 2;
-  const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, route);
+  const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, method);
   return {prices.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
-          std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, route),
+          std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, method),
                    results_ns)};
 }
 
@@ -116,16 +116,16 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
       stays_in_channel ? channel
                        : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
   const double count = ceil_div(all, tile);
-  const auto by = [&](memory::CopyRoute route) {
-    return moved(prices, farthest(prices), {tile, all, buffers}, at_once, route,
+  const auto by = [&](memory::CopyMethod method) {
+    return moved(prices, farthest(prices), {tile, all, buffers}, at_once, method,
                  data_of(prices, request, plan.results, buffers));
   };
-  Tiles tiles{count, std::ceil(count / cells), by(plan.route)};
-  if (plan.route->ownership != memory::LineOwnership::prefetched) return tiles;
+  Tiles tiles{count, std::ceil(count / cells), by(plan.method)};
+  if (plan.method->ownership != memory::LineOwnership::prefetched) return tiles;
   // Only those were asked for; others are as though nobody ever did.
   const double ahead = node::PairChannels::asked_ahead(static_cast<world::Sequence>(count),
                                                        static_cast<world::Sequence>(cells));
-  const double unasked_ns = by(plan.route.where_readers_share()).write_ns;
+  const double unasked_ns = by(plan.method.where_readers_share()).write_ns;
   tiles.asking_ns = ahead * (unasked_ns - tiles.each.write_ns);
   tiles.each.write_ns = unasked_ns - tiles.asking_ns / count;
   return tiles;
@@ -156,7 +156,7 @@ std::string_view name(PairExchange::Order order) {
 // In which orders pairs may meet, and what may become of their lines.
 struct Ways {
   std::span<const Order> orders;
-  CopyRoutes lines;
+  CopyMethods lines;
 };
 // Lines go to and fro where both of a pair turn to each other.
 constexpr Order mutual_orders[] = {Order::paired, Order::as_ready};
@@ -176,10 +176,10 @@ constexpr Ways ways_of_uneven_root[] = {{orders_of_uneven, memory::one_way},
 
 // Plans for pairs, at their price by `price(plan)`.
 template <class Price>
-void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+void add_pairs(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
                const Request& request, std::span<const Ways> ways, memory::CopyKernel results,
                Price price) {
-  const auto& parameters = provision.pair_exchange;
+  const auto& parameters = resources.pair_exchange;
   const int far = prices.farthest_from(0);
   for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
@@ -187,14 +187,14 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provisi
       // What comes behind a flag has no line of its own, to be asked for or copied otherwise.
       const bool is_in_line = node::fits_behind_flag(tile);
       if (is_in_line && lines.front()->ownership == memory::LineOwnership::prefetched) continue;
-      const auto route =
+      const auto method =
           is_in_line ? lines.front()
-                     : prices.block_route_for({tile, request.bytes, buffers}, 0, far, lines);
+                     : prices.block_copy_method_for({tile, request.bytes, buffers}, 0, far, lines);
       for (const Order order : orders) {
-        const PairExchange::Plan plan{tile, order, route, results};
+        const PairExchange::Plan plan{tile, order, method, results};
         list.push_back({plan,
                         fmt::format("tiles of {}, {}, {}{}", size_text(static_cast<double>(tile)),
-                                    name(order), memory::name(route), text_of_results(results)),
+                                    name(order), memory::name(method), text_of_results(results)),
                         price(plan)});
       }
     }
@@ -202,66 +202,67 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const Provisi
 }
 
 void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
-                         const Provision& provision, const Request& request) {
+                         const TeamResources& resources, const Request& request) {
   const int far = prices.farthest_from(0);
-  const std::size_t capacity = provision.slot_exchange.capacity_bytes;
+  const std::size_t capacity = resources.slot_exchange.capacity_bytes;
   const memory::CopyKernel results = kernel_of_results(prices, request);
-  const CopyRoutes lines = prices.shown_to_all(memory::both_ways);
+  const CopyMethods lines = prices.shown_to_all(memory::both_ways);
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
-    const auto route =
-        prices.block_route_for({round, request.bytes, SlotExchange::slots * round}, 0, far, lines);
+    const auto method = prices.block_copy_method_for(
+        {round, request.bytes, SlotExchange::slots * round}, 0, far, lines);
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
-      const SlotExchange::Plan plan{round, order, route, results};
+      const SlotExchange::Plan plan{round, order, method, results};
       list.push_back({plan,
                       fmt::format("rounds of {}, {}, {}{}", size_text(static_cast<double>(round)),
-                                  name(order), memory::name(route), text_of_results(results)),
+                                  name(order), memory::name(method), text_of_results(results)),
                       slots_allgather_ns(prices, request, plan)});
     }
   }
 }
 
-void add_doubling(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                  const Request& request) {
+void add_doubling(std::vector<Candidate>& list, const Prices& prices,
+                  const TeamResources& resources, const Request& request) {
   const auto ranks = static_cast<std::size_t>(prices.ranks());
-  if (request.bytes > provision.doubling_exchange.capacity_bytes / ranks) return;
+  if (request.bytes > resources.doubling_exchange.capacity_bytes / ranks) return;
   const std::size_t all = ranks * request.bytes;
   const DoublingExchange::Plan plan{
-      prices.block_route_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
-                             prices.farthest_from(0), memory::to_one_reader)};
-  list.push_back({plan, std::string(memory::name(plan.route)), doubling_ns(prices, request, plan)});
+      prices.block_copy_method_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
+                                   prices.farthest_from(0), memory::to_one_reader)};
+  list.push_back(
+      {plan, std::string(memory::name(plan.method)), doubling_ns(prices, request, plan)});
 }
 
 void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
-                        const Provision& provision, const Request& request) {
-  const std::size_t capacity = provision.slot_exchange.capacity_bytes;
+                        const TeamResources& resources, const Request& request) {
+  const std::size_t capacity = resources.slot_exchange.capacity_bytes;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   if (request.bytes > capacity / ranks) return;
   const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring,
-                                prices.ranks() == 2 ? memory::by_ping_pong : memory::CopyRoute(),
+                                prices.ranks() == 2 ? memory::by_ping_pong : memory::CopyMethod(),
                                 kernel_of_results(prices, request)};
   list.push_back({plan, "a slot for all" + text_of_results(plan.results),
                   slots_alltoall_ns(prices, request, plan)});
 }
 
 void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
-                        const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request, ways_of_all, kernel_of_results(prices, request),
+                        const TeamResources& resources, const Request& request) {
+  add_pairs(list, prices, resources, request, ways_of_all, kernel_of_results(prices, request),
             [&](const PairExchange::Plan& plan) {
-              return pairs_alltoall_ns(prices, provision.pair_exchange.cells, request, plan);
+              return pairs_alltoall_ns(prices, resources.pair_exchange.cells, request, plan);
             });
 }
 
 void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
-                      const Provision& provision, const Request& request) {
-  add_pairs(list, prices, provision, request, ways_of_root, kernel_of_results(prices, request),
+                      const TeamResources& resources, const Request& request) {
+  add_pairs(list, prices, resources, request, ways_of_root, kernel_of_results(prices, request),
             [&](const PairExchange::Plan& plan) {
-              return pairs_rooted_ns(prices, provision.pair_exchange.cells, request, plan);
+              return pairs_rooted_ns(prices, resources.pair_exchange.cells, request, plan);
             });
 }
 
 void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
-                      const Provision& provision, const Request& request) {
-  list.push_back(uneven_candidate(prices, provision, request));
+                      const TeamResources& resources, const Request& request) {
+  list.push_back(uneven_candidate(prices, resources, request));
 }
 
 }  // namespace
@@ -280,7 +281,8 @@ double slots_allgather_ns(const Prices& prices, const Request& request,
   const AtOnce all{prices.ranks(), prices.ranks()};
   const std::size_t buffers = SlotExchange::slots * round;
   const Data data = data_of(prices, request, plan.results, buffers);
-  const Moved one = moved(prices, farthest(prices), {round, least, buffers}, all, plan.route, data);
+  const Moved one =
+      moved(prices, farthest(prices), {round, least, buffers}, all, plan.method, data);
   return prices.own_ns(request.bytes, data.results_bytes, plan.results) +
          ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
 }
@@ -315,7 +317,7 @@ double doubling_ns(const Prices& prices, const Request& request,
     const auto [rank, peer] = farthest_at(prices, distance);
     const std::size_t message = least * static_cast<std::size_t>(blocks);
     const Moved one =
-        moved(prices, {rank, peer}, {message, message, buffers}, all, plan.route, data);
+        moved(prices, {rank, peer}, {message, message, buffers}, all, plan.method, data);
     sum += one.write_ns + prices.flags_ns({&peer, 1}, rank, 1) + one.read_ns;
   }
   return sum;
@@ -331,7 +333,7 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const double little_ns = own_ns(prices, request, plan.results) + prices.meeting_ns();
   if (node::fits_behind_flag(all)) return little_ns;
   const Moved shown = moved(prices, farthest(prices), {all - least, all - least, buffers},
-                            {prices.ranks(), 1}, plan.route, data);
+                            {prices.ranks(), 1}, plan.method, data);
   const int far = prices.farthest_from(0);
   // Blocks are asked for after the flags: of these ways nothing hides the first.
   const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),
@@ -390,15 +392,15 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
          std::max(senders_ns, flags_ns + moved_ns + more_ns);
 }
 
-std::vector<Algorithm> allgather_algorithms(const Provision& provision) {
-  const auto capacity = static_cast<double>(provision.doubling_exchange.capacity_bytes);
+std::vector<Algorithm> allgather_algorithms(const TeamResources& resources) {
+  const auto capacity = static_cast<double>(resources.doubling_exchange.capacity_bytes);
   return {described<SlotExchange::Plan>("", add_slots_allgather),
           described<DoublingExchange::Plan>(
               fmt::format("all blocks together at most {}", size_text(capacity)), add_doubling)};
 }
 
-std::vector<Algorithm> alltoall_algorithms(const Provision& provision) {
-  const auto capacity = static_cast<double>(provision.slot_exchange.capacity_bytes);
+std::vector<Algorithm> alltoall_algorithms(const TeamResources& resources) {
+  const auto capacity = static_cast<double>(resources.slot_exchange.capacity_bytes);
   return {described<SlotExchange::Plan>(
               fmt::format("equal blocks, all of a rank's at most {}", size_text(capacity)),
               add_slots_alltoall),
@@ -439,13 +441,13 @@ std::size_t past_caches_from(const Prices& prices, Operation operation) {
 
 // What is best for much will do for little: a small block is one small tile whatever the plan says,
 // and goes first.
-Candidate uneven_candidate(const Prices& prices, const Provision& provision,
+Candidate uneven_candidate(const Prices& prices, const TeamResources& resources,
                            const Request& request) {
-  const int cells = provision.pair_exchange.cells;
-  const std::size_t much = 2 * static_cast<std::size_t>(cells) * provision.pair_exchange.tile_bytes;
+  const int cells = resources.pair_exchange.cells;
+  const std::size_t much = 2 * static_cast<std::size_t>(cells) * resources.pair_exchange.tile_bytes;
   const Request of_much{request.operation, much, 1};
   std::vector<Candidate> tilings;
-  add_pairs(tilings, prices, provision, of_much,
+  add_pairs(tilings, prices, resources, of_much,
             is_rooted(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
                                          : std::span<const Ways>(ways_of_uneven),
             memory::CopyKernel::plain, [&](const PairExchange::Plan& plan) {

@@ -9,14 +9,14 @@
 namespace huddle::select {
 
 // Sizes are of one block.
-std::vector<Algorithm> allgather_algorithms(const Provision& provision);
-std::vector<Algorithm> alltoall_algorithms(const Provision& provision);
+std::vector<Algorithm> allgather_algorithms(const TeamResources& resources);
+std::vector<Algorithm> alltoall_algorithms(const TeamResources& resources);
 // Of gather and scatter.
 std::vector<Algorithm> rooted_algorithms();
 // Of operations whose blocks are known to pairs only: one plan for all sizes, and what it costs at
 // the size that is asked about.
 Algorithm uneven_algorithm();
-Candidate uneven_candidate(const Prices& prices, const Provision& provision,
+Candidate uneven_candidate(const Prices& prices, const TeamResources& resources,
                            const Request& request);
 
 // A rank's own block, its results written by this kernel.

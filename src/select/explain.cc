@@ -12,20 +12,20 @@
 namespace huddle::select {
 
 Explanation explain(const Request& request, const node::RankLocality& locality,
-                    const machine::CostModel& model, const Provision& provision) {
+                    const machine::CostModel& model, const TeamResources& resources) {
   Explanation explanation{request,
                           locality.ranks(),
                           machine::calibrated(model.machine()),
                           {},
-                          provision.direct_refusal};
+                          resources.direct_refusal};
   // One choice serves all sizes of a class: it is made for the largest of them.
   Request rounded = request;
   rounded.bytes = largest_in(size_class_of(request.bytes));
-  explanation.forced = provision.forcing.algorithm_for(rounded);
+  explanation.forced = resources.forcing.algorithm_for(rounded);
   const bool moves = request.operation == Operation::barrier || request.bytes > 0 ||
                      is_known_to_pairs_only(request.operation);
   if (locality.ranks() > 1 && moves) {
-    explanation.candidates = select::candidates(rounded, locality, model, provision);
+    explanation.candidates = select::candidates(rounded, locality, model, resources);
   }
   return explanation;
 }

@@ -11,7 +11,7 @@
 #include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::select {
 
@@ -30,7 +30,7 @@ struct Explanation {
 
 // What a team of such ranks would do.
 Explanation explain(const Request& request, const node::RankLocality& locality,
-                    const machine::CostModel& model, const Provision& provision);
+                    const machine::CostModel& model, const TeamResources& resources);
 
 // Of an explanation without candidates.
 std::string because_there_is_none(const Explanation& explanation);

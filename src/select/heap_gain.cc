@@ -12,7 +12,7 @@
 #include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::select {
 namespace {
@@ -29,7 +29,7 @@ double heap_gain(const machine::Machine& machine) {
       node::locality(machine.topology, machine::first_pu_of_cores(machine.topology));
   if (locality.ranks() < 2) return 1;
   const machine::CostModel model(machine);
-  Provision provided = provision(locality, model, usual_queue_bytes);
+  TeamResources provided = team_resources(locality, model, usual_queue_bytes);
   provided.heap_refusal.clear();
   double logarithms = 0;
   for (const Operation operation : large_operations) {

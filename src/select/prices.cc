@@ -10,18 +10,18 @@
 
 #include "machine/machine.h"
 #include "node/lines.h"
-#include "select/route_choice.h"
+#include "select/copy_method_choice.h"
 
 namespace huddle::select {
 namespace {
 
 using machine::HandoffKind;
 using memory::CopyKernel;
-using memory::CopyRoute;
+using memory::CopyMethod;
 using memory::LineOwnership;
 
 // Kernels other than the non-temporal one write into the caches.
-bool past_the_caches(CopyRoute route) { return route->in == CopyKernel::nontemporal; }
+bool past_the_caches(CopyMethod method) { return method->in == CopyKernel::nontemporal; }
 
 }  // namespace
 
@@ -75,31 +75,32 @@ double Prices::rest_ns(std::size_t bytes, int from, int to) const {
   return read(all) - read(node::line_bytes);
 }
 
-double Prices::copy_ns(machine::Copy copy, CopyRoute route) const {
-  copy.read = curves_of(route).read;
-  copy.write = curves_of(route).write;
+double Prices::copy_ns(machine::Copy copy, CopyMethod method) const {
+  copy.read = curves_of(method).read;
+  copy.write = curves_of(method).write;
   return model_.copy_ns(copy);
 }
 
-double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others, CopyRoute route) const {
+double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others,
+                           CopyMethod method) const {
   return copy_ns({.bytes = static_cast<double>(bytes),
                   .copier = pu(to),
                   .peer = pu(from),
                   .source = machine::Source::peer_wrote,
                   .target = machine::Target::own_cache,
                   .others = others},
-                 route);
+                 method);
 }
 
 // No reader of a ring waits for anything but its data.
-double Prices::read_ns(std::size_t bytes, int from, int to, int others, CopyRoute route) const {
-  const double cached_ns = copy_out_ns(bytes, from, to, others, route);
-  if (const auto own = curves_of(route).own) {
+double Prices::read_ns(std::size_t bytes, int from, int to, int others, CopyMethod method) const {
+  const double cached_ns = copy_out_ns(bytes, from, to, others, method);
+  if (const auto own = curves_of(method).own) {
     return std::max(cached_ns,
                     model_.handoff_ns(static_cast<double>(bytes), pu(from), pu(to), *own));
   }
-  if (!past_the_caches(route)) return cached_ns;
-  const double ring_ns = stream_ns(bytes, from, to, route);
+  if (!past_the_caches(method)) return cached_ns;
+  const double ring_ns = stream_ns(bytes, from, to, method);
   return std::isfinite(ring_ns) ? std::max(cached_ns, ring_ns) : cached_ns;
 }
 
@@ -126,36 +127,37 @@ double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers
 }
 
 double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                        CopyRoute route) const {
-  const double ns = share_ns(curves_of(route).write, bytes, buffers_bytes, rank, reader);
-  if (!route.is_at_hand()) return ns;
+                        CopyMethod method) const {
+  const double ns = share_ns(curves_of(method).write, bytes, buffers_bytes, rank, reader);
+  if (!method.is_at_hand()) return ns;
   // The reader has the lines cached, too: so much at the most.
-  return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, route.where_readers_share()));
+  return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, method.where_readers_share()));
 }
 
 double Prices::read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
-                             CopyRoute route) const {
+                             CopyMethod method) const {
   const double all = static_cast<double>(std::max(bytes, of_bytes));
   return share_of_ns(static_cast<double>(bytes), all, [&](double size) {
-    return read_ns(static_cast<std::size_t>(size), from, to, others, route);
+    return read_ns(static_cast<std::size_t>(size), from, to, others, method);
   });
 }
 
 double Prices::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                       CopyRoute route) const {
+                       CopyMethod method) const {
   if (node::fits_behind_flag(bytes)) return 0;
-  const double ns = write_ns(bytes, buffers_bytes, rank, reader, route);
+  const double ns = write_ns(bytes, buffers_bytes, rank, reader, method);
   // What goes past the caches is there before the flag is.
-  if (!std::isfinite(ns) || past_the_caches(route)) return ns;
-  return std::max(0.0, ns - write_ns(node::line_bytes, buffers_bytes, rank, reader, route));
+  if (!std::isfinite(ns) || past_the_caches(method)) return ns;
+  return std::max(0.0, ns - write_ns(node::line_bytes, buffers_bytes, rank, reader, method));
 }
 
-double Prices::stream_ns(std::size_t bytes, int from, int to, CopyRoute route) const {
-  return select::ring_ns(model_, route, static_cast<double>(bytes), pu(from), pu(to));
+double Prices::stream_ns(std::size_t bytes, int from, int to, CopyMethod method) const {
+  return select::ring_ns(model_, method, static_cast<double>(bytes), pu(from), pu(to));
 }
 
-CopyRoute Prices::route_for(std::size_t bytes, int from, int to, memory::CopyRoutes allowed) const {
-  return select::route_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
+CopyMethod Prices::copy_method_for(std::size_t bytes, int from, int to,
+                                   memory::CopyMethods allowed) const {
+  return select::copy_method_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
 }
 
 double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
@@ -167,8 +169,8 @@ double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source sou
                               .target = target,
                               .others = others};
   double least_ns = std::numeric_limits<double>::infinity();
-  for (const CopyRoute route : memory::same_kernel_both_ends) {
-    least_ns = std::min(least_ns, copy_ns(copy, route));
+  for (const CopyMethod method : memory::same_kernel_both_ends) {
+    least_ns = std::min(least_ns, copy_ns(copy, method));
   }
   return least_ns;
 }
@@ -259,19 +261,19 @@ std::vector<int> Prices::others_than(int rank) const {
   return others;
 }
 
-CopyRoute Prices::block_route_for(const Piece& piece, int from, int to,
-                                  memory::CopyRoutes allowed) const {
-  const auto ns = [&](CopyRoute route) {
-    return write_ns(piece.bytes, piece.buffers_bytes, from, to, route) +
-           read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, route);
+CopyMethod Prices::block_copy_method_for(const Piece& piece, int from, int to,
+                                         memory::CopyMethods allowed) const {
+  const auto ns = [&](CopyMethod method) {
+    return write_ns(piece.bytes, piece.buffers_bytes, from, to, method) +
+           read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, method);
   };
-  CopyRoute best = allowed.front();
-  for (CopyRoute route : allowed) {
-    if (select::is_possible(route, allowed) && ns(route) < ns(best)) best = route;
+  CopyMethod best = allowed.front();
+  for (CopyMethod method : allowed) {
+    if (select::is_possible(method, allowed) && ns(method) < ns(best)) best = method;
   }
-  if (best != CopyRoute()) return best;
+  if (best != CopyMethod()) return best;
   // The others that write into the caches were measured as rings only.
-  const CopyRoute streaming = route_for(piece.bytes, from, to, allowed);
+  const CopyMethod streaming = copy_method_for(piece.bytes, from, to, allowed);
   return past_the_caches(streaming) || streaming->ownership != LineOwnership::readers_share
              ? best
              : streaming;

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "machine/cost.h"
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 #include "node/locality.h"
 #include "node/shape.h"
-#include "path/cma.h"
+#include "single_copy/cma.h"
 
 namespace huddle::select {
 
@@ -55,21 +55,21 @@ class Prices {
     return copy_out_ns(bytes, from, to, others, memory::CopyKernel::plain);
   }
   // The same passed in this manner: what went past the caches has to be had from there.
-  double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyRoute route) const;
+  double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyMethod method) const;
   // The same of a block that is one of several, one after the other, of so much in all.
   double read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
-                       memory::CopyRoute route) const;
+                       memory::CopyMethod method) const;
   // A block written where others have read before, or, where lines return, where this rank has,
   // into buffers of so much memory in all: the more there are, the longer ago its lines were last
   // used.
   double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                  memory::CopyRoute route) const;
+                  memory::CopyMethod method) const;
   // The same with its flag behind it: the flag's line and the block's first are on their way
   // together. What rides in the flag's line costs nothing besides.
   double show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                 memory::CopyRoute route) const;
+                 memory::CopyMethod method) const;
   // A block that goes through memory shared with `to` while it is still being written.
-  double stream_ns(std::size_t bytes, int from, int to, memory::CopyRoute route) const;
+  double stream_ns(std::size_t bytes, int from, int to, memory::CopyMethod method) const;
   // A block of one's own data joined to another, the data being so many bytes in all: they come
   // from the cache that holds them all.
   double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
@@ -99,7 +99,7 @@ class Prices {
   // A block copied straight out of a peer's memory while `others` do so as well; infinity where the
   // machine has no figures for that.
   double path_ns(std::size_t bytes, int others) const {
-    return model_.path_ns(path::cma.name, static_cast<double>(bytes), others);
+    return model_.path_ns(single_copy::cma.name, static_cast<double>(bytes), others);
   }
 
   // The same where it may be mapped: then it is read like any other that a peer has written.
@@ -111,15 +111,15 @@ class Prices {
 
   // In which manner so much passes through memory that readers have cached, `to` being one of them
   // or the only one, and read meanwhile.
-  memory::CopyRoute route_for(std::size_t bytes, int from, int to,
-                              memory::CopyRoutes allowed) const;
+  memory::CopyMethod copy_method_for(std::size_t bytes, int from, int to,
+                                     memory::CopyMethods allowed) const;
   // The same for a piece that is read when it is whole.
-  memory::CopyRoute block_route_for(const Piece& piece, int from, int to,
-                                    memory::CopyRoutes allowed) const;
+  memory::CopyMethod block_copy_method_for(const Piece& piece, int from, int to,
+                                           memory::CopyMethods allowed) const;
 
   // Of what one rank shows to all others: between two it has a single reader.
-  memory::CopyRoutes shown_to_all(memory::CopyRoutes to_single_reader,
-                                  memory::CopyRoutes to_several = memory::to_many_readers) const {
+  memory::CopyMethods shown_to_all(memory::CopyMethods to_single_reader,
+                                   memory::CopyMethods to_several = memory::to_many_readers) const {
     return ranks() == 2 ? to_single_reader : to_several;
   }
 
@@ -132,9 +132,9 @@ class Prices {
   // Until everybody else of its processor has had it once.
   double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
   // By such a copy, between a peer and a rank.
-  double copy_ns(machine::Copy copy, memory::CopyRoute route) const;
+  double copy_ns(machine::Copy copy, memory::CopyMethod method) const;
   double copy_out_ns(std::size_t bytes, int from, int to, int others,
-                     memory::CopyRoute route) const;
+                     memory::CopyMethod method) const;
   // From or to what is mapped, by whichever kernel is the fastest.
   double copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
                         machine::Target target) const;

@@ -15,7 +15,7 @@
 namespace huddle::select {
 namespace {
 
-using node::Association;
+using node::ReductionOrder;
 using node::ReductionTarget;
 using node::SlicedReduce;
 using node::TreeReduce;
@@ -36,9 +36,9 @@ struct Block {
 
 // All show a block in one of their slots.
 double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
-               memory::CopyRoute route) {
+               memory::CopyMethod method) {
   const int far = prices.farthest_from(0);
-  return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, route));
+  return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, method));
 }
 
 ReductionTarget::Kind aim_of(Operation operation) {
@@ -51,20 +51,21 @@ ReductionTarget::Kind aim_of(Operation operation) {
 
 // Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
 // of the ranks before are read, and what nobody has read is not returned.
-memory::CopyRoute route_of_exchange(const Prices& prices, std::size_t bytes, Operation operation) {
-  const memory::CopyRoutes routes =
+memory::CopyMethod copy_method_of_exchange(const Prices& prices, std::size_t bytes,
+                                           Operation operation) {
+  const memory::CopyMethods methods =
       ReductionTarget{aim_of(operation)}.is_of_prefixes()
           ? memory::joined_by_many
           : prices.shown_to_all(memory::joined_both_ways, memory::joined_by_many);
-  return prices.block_route_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
-                                prices.farthest_from(0), routes);
+  return prices.block_copy_method_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
+                                      prices.farthest_from(0), methods);
 }
 
 // `reader` joins what these show to its own. What does not ride in a flag's line it asks for when
 // it has seen the flag: of all these ways nothing hides the first. What went past the caches has to
 // be had from there.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
-                   const Block& block, memory::CopyRoute shown_by = {}) {
+                   const Block& block, memory::CopyMethod shown_by = {}) {
   const bool is_in_caches = shown_by->in != memory::CopyKernel::nontemporal || block.is_behind_flag;
   double ns = 0;
   for (const int writer : writers) {
@@ -82,11 +83,11 @@ double gather_ns(const Prices& prices, const std::vector<int>& writers, int read
   return prices.flags_ns(writers, reader, 1) + join_all_ns(prices, writers, reader, block);
 }
 
-std::vector<int> members_but_first(const Association& association, int block) {
+std::vector<int> members_but_first(const ReductionOrder& association, int block) {
   return row(association.first(block) + 1, association.first(block + 1));
 }
 
-std::vector<int> leaders_but_first(const Association& association) {
+std::vector<int> leaders_but_first(const ReductionOrder& association) {
   std::vector<int> leaders;
   for (int block = 1; block < association.blocks(); ++block) {
     leaders.push_back(association.first(block));
@@ -102,7 +103,7 @@ struct Round {
 };
 
 // How many join the blocks' results.
-int joiners(const Prices& prices, const Association& association, TreeReduce::Top top) {
+int joiners(const Prices& prices, const ReductionOrder& association, TreeReduce::Top top) {
   switch (top) {
     case TreeReduce::Top::first_rank:
       return 1;
@@ -124,7 +125,7 @@ double handed_on_ns(const Prices& prices, int joiner, const std::vector<int>& re
                           prices.join_ns(block.bytes, block.data_bytes, last));
 }
 
-Round tree_round(const Prices& prices, const Association& association, const Block& block,
+Round tree_round(const Prices& prices, const ReductionOrder& association, const Block& block,
                  int slots_in_turn, TreeReduce::Top top, bool to_all) {
   const int far = prices.farthest_from(0);
   const double shown_ns = show_ns(prices, block.bytes, static_cast<std::size_t>(slots_in_turn),
@@ -195,7 +196,7 @@ std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacit
 
 // Only an allreduce has a choice; where a block is all or one rank, its leader is the first rank or
 // everybody.
-std::vector<TreeReduce::Top> tops_for(const Association& association, Operation operation) {
+std::vector<TreeReduce::Top> tops_for(const ReductionOrder& association, Operation operation) {
   using Top = TreeReduce::Top;
   if (operation == Operation::reduce) return {Top::first_rank};
   const int ranks = association.first(association.blocks());
@@ -204,34 +205,34 @@ std::vector<TreeReduce::Top> tops_for(const Association& association, Operation 
   return {Top::first_rank, Top::leaders, Top::everybody};
 }
 
-void add_tree(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+void add_tree(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
               const Request& request) {
-  const Association association(prices.locality());
+  const ReductionOrder association(prices.locality());
   const bool to_all = request.operation == Operation::allreduce;
-  const std::size_t capacity = provision.tree_reduce.capacity_bytes;
+  const std::size_t capacity = resources.tree_reduce.capacity_bytes;
   for (const TreeReduce::Top top : tops_for(association, request.operation)) {
     for (const std::size_t round : round_sizes(request, capacity)) {
       const TreeReduce::Plan plan{round, top};
       list.push_back({plan,
                       fmt::format("{}, rounds of {}, {}", counted(association.blocks(), "block"),
                                   size_text(static_cast<double>(round)), name(top)),
-                      tree_reduce_ns(prices, association, provision.tree_reduce.slots,
+                      tree_reduce_ns(prices, association, resources.tree_reduce.slots,
                                      request.bytes, plan, to_all)});
     }
   }
 }
 
-void add_exchange(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
-                  const Request& request) {
-  for (const std::size_t round : round_sizes(request, provision.exchange.capacity_bytes)) {
+void add_exchange(std::vector<Candidate>& list, const Prices& prices,
+                  const TeamResources& resources, const Request& request) {
+  for (const std::size_t round : round_sizes(request, resources.exchange.capacity_bytes)) {
     // What is cheapest with one reader need not be with many.
     std::vector<Candidate> manners;
-    for (memory::CopyRoute route :
-         {memory::CopyRoute(), route_of_exchange(prices, round, request.operation)}) {
-      const node::ExchangeReduce::Plan plan{round, route};
+    for (memory::CopyMethod method :
+         {memory::CopyMethod(), copy_method_of_exchange(prices, round, request.operation)}) {
+      const node::ExchangeReduce::Plan plan{round, method};
       manners.push_back({plan,
                          fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
-                                     memory::name(route)),
+                                     memory::name(method)),
                          exchange_ns(prices, request, plan)});
     }
     list.push_back(cheapest(manners));
@@ -274,37 +275,38 @@ bool comes_back_to_all(Results results, ReductionTarget::Kind aim) {
 
 // Lines that come and go with data are at hand when they are written. Any other contribution has
 // one reader, who may take it; nothing goes past the caches where some of it returns.
-memory::CopyRoute route_of_slices(const Prices& prices, std::size_t slice, std::size_t buffers,
-                                  Results results, ReductionTarget::Kind aim) {
+memory::CopyMethod copy_method_of_slices(const Prices& prices, std::size_t slice,
+                                         std::size_t buffers, Results results,
+                                         ReductionTarget::Kind aim) {
   if (comes_back_to_all(results, aim)) return {};
-  const memory::CopyRoute route = prices.block_route_for(
+  const memory::CopyMethod method = prices.block_copy_method_for(
       {slice, slice, buffers}, 0, prices.farthest_from(0), memory::joined_by_one);
-  const bool is_taken = route->ownership == memory::LineOwnership::reader_takes;
-  return results == Results::returned && !is_taken ? memory::CopyRoute() : route;
+  const bool is_taken = method->ownership == memory::LineOwnership::reader_takes;
+  return results == Results::returned && !is_taken ? memory::CopyMethod() : method;
 }
 
-void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
                 const Request& request, Results results) {
-  const auto& parameters = provision.sliced_reduce;
+  const auto& parameters = resources.sliced_reduce;
   const auto ranks = static_cast<std::size_t>(prices.ranks());
   const ReductionTarget::Kind aim = aim_of(request.operation);
   for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
-    const SlicedReduce::Plan plan{slice, route_of_slices(prices, slice, buffers, results, aim),
-                                  results};
+    const SlicedReduce::Plan plan{
+        slice, copy_method_of_slices(prices, slice, buffers, results, aim), results};
     list.push_back({plan,
                     fmt::format("slices of {}, {}, {}", size_text(static_cast<double>(slice)),
-                                name(results), memory::name(plan.route)),
+                                name(results), memory::name(plan.method)),
                     sliced_reduce_ns(prices, parameters.sets, request.bytes, plan, aim)});
     if (slice * ranks >= request.bytes) break;
   }
 }
-void add_sliced(std::vector<Candidate>& list, const Prices& prices, const Provision& provision,
+void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
                 const Request& request) {
-  add_sliced(list, prices, provision, request, Results::returned);
+  add_sliced(list, prices, resources, request, Results::returned);
   if (is_whole(request.operation)) {
-    add_sliced(list, prices, provision, request, Results::in_one_place);
+    add_sliced(list, prices, resources, request, Results::in_one_place);
   }
 }
 
@@ -321,13 +323,13 @@ double exchange_ns(const Prices& prices, const Request& request,
   const bool is_of_blocks = reduces_to_blocks(request.operation);
   const std::size_t own = round_bytes / static_cast<std::size_t>(prices.ranks());
   const double shown_ns = show_ns(prices, is_of_blocks ? round_bytes - own : round_bytes,
-                                  node::ExchangeReduce::slots, plan.route);
+                                  node::ExchangeReduce::slots, plan.method);
   const Block joined{is_of_blocks ? own : round_bytes, least, node::fits_behind_flag(round_bytes)};
-  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, joined, plan.route);
+  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, joined, plan.method);
   return rounds * (shown_ns + prices.meeting_ns() + prices.by_all_ns(joins_ns));
 }
 
-double tree_reduce_ns(const Prices& prices, const Association& association, int slots,
+double tree_reduce_ns(const Prices& prices, const ReductionOrder& association, int slots,
                       std::size_t bytes, const TreeReduce::Plan& plan, bool to_all) {
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
@@ -367,11 +369,11 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
   const double shown_ns = prices.by_all_ns(
       std::max(moved_ns, comes_back_to_all(plan.results, aim)
                              ? prices.write_ns(theirs, buffers, 0, far, memory::by_ping_pong)
-                             : prices.write_ns(theirs, buffers, 0, far, plan.route)));
+                             : prices.write_ns(theirs, buffers, 0, far, plan.method)));
   const double join_ns = std::max(moved_ns / static_cast<double>(ranks - 1),
-                                  prices.read_ns(theirs, far, 0, others, plan.route));
+                                  prices.read_ns(theirs, far, 0, others, plan.method));
   const auto fetched_ns = [&](int at_once) {
-    return prices.read_ns(theirs, far, 0, at_once, plan.route->in);
+    return prices.read_ns(theirs, far, 0, at_once, plan.method->in);
   };
   const auto [fetch_ns, result_bytes] = [&]() -> std::pair<double, std::size_t> {
     switch (aim) {
@@ -387,17 +389,17 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
     return {};
   }();
   const double result_ns = prices.by_all_ns(prices.write_ns(
-      result_bytes, buffers, 0, far, returned ? memory::by_ping_pong : plan.route->in));
+      result_bytes, buffers, 0, far, returned ? memory::by_ping_pong : plan.method->in));
   const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
   const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk) + 1;
   return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
 }
 
-std::vector<Algorithm> reduce_algorithms(Operation operation, const Provision& provision) {
+std::vector<Algorithm> reduce_algorithms(Operation operation, const TeamResources& resources) {
   const std::string in_slots = "elements that fit into a slot";
   const std::string all_in_a_slot =
       fmt::format("all blocks together at most {}",
-                  size_text(static_cast<double>(provision.exchange.capacity_bytes)));
+                  size_text(static_cast<double>(resources.exchange.capacity_bytes)));
   std::vector<Algorithm> list;
   if (operation != Operation::reduce) {
     list.push_back(described<node::ExchangeReduce::Plan>(

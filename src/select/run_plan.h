@@ -5,13 +5,13 @@
 // operation. The engine of a team runs plans so, and whoever wants to know what one would take.
 #pragma once
 
-#include "node/association.h"
 #include "node/bcast_inline.h"
 #include "node/locality.h"
+#include "node/reduction_order.h"
 #include "select/call.h"
 #include "select/candidate.h"
 #include "select/operation.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 #include "world/sequence.h"
 #include "world/world.h"
 
@@ -20,8 +20,8 @@ namespace huddle::select {
 // Where a protocol is to run: for one rank of a team.
 struct Setting {
   const node::RankLocality& locality;
-  const Provision& provision;
-  const node::Association& association;
+  const TeamResources& resources;
+  const node::ReductionOrder& association;
   int rank = 0;
 
   int ranks() const { return locality.ranks(); }
@@ -35,47 +35,47 @@ inline auto protocol_for(const DisseminationPlan& plan, const Setting& at) {
   return node::DisseminationBarrier(plan.parameters, at.rank, at.ranks(), world::first_sequence);
 }
 inline auto protocol_for(const InlineBcastPlan&, const Setting& at) {
-  return node::InlineBcast(at.provision.inline_bcast, at.locality, at.rank, world::first_sequence);
+  return node::InlineBcast(at.resources.inline_bcast, at.locality, at.rank, world::first_sequence);
 }
 inline auto protocol_for(const node::PipelinedBcast::Plan&, const Setting& at) {
-  return node::PipelinedBcast(at.provision.pipelined_bcast, at.locality, at.rank,
+  return node::PipelinedBcast(at.resources.pipelined_bcast, at.locality, at.rank,
                               world::first_sequence);
 }
 inline auto protocol_for(const node::SegmentedBcast::Plan&, const Setting& at) {
-  return node::SegmentedBcast(at.provision.segmented_bcast, at.locality, at.rank,
+  return node::SegmentedBcast(at.resources.segmented_bcast, at.locality, at.rank,
                               world::first_sequence);
 }
 inline auto protocol_for(const node::ExchangeReduce::Plan&, const Setting& at) {
-  return node::ExchangeReduce(at.provision.exchange, at.association, world::first_sequence);
+  return node::ExchangeReduce(at.resources.exchange, at.association, world::first_sequence);
 }
 inline auto protocol_for(const node::TreeReduce::Plan&, const Setting& at) {
-  return node::TreeReduce(at.provision.tree_reduce, at.association, world::first_sequence);
+  return node::TreeReduce(at.resources.tree_reduce, at.association, world::first_sequence);
 }
 inline auto protocol_for(const node::SlicedReduce::Plan&, const Setting& at) {
-  return node::SlicedReduce(at.provision.sliced_reduce, at.association, at.ranks(),
+  return node::SlicedReduce(at.resources.sliced_reduce, at.association, at.ranks(),
                             world::first_sequence);
 }
 inline auto protocol_for(const node::SlotExchange::Plan&, const Setting& at) {
-  return node::SlotExchange(at.provision.slot_exchange, at.rank, at.ranks(), world::first_sequence);
+  return node::SlotExchange(at.resources.slot_exchange, at.rank, at.ranks(), world::first_sequence);
 }
 inline auto protocol_for(const node::DoublingExchange::Plan&, const Setting& at) {
-  return node::DoublingExchange(at.provision.doubling_exchange, at.rank, at.ranks(),
+  return node::DoublingExchange(at.resources.doubling_exchange, at.rank, at.ranks(),
                                 world::first_sequence);
 }
 inline auto protocol_for(const node::PairExchange::Plan&, const Setting& at) {
-  return node::PairExchange(at.provision.pair_exchange, at.ranks(), world::first_sequence);
+  return node::PairExchange(at.resources.pair_exchange, at.ranks(), world::first_sequence);
 }
 inline auto protocol_for(const AnnouncedPlan& plan, const Setting& at) {
   return protocol_for(plan.pairs, at);
 }
 inline auto protocol_for(const node::DirectExchange::Plan&, const Setting& at) {
-  return node::DirectExchange(at.provision.direct_exchange, at.ranks(), world::first_sequence);
+  return node::DirectExchange(at.resources.direct_exchange, at.ranks(), world::first_sequence);
 }
 inline auto protocol_for(const PushedPlan& plan, const Setting& at) {
   return protocol_for(plan.writers, at);
 }
 inline auto protocol_for(const node::DirectReduce::Plan&, const Setting& at) {
-  return node::DirectReduce(at.provision.direct_reduce, at.association, world::first_sequence);
+  return node::DirectReduce(at.resources.direct_reduce, at.association, world::first_sequence);
 }
 
 // All: one call of the protocol, by this rank.

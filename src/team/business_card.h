@@ -10,7 +10,7 @@
 
 #include "memory/arena.h"
 #include "team/agree.h"
-#include "team/presence.h"
+#include "team/presence_table.h"
 #include "team/process_identity.h"
 
 namespace huddle::team {
@@ -25,7 +25,7 @@ struct BusinessCard {
   // failed.
   const std::shared_ptr<memory::Arena>* owner = nullptr;
   memory::Piece piece;
-  PresenceBook::Entry presence;
+  PresenceTable::Entry presence;
 };
 static_assert(std::is_trivially_copyable_v<BusinessCard>);
 

@@ -13,10 +13,10 @@
 #include "machine/machine.h"
 #include "memory/arena.h"
 #include "memory/heap.h"
-#include "path/open.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
+#include "single_copy/open.h"
 #include "team/peers.h"
-#include "world/hardware/patience.h"
+#include "world/hardware/waiting.h"
 
 namespace huddle::team {
 
@@ -35,8 +35,8 @@ struct ContextOptions {
   std::optional<memory::HeapFacts> heap;
   // So many processes of the same job run on this machine, this one included; 0: unknown.
   int processes_here = 0;
-  path::Open open_memory = path::open;  // how a rank reads another one's memory
-  select::Forcing forcing;              // where a team's ranks differ, the lowest one's counts
+  single_copy::Open open_memory = single_copy::open;  // how a rank reads another one's memory
+  select::Forcing forcing;  // where a team's ranks differ, the lowest one's counts
 };
 
 // Outlives its teams. May be used by several threads at once.
@@ -56,7 +56,7 @@ class Context {
   const std::string& forcing_text() const { return forcing_text_; }
   const world::hardware::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
-  const path::Open& open_memory() const { return options_.open_memory; }
+  const single_copy::Open& open_memory() const { return options_.open_memory; }
   // Of time, that the control group of this process had when the context was made; 0: no limit.
   double processors() const { return processors_; }
   int processes_here() const { return options_.processes_here; }

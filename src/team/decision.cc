@@ -31,7 +31,7 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
   Decision decision;
   decision.number = selection_inputs.group()->decisions().next_number();
   const auto choice = select::choose(request, selection_inputs.locality(), selection_inputs.model(),
-                                     selection_inputs.provision());
+                                     selection_inputs.resources());
   if (!choice) return decision;
   decision.is_possible = true;
   decision.usual = choice->usual.plan;

@@ -85,7 +85,7 @@ void read_control(msghdr& message, Received& received) {
       std::array<int, parcel_descriptors> numbers{-1, -1};
       std::memcpy(numbers.data(), CMSG_DATA(part),
                   std::min(part->cmsg_len - CMSG_LEN(0), rights_bytes));
-      received.parcel = {Descriptor(numbers[0]), Descriptor(numbers[1])};
+      received.parcel = {FileDescriptor(numbers[0]), FileDescriptor(numbers[1])};
     }
   }
 }

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "team/business_card.h"
 #include "team/stream.h"
 
@@ -23,23 +23,23 @@ class DescriptorSocket {
 
   DescriptorSocket();  // throws FailureError
 
-  const Descriptor& socket() const { return socket_; }
+  const FileDescriptor& socket() const { return socket_; }
   // Whether a socket of that name is to be found from here.
   bool finds(const Name& other) const;
   // A pidfd of this process, to be sent: all that may fail for want of descriptors is done here.
-  const Descriptor& process() const { return process_; }
+  const FileDescriptor& process() const { return process_; }
   const Name& name() const { return name_; }
 
  private:
   Name name_{};
-  Descriptor process_;
-  Descriptor socket_;
-  Descriptor probe_;  // to look for others with
+  FileDescriptor process_;
+  FileDescriptor socket_;
+  FileDescriptor probe_;  // to look for others with
 };
 
 struct Parcel {
-  memory::Descriptor arena;
-  memory::Descriptor process;
+  FileDescriptor arena;
+  FileDescriptor process;
 };
 
 // What one rank has to do in an exchange.

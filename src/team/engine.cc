@@ -13,8 +13,8 @@ using world::hardware::Hardware;
 // The world of one call.
 template <class Protocol>
 Hardware world_of(const Instance<Protocol>& instance, const Call& call) {
-  return Hardware(instance.surroundings, {static_cast<const std::byte*>(call.input),
-                                          static_cast<std::byte*>(call.output)});
+  return Hardware(instance.context, {static_cast<const std::byte*>(call.input),
+                                     static_cast<std::byte*>(call.output)});
 }
 
 template <class Plan, class Protocol>
@@ -57,7 +57,7 @@ Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
                world::hardware::Waiting& waiting, const PeerAccess& reach)
     : team_memory_(team_memory),
       locality_(selection_inputs.locality()),
-      provision_(selection_inputs.provision()),
+      resources_(selection_inputs.resources()),
       waiting_(waiting),
       peer_access_(reach),
       association_(selection_inputs.association()) {}
@@ -72,13 +72,13 @@ auto Engine::set_up(Make make) {
     return memory_of(instance->protocol);
   });
   instance->shared = std::move(shared);
-  instance->surroundings = {team_memory_.rank(),
-                            team_memory_.ranks(),
-                            instance->shared.data(),
-                            instance->scratch.get(),
-                            &waiting_,
-                            peer_access_.memories(),
-                            peer_access_.heap()};
+  instance->context = {team_memory_.rank(),
+                       team_memory_.ranks(),
+                       instance->shared.data(),
+                       instance->scratch.get(),
+                       &waiting_,
+                       peer_access_.memories(),
+                       peer_access_.heap()};
   return instance;
 }
 
@@ -141,8 +141,8 @@ Ready Engine::ready(const node::PairExchange::Plan& plan) {
 // Pairs may have been set up before it was found out who can read whom.
 Ready Engine::ready(const select::AnnouncedPlan& plan) {
   auto& pairs = at_hand(pair_exchange_, plan);
-  pairs.surroundings.peers = peer_access_.memories();
-  pairs.surroundings.heap = peer_access_.heap();
+  pairs.context.peers = peer_access_.memories();
+  pairs.context.heap = peer_access_.heap();
   return bound(pairs, plan);
 }
 

@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "node/association.h"
 #include "node/bcast_inline.h"
 #include "node/direct_exchange.h"
 #include "node/direct_reduce.h"
 #include "node/doubling_exchange.h"
 #include "node/pair_exchange.h"
 #include "node/reduce_exchange.h"
+#include "node/reduction_order.h"
 #include "node/slot_exchange.h"
 #include "select/call.h"
 #include "select/candidate.h"
@@ -37,7 +37,7 @@ struct Instance {
   Protocol protocol;
   std::vector<std::byte*> shared;
   std::unique_ptr<std::byte[]> scratch;  // untouched until used
-  world::hardware::Surroundings surroundings;
+  world::hardware::ProtocolContext context;
 };
 
 // A plan whose protocol is set up: all that is left is to run it.
@@ -94,7 +94,7 @@ class Engine {
 
   // What makes a protocol of this rank.
   select::Setting setting() const {
-    return {locality_, provision_, association_, team_memory_.rank()};
+    return {locality_, resources_, association_, team_memory_.rank()};
   }
   // `make` returns the protocol.
   template <class Make>
@@ -107,10 +107,10 @@ class Engine {
 
   TeamMemory& team_memory_;
   const node::RankLocality& locality_;
-  const select::Provision& provision_;
+  const select::TeamResources& resources_;
   world::hardware::Waiting& waiting_;
   const PeerAccess& peer_access_;
-  const node::Association& association_;
+  const node::ReductionOrder& association_;
 
   std::vector<Planned<select::TreeBarrierPlan, node::TreeBarrier>> tree_barriers_;
   std::vector<Planned<select::DisseminationPlan, node::DisseminationBarrier>> disseminations_;

@@ -63,13 +63,13 @@ GroupConfiguration::GroupConfiguration(const AgreedConfiguration& agreed, const 
       model_(machine(context)),
       locality_(node::locality(machine(context).topology,
                                processors_of(cpu_bindings_, machine(context).topology))),
-      provision_(select::provision(locality_, queue_bytes_)),
+      resources_(select::team_resources(locality_, queue_bytes_)),
       association_(locality_),
       has_one_sided_fence_(all_have_one_sided_fence(agreed.statements)),
       is_forcing_unlike_(agreed.forcing_text.has_value()) {
-  provision_.forcing =
+  resources_.forcing =
       agreed.forcing_text ? select::Forcing(*agreed.forcing_text) : context.forcing();
-  provision_.heap_refusal = heap_refusal_of(agreed.statements);
+  resources_.heap_refusal = heap_refusal_of(agreed.statements);
 }
 
 std::uint64_t GroupConfiguration::digest() const {
@@ -82,7 +82,7 @@ std::uint64_t GroupConfiguration::digest() const {
   for (int block = 0; block <= association_.blocks(); ++block) {
     digest.add(static_cast<std::uint64_t>(association_.first(block)));
   }
-  for (const node::Shape& shape : provision_.shapes) {
+  for (const node::Shape& shape : resources_.shapes) {
     digest.add(static_cast<std::uint64_t>(shape.kind));
     digest.add(static_cast<std::uint64_t>(shape.degree));
   }

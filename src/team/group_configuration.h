@@ -18,9 +18,9 @@
 
 #include "machine/cost.h"
 #include "machine/machine.h"
-#include "node/association.h"
 #include "node/locality.h"
-#include "select/provision.h"
+#include "node/reduction_order.h"
+#include "select/team_resources.h"
 #include "team/agreed_configuration.h"
 #include "team/context.h"
 #include "team/cpu_binding.h"
@@ -68,17 +68,17 @@ class GroupConfiguration {
   const std::vector<CpuBinding>& cpu_bindings() const { return cpu_bindings_; }
   const machine::CostModel& model() const { return model_; }
   const node::RankLocality& locality() const { return locality_; }
-  const select::Provision& provision() const { return provision_; }
-  const node::Association& association() const { return association_; }
+  const select::TeamResources& resources() const { return resources_; }
+  const node::ReductionOrder& association() const { return association_; }
   bool has_one_sided_fence() const { return has_one_sided_fence_; }
-  // Whether ranks were told to force different things; what holds is the provision's.
+  // Whether ranks were told to force different things; what holds is the resources's.
   bool is_forcing_unlike() const { return is_forcing_unlike_; }
 
   // Of all that a rank reckons with whatever is chosen: equal numbers, equal protocols.
   std::uint64_t digest() const;
   // By this rank's prices, for all to take.
   std::size_t best_queue() const;
-  void set_queue(std::size_t bytes) { provision_.set_queue(bytes); }
+  void set_queue(std::size_t bytes) { resources_.set_queue(bytes); }
 
   // By rank, once the first team is made.
   const std::vector<std::shared_ptr<Peer>>& peers() const { return peers_; }
@@ -97,8 +97,8 @@ class GroupConfiguration {
   std::vector<CpuBinding> cpu_bindings_;           // by rank
   machine::CostModel model_;
   node::RankLocality locality_;
-  select::Provision provision_;
-  node::Association association_;
+  select::TeamResources resources_;
+  node::ReductionOrder association_;
   bool has_one_sided_fence_;
   bool is_forcing_unlike_;
   std::vector<std::shared_ptr<Peer>> peers_;

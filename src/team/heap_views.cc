@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace huddle::team {
 
@@ -22,7 +22,7 @@ std::shared_ptr<const memory::ArenaView> HeapViews::open(const ProcessIdentity& 
   auto& known = known_[card.id];
   if (auto view = known.lock()) return view;
   const std::string path = fmt::format("/proc/{}/fd/{}", owner.pid, card.descriptor);
-  const memory::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) throw FailureError(std::strerror(errno));
   if (!memory::is_arena(file.number(), card.id, card.cap_bytes)) {
     throw FailureError("what was opened is not its heap");

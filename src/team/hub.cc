@@ -78,7 +78,7 @@ class Hub {
 
   void send_and_learn(std::span<const std::byte> mine, std::span<std::byte> all) {
     const Deadline deadline = Clock::now() + limit_ + hub_grace;
-    const Descriptor& hub = sockets_.front();
+    const FileDescriptor& hub = sockets_.front();
     Frame answer;
     const Trouble sending = Trouble::of([&] {
       send_all(hub, bytes_of(Frame{mine.size(), {}}), deadline);
@@ -105,13 +105,13 @@ class Hub {
   }
 
   // One who died just now must not keep the others from hearing; they notice at the next allgather.
-  void tell(Descriptor& member, const Frame& answer, std::span<const std::byte> all,
+  void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all,
             Deadline deadline) {
     const Trouble trouble = Trouble::of([&] {
       send_all(member, bytes_of(answer), deadline);
       send_all(member, all, deadline);
     });
-    if (trouble.is_any()) member = Descriptor();
+    if (trouble.is_any()) member = FileDescriptor();
   }
 
   void gather(std::span<std::byte> all, std::size_t bytes, Deadline deadline) {
@@ -133,7 +133,7 @@ class Hub {
   // Also those who are done are watched: they can only have died.
   std::vector<std::size_t> wait_for_some(std::span<const Arrival> arrivals, Deadline deadline) {
     std::vector<pollfd> watched;
-    for (const Descriptor& socket : sockets_) watched.push_back({socket.number(), POLLIN, 0});
+    for (const FileDescriptor& socket : sockets_) watched.push_back({socket.number(), POLLIN, 0});
     const int timeout_ms = poll_timeout_ms(deadline);
     if (timeout_ms == 0) {
       throw FailureError(fmt::format("rank {} did not come in time", first_missing(arrivals)));
@@ -192,7 +192,7 @@ std::vector<HubSockets> connected_hub_sockets(int ranks) {
   std::vector<HubSockets> all(static_cast<std::size_t>(ranks));
   all[0].resize(static_cast<std::size_t>(ranks));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    std::pair<Descriptor, Descriptor> ends = stream_pair();
+    std::pair<FileDescriptor, FileDescriptor> ends = stream_pair();
     all[0][rank] = std::move(ends.first);
     all[rank].push_back(std::move(ends.second));
   }

@@ -15,7 +15,7 @@
 namespace huddle::team {
 
 // One rank's sockets: the hub's by rank, with none for itself; anybody else's is the hub alone.
-using HubSockets = std::vector<Descriptor>;
+using HubSockets = std::vector<FileDescriptor>;
 
 // The sockets of every rank, connected to one another. Throws FailureError.
 std::vector<HubSockets> connected_hub_sockets(int ranks);

@@ -51,7 +51,7 @@ class Joining {
   struct Offer {
     Trouble trouble;  // if there is any, nothing of the rest holds
     memory::Piece piece;
-    PresenceBook::Entry presence;
+    PresenceTable::Entry presence;
     std::uint64_t decisions = 0;  // their digest
   };
 

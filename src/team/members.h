@@ -13,7 +13,7 @@
 
 #include "team/business_card.h"
 #include "team/peer.h"
-#include "team/presence.h"
+#include "team/presence_table.h"
 
 namespace huddle::team {
 
@@ -22,7 +22,7 @@ class Peers;
 struct Member {
   std::shared_ptr<Peer> peer;
   memory::Piece piece;
-  PresenceBook::Entry presence;
+  PresenceTable::Entry presence;
 
   // Left in good order, or dead: it will never touch the team's memory again.
   bool is_gone() const;

@@ -35,7 +35,7 @@ struct Hello {
 
 struct Guest {
   Hello hello;
-  Descriptor socket;
+  FileDescriptor socket;
 };
 
 // The name is of limited length and a path is not: a 64-bit FNV-1a of it will do, since whoever
@@ -51,8 +51,8 @@ std::string meeting_name(const std::string& path) {
   return fmt::format("huddle-{}-{:016x}", geteuid(), hash);
 }
 
-Descriptor new_socket() {
-  Descriptor socket_here(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+FileDescriptor new_socket() {
+  FileDescriptor socket_here(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_here.is_open()) return socket_here;
   throw FailureError(fmt::format("cannot make a socket: {}", std::strerror(errno)));
 }
@@ -67,8 +67,8 @@ class Meeting {
         address_(meeting_name(path)) {}
 
   // Nothing where somebody else is the host already.
-  Descriptor try_host() {
-    Descriptor door = new_socket();
+  FileDescriptor try_host() {
+    FileDescriptor door = new_socket();
     if (bind(door.number(), address_.generic(), address_.length) == 0 &&
         listen(door.number(), ranks_) == 0) {
       return door;
@@ -77,14 +77,14 @@ class Meeting {
     throw FailureError(fmt::format("cannot wait at {}: {}", path_, std::strerror(errno)));
   }
 
-  HubSockets host(Descriptor door) {
+  HubSockets host(FileDescriptor door) {
     std::vector<Guest> guests;
     const Trouble trouble = Trouble::of([&] {
       while (guests.size() + 1 < static_cast<std::size_t>(ranks_)) welcome_one(door, guests);
       check(guests);
     });
     // Closed before anybody is told: a rank that comes back at once is early for the next meeting.
-    door = Descriptor();
+    door = FileDescriptor();
     HubSockets sockets(static_cast<std::size_t>(ranks_));
     for (Guest& guest : guests) {
       // Whoever cannot be told is dead, and the first allgather finds that.
@@ -99,7 +99,7 @@ class Meeting {
   }
 
   HubSockets visit(int rank) {
-    Descriptor socket = connect_in_time();
+    FileDescriptor socket = connect_in_time();
     if (!is_same_user(socket)) {
       throw FailureError(fmt::format("another user waits at {}; meet elsewhere", path_));
     }
@@ -123,7 +123,7 @@ class Meeting {
  private:
   // Somebody is at the door. Guests say nothing while they wait: who stirs has died or left, and
   // the others would wait for nothing.
-  bool is_somebody_there(const Descriptor& door, const std::vector<Guest>& guests) const {
+  bool is_somebody_there(const FileDescriptor& door, const std::vector<Guest>& guests) const {
     std::vector<pollfd> watched{{door.number(), POLLIN, 0}};
     for (const Guest& guest : guests) watched.push_back({guest.socket.number(), POLLIN, 0});
     const int timeout_ms = poll_timeout_ms(deadline_);
@@ -138,10 +138,10 @@ class Meeting {
     return true;
   }
 
-  void welcome_one(const Descriptor& door, std::vector<Guest>& guests) {
+  void welcome_one(const FileDescriptor& door, std::vector<Guest>& guests) {
     if (!is_somebody_there(door, guests)) return;
-    Guest guest{{},
-                Descriptor(accept4(door.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
+    Guest guest{
+        {}, FileDescriptor(accept4(door.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
     if (!guest.socket.is_open()) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       throw FailureError(fmt::format("cannot let ranks in at {}: {}", path_, std::strerror(errno)));
@@ -187,12 +187,12 @@ class Meeting {
                        guests.size() + 1, ranks_, path_, missing.empty() ? 0 : missing.front());
   }
 
-  Descriptor connect_in_time() {
+  FileDescriptor connect_in_time() {
     // Rank 0 is not there yet: ask again, a little later each time, and often enough to be quick.
     int pause_ms = 1;
     constexpr int longest_pause_ms = 20;
     while (true) {
-      Descriptor socket = new_socket();
+      FileDescriptor socket = new_socket();
       if (connect(socket.number(), address_.generic(), address_.length) == 0) return socket;
       if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
         throw FailureError(fmt::format("cannot meet at {}: {}", path_, std::strerror(errno)));
@@ -220,7 +220,7 @@ Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
   Meeting meeting(path, ranks, limit);
   HubSockets sockets;
   if (rank == 0) {
-    Descriptor door = meeting.try_host();
+    FileDescriptor door = meeting.try_host();
     // Somebody else is rank 0: telling it so lets all ranks know.
     sockets = door.is_open() ? meeting.host(std::move(door)) : meeting.visit(rank);
   } else {

@@ -18,8 +18,6 @@
 namespace huddle::team {
 namespace {
 
-using memory::Descriptor;
-
 // There are no more, of descriptors or of memory: sent ones would need them just as well.
 bool is_exhaustion(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
@@ -28,9 +26,9 @@ FailureError no_descriptor(int error) {
       fmt::format("no file descriptor for a peer: {}; raise `ulimit -n`", std::strerror(error)));
 }
 
-Descriptor open_process(pid_t pid) {
+FileDescriptor open_process(pid_t pid) {
   // Closed on exec from the beginning.
-  return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
 FailureError no_pidfd(int error) {
@@ -42,14 +40,14 @@ FailureError no_pidfd(int error) {
 
 Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 
-Peer::Peer(const Descriptor& arena, Descriptor process, const BusinessCard& card)
+Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card)
     : view_(arena.number(), card.cap_bytes), process_(std::move(process)) {}
 
 // The order matters: the process is held first. A process id may be given to another process, but
 // then that one does not have this arena open.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card) {
   if (!share_process_ids(me, card.process)) return nullptr;
-  Descriptor process = open_process(static_cast<pid_t>(card.process.pid));
+  FileDescriptor process = open_process(static_cast<pid_t>(card.process.pid));
   if (!process.is_open()) {
     if (is_exhaustion(errno)) throw no_descriptor(errno);
     if (errno == ESRCH) {
@@ -60,7 +58,7 @@ std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& c
     throw no_pidfd(errno);
   }
   const std::string path = fmt::format("/proc/{}/fd/{}", card.process.pid, card.descriptor);
-  const Descriptor arena(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const FileDescriptor arena(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!arena.is_open()) {
     if (is_exhaustion(errno)) throw no_descriptor(errno);
     return nullptr;
@@ -69,14 +67,14 @@ std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& c
   return std::make_shared<Peer>(arena, std::move(process), card);
 }
 
-Descriptor own_process() {
-  Descriptor process = open_process(getpid());
+FileDescriptor own_process() {
+  FileDescriptor process = open_process(getpid());
   if (process.is_open()) return process;
   throw is_exhaustion(errno) ? no_descriptor(errno) : no_pidfd(errno);
 }
 
 bool has_died(const ProcessIdentity& process) {
-  const Descriptor held = open_process(static_cast<pid_t>(process.pid));
+  const FileDescriptor held = open_process(static_cast<pid_t>(process.pid));
   return held.is_open() ? is_dead(held.number()) : errno == ESRCH;
 }
 

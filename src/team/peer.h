@@ -6,9 +6,9 @@
 
 #include <memory>
 
+#include "base/file_descriptor.h"
 #include "memory/arena.h"
 #include "memory/arena_view.h"
-#include "memory/descriptor.h"
 #include "team/business_card.h"
 
 namespace huddle::team {
@@ -18,7 +18,7 @@ class Peer {
   // A rank of this very process: its arena at the owner's own address. It cannot die alone.
   explicit Peer(std::shared_ptr<memory::Arena> arena);
   // A rank of another process: what it sent, or what was opened. Throws FailureError.
-  Peer(const memory::Descriptor& arena, memory::Descriptor process, const BusinessCard& card);
+  Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card);
 
   std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
   // A pidfd, readable once the process is dead; -1 for this very process.
@@ -27,7 +27,7 @@ class Peer {
  private:
   std::shared_ptr<memory::Arena> arena_;
   memory::ArenaView view_;
-  memory::Descriptor process_;
+  FileDescriptor process_;
 };
 
 // Opens the arena of another process by /proc. Nothing where the system does not let us, so that
@@ -35,7 +35,7 @@ class Peer {
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card);
 
 // A pidfd of the calling process. Throws FailureError.
-memory::Descriptor own_process();
+FileDescriptor own_process();
 
 // Whether that process, whose id means the same to us, is dead: a look, nothing is held.
 bool has_died(const ProcessIdentity& process);

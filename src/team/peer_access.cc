@@ -10,15 +10,15 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "path/heap_memory.h"
-#include "select/route_choice.h"
+#include "select/copy_method_choice.h"
+#include "single_copy/heap_memory.h"
 
 namespace huddle::team {
 
 // What a rank tells before the others try.
 struct PeerAccess::Showing {
   ProcessIdentity process;
-  path::Proof proof;
+  single_copy::Proof proof;
   std::uint64_t notes_address = 0;  // room for a word of each rank
   HeapCard heap;
 };
@@ -90,7 +90,7 @@ PeerAccess::Showing PeerAccess::showing(const std::byte* notes) const {
 
 // Others may reach this one's memory as long as the team is there: nobody does between two calls.
 void PeerAccess::let_others_reach() {
-  if (!path::yama_asks(System())) return;
+  if (!single_copy::yama_asks(System())) return;
   peers_.tracing_permits().take();
   has_permit_ = true;
 }
@@ -121,7 +121,7 @@ Trouble PeerAccess::map_all(std::span<const Showing> showings) {
   return Trouble({text.data(), written.size});
 }
 
-path::Copying PeerAccess::copying(int rank, int other) const {
+single_copy::Copying PeerAccess::copying(int rank, int other) const {
   const auto pu = [&](int of) {
     return selection_inputs_.locality().pus[static_cast<std::size_t>(of)];
   };
@@ -137,8 +137,8 @@ void PeerAccess::open_all(std::span<const Showing> showings, const TeamMemory& t
     auto memory = open_({rank, static_cast<pid_t>(one.process.pid), team_memory.process(rank),
                          is_same_process(peers_.identity(), one.process)});
     if (views_[other]) {
-      memory = std::make_unique<path::HeapMemory>(views_[other], one.heap.base, std::move(memory),
-                                                  copying(team_memory.rank(), rank));
+      memory = std::make_unique<single_copy::HeapMemory>(
+          views_[other], one.heap.base, std::move(memory), copying(team_memory.rank(), rank));
     }
     memories_.push_back(memory.get());
     opened_.push_back(std::move(memory));
@@ -161,11 +161,11 @@ Trouble PeerAccess::try_all(std::span<const Showing> showings, int rank) {
 
 // Nothing is written before it is known whose memory it is.
 void PeerAccess::prove(int owner, const Showing& shown, int rank) {
-  path::PeerMemory& memory = *memories_[static_cast<std::size_t>(owner)];
-  std::string why = path::reading_refusal(memory, shown.proof);
+  single_copy::PeerMemory& memory = *memories_[static_cast<std::size_t>(owner)];
+  std::string why = single_copy::reading_refusal(memory, shown.proof);
   if (!why.empty()) throw FailureError(fmt::format("reading rank {}'s memory: {}", owner, why));
   const auto at = static_cast<std::uint64_t>(rank) * sizeof shown.proof.word;
-  why = path::writing_refusal(memory, {shown.notes_address + at, shown.proof.word});
+  why = single_copy::writing_refusal(memory, {shown.notes_address + at, shown.proof.word});
   if (!why.empty()) throw FailureError(fmt::format("writing to rank {}'s memory: {}", owner, why));
 }
 

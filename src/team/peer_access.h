@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "memory/heap.h"
-#include "path/heap_memory.h"
-#include "path/open.h"
-#include "path/tracing.h"
+#include "single_copy/heap_memory.h"
+#include "single_copy/open.h"
+#include "single_copy/tracing.h"
 #include "team/heap_views.h"
 #include "team/peers.h"
 #include "team/selection_inputs.h"
@@ -33,8 +33,8 @@ struct Refusals {
 class PeerAccess {
  public:
   // Keeps references. heap: this rank's own, if it has one.
-  PeerAccess(Peers& peers, const path::Open& open, const std::optional<memory::HeapFacts>& heap,
-             const SelectionInputs& selection_inputs)
+  PeerAccess(Peers& peers, const single_copy::Open& open,
+             const std::optional<memory::HeapFacts>& heap, const SelectionInputs& selection_inputs)
       : peers_(peers), open_(open), heap_(heap), selection_inputs_(selection_inputs) {}
   ~PeerAccess();
   PeerAccess(const PeerAccess&) = delete;
@@ -48,7 +48,7 @@ class PeerAccess {
 
   // Both: there once refusals() was asked for.
   // By rank.
-  path::PeerMemory* const* memories() const { return memories_.data(); }
+  single_copy::PeerMemory* const* memories() const { return memories_.data(); }
   // This rank's own, where peers map it; null where they do not.
   const memory::HeapFacts* heap() const { return maps_ ? &*heap_ : nullptr; }
 
@@ -62,10 +62,10 @@ class PeerAccess {
   Trouble try_all(std::span<const Showing> showings, int rank);
   void prove(int owner, const Showing& shown, int rank);
   void open_all(std::span<const Showing> showings, const TeamMemory& team_memory);
-  path::Copying copying(int rank, int other) const;
+  single_copy::Copying copying(int rank, int other) const;
 
   Peers& peers_;
-  const path::Open& open_;
+  const single_copy::Open& open_;
   const std::optional<memory::HeapFacts>& heap_;
   const SelectionInputs& selection_inputs_;
   bool is_known_ = false;
@@ -74,8 +74,8 @@ class PeerAccess {
   std::uint64_t word_ = 0;  // that the others read to see whether they can
   bool has_permit_ = false;
   std::vector<std::shared_ptr<const memory::ArenaView>> views_;  // of heaps; by rank
-  std::vector<std::unique_ptr<path::PeerMemory>> opened_;
-  std::vector<path::PeerMemory*> memories_;
+  std::vector<std::unique_ptr<single_copy::PeerMemory>> opened_;
+  std::vector<single_copy::PeerMemory*> memories_;
 };
 
 }  // namespace huddle::team

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "memory/arena.h"
-#include "path/tracing.h"
+#include "single_copy/tracing.h"
 #include "team/bootstrap.h"
 #include "team/business_card.h"
 #include "team/heap_views.h"
 #include "team/members.h"
 #include "team/peer.h"
-#include "team/presence.h"
+#include "team/presence_table.h"
 
 namespace huddle::team {
 
@@ -52,7 +52,7 @@ class Peers {
 
   memory::Arena& arena() { return *arena_; }
   const ProcessIdentity& identity() const { return me_; }
-  path::TracingPermits& tracing_permits() { return tracing_permits_; }
+  single_copy::TracingPermits& tracing_permits() { return tracing_permits_; }
   HeapViews& heap_views() { return heap_views_; }
   // Teams that this process has left while others are still in them, so that their pieces and the
   // arenas of the others are kept.
@@ -75,12 +75,12 @@ class Peers {
 
   std::shared_ptr<memory::Arena> arena_;
   DescriptorRoute route_;
-  PresenceBook presence_;
+  PresenceTable presence_;
   ProcessIdentity me_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<memory::ArenaId, std::weak_ptr<Peer>> known_;
   std::deque<Departed> departed_;
-  path::TracingPermits tracing_permits_;
+  single_copy::TracingPermits tracing_permits_;
   HeapViews heap_views_;
 };
 

@@ -19,11 +19,11 @@ void assign(std::string& to, std::string_view why) noexcept {
 }  // namespace
 
 void SelectionInputs::refuse_direct(std::string_view why) noexcept {
-  assign(provision_.direct_refusal, why);
+  assign(resources_.direct_refusal, why);
 }
 
 void SelectionInputs::refuse_heap(std::string_view why) noexcept {
-  assign(provision_.heap_refusal, why);
+  assign(resources_.heap_refusal, why);
 }
 
 }  // namespace huddle::team

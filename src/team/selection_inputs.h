@@ -18,7 +18,7 @@ class SelectionInputs {
  public:
   // pre: the group's queues are those that all ranks have agreed on.
   explicit SelectionInputs(std::shared_ptr<GroupConfiguration> group)
-      : group_(std::move(group)), provision_(group_->provision()) {}
+      : group_(std::move(group)), resources_(group_->resources()) {}
   SelectionInputs(const SelectionInputs&) = delete;
   SelectionInputs& operator=(const SelectionInputs&) = delete;
 
@@ -26,9 +26,9 @@ class SelectionInputs {
   const std::vector<CpuBinding>& cpu_bindings() const { return group_->cpu_bindings(); }
   const machine::CostModel& model() const { return group_->model(); }
   const node::RankLocality& locality() const { return group_->locality(); }
-  const node::Association& association() const { return group_->association(); }
+  const node::ReductionOrder& association() const { return group_->association(); }
   bool has_one_sided_fence() const { return group_->has_one_sided_fence(); }
-  const select::Provision& provision() const { return provision_; }
+  const select::TeamResources& resources() const { return resources_; }
 
   // From now on no choice follows from the ranks' reading each other's memory, for that reason; the
   // words may be fewer where there is no memory for them.
@@ -38,7 +38,7 @@ class SelectionInputs {
 
  private:
   std::shared_ptr<GroupConfiguration> group_;
-  select::Provision provision_;
+  select::TeamResources resources_;
 };
 
 }  // namespace huddle::team

@@ -18,7 +18,7 @@ namespace {
 
 bool is_not_now(int error) { return error == EAGAIN || error == EINTR; }
 
-void wait_for(const Descriptor& socket, short events, Deadline deadline) {
+void wait_for(const FileDescriptor& socket, short events, Deadline deadline) {
   pollfd watched{socket.number(), events, 0};
   const int timeout_ms = poll_timeout_ms(deadline);
   if (timeout_ms > 0 && (poll(&watched, 1, timeout_ms) >= 0 || errno == EINTR)) return;
@@ -33,13 +33,13 @@ int poll_timeout_ms(Deadline deadline) {
   return static_cast<int>(std::clamp<long long>(left, 0, most_ms));
 }
 
-std::pair<Descriptor, Descriptor> stream_pair() {
+std::pair<FileDescriptor, FileDescriptor> stream_pair() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
     throw FailureError(fmt::format("cannot make a pair of sockets: {}{}", std::strerror(errno),
                                    errno == EMFILE ? "; raise `ulimit -n`" : ""));
   }
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
 AbstractAddress::AbstractAddress(std::string_view name) {
@@ -50,14 +50,14 @@ AbstractAddress::AbstractAddress(std::string_view name) {
   length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
 }
 
-bool is_same_user(const Descriptor& socket) {
+bool is_same_user(const FileDescriptor& socket) {
   ucred other{};
   socklen_t size = sizeof other;
   return getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
          other.uid == geteuid();
 }
 
-void send_all(const Descriptor& socket, std::span<const std::byte> bytes, Deadline deadline) {
+void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline) {
   while (!bytes.empty()) {
     const ssize_t sent = send(socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent > 0) {
@@ -70,14 +70,14 @@ void send_all(const Descriptor& socket, std::span<const std::byte> bytes, Deadli
   }
 }
 
-std::size_t receive_some(const Descriptor& socket, std::span<std::byte> bytes) {
+std::size_t receive_some(const FileDescriptor& socket, std::span<std::byte> bytes) {
   const ssize_t came = recv(socket.number(), bytes.data(), bytes.size(), 0);
   if (came > 0) return static_cast<std::size_t>(came);
   if (came < 0 && is_not_now(errno)) return 0;
   throw FailureError("it has died or left");
 }
 
-void receive_all(const Descriptor& socket, std::span<std::byte> bytes, Deadline deadline) {
+void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadline deadline) {
   while (!bytes.empty()) {
     const std::size_t came = receive_some(socket, bytes);
     if (came == 0) wait_for(socket, POLLIN, deadline);

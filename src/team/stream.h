@@ -14,11 +14,9 @@
 #include <string_view>
 #include <utility>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace huddle::team {
-
-using memory::Descriptor;
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
@@ -30,7 +28,7 @@ int poll_timeout_ms(Deadline deadline);
 inline constexpr std::chrono::seconds hub_grace{2};
 
 // Two connected ends. Throws FailureError.
-std::pair<Descriptor, Descriptor> stream_pair();
+std::pair<FileDescriptor, FileDescriptor> stream_pair();
 
 // A name that lives in the kernel and not in a folder, and ends with its last socket.
 struct AbstractAddress {
@@ -43,14 +41,14 @@ struct AbstractAddress {
 };
 
 // Whether the process at the other end runs as the same user as we do.
-bool is_same_user(const Descriptor& socket);
+bool is_same_user(const FileDescriptor& socket);
 
 // Both throw FailureError: the deadline has passed, or the other end is closed or dead.
-void send_all(const Descriptor& socket, std::span<const std::byte> bytes, Deadline deadline);
-void receive_all(const Descriptor& socket, std::span<std::byte> bytes, Deadline deadline);
+void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline);
+void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadline deadline);
 
 // What is there, without waiting: the number of bytes, 0 where there is none. Throws FailureError
 // where the other end is closed or dead.
-std::size_t receive_some(const Descriptor& socket, std::span<std::byte> bytes);
+std::size_t receive_some(const FileDescriptor& socket, std::span<std::byte> bytes);
 
 }  // namespace huddle::team

@@ -323,7 +323,7 @@ void Team::run_by(const select::Plan& plan, const Call& call) {
 Ready Team::ready_by(const select::Plan& plan) {
   return unless_lost([&] {
     if (!may_run(plan, true) && !may_run(plan, false))
-      throw FailureError(selection_inputs_->provision().direct_refusal);
+      throw FailureError(selection_inputs_->resources().direct_refusal);
     return engine_.ready(plan);
   });
 }
@@ -391,7 +391,7 @@ Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
     if (decision.asks && !may_run(decision.where_mapped, true)) continue;
     const Ready usual = engine_.ready(decision.usual);
     Choice choice{usual, std::nullopt,
-                  selection_inputs_->provision().forcing.algorithm_for(request)};
+                  selection_inputs_->resources().forcing.algorithm_for(request)};
     if (decision.asks) choice.where_mapped = engine_.ready(decision.where_mapped);
     selection_inputs_->group()->decisions().add(class_of(request), decision);
     return choice;
@@ -464,7 +464,7 @@ std::string_view Team::latest_unserved() const {
 select::Explanation Team::explain(const select::Request& request) const {
   select::Explanation explanation =
       select::explain(request, selection_inputs_->locality(), selection_inputs_->model(),
-                      selection_inputs_->provision());
+                      selection_inputs_->resources());
   explanation.is_forcing_unlike = is_forcing_unlike();
   return explanation;
 }

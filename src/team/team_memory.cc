@@ -58,7 +58,7 @@ TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining&& joini
       members_(join(bootstrap, joining, prepare)),
       board_(most_notice_bytes, world::first_sequence),
       start_(start_at, world::first_sequence),
-      surroundings_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr} {
+      context_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr} {
   for (int rank = 0; rank < ranks(); ++rank) {
     board_memory_[static_cast<std::size_t>(rank)] = members_->piece(rank);
   }
@@ -77,7 +77,7 @@ std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, Joining& j
 }
 
 void TeamMemory::show_and_read(std::span<const std::byte> mine) {
-  world::hardware::Hardware w(surroundings_, {mine.data(), notices_.data()});
+  world::hardware::Hardware w(context_, {mine.data(), notices_.data()});
   board_.run(w, mine.size());
 }
 

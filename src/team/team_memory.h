@@ -45,7 +45,7 @@ class TeamMemory {
   std::size_t shared_bytes() const { return members_->own_bytes(); }
 
   // How waits are to be spent from now on. Kept by reference.
-  void set_waiting(world::hardware::Waiting& waiting) { surroundings_.waiting = &waiting; }
+  void set_waiting(world::hardware::Waiting& waiting) { context_.waiting = &waiting; }
   // Throws PeerLost: a member has died, or has given up.
   void check_members();
   // Left in good order, dead, or comes no more.
@@ -70,7 +70,7 @@ class TeamMemory {
   // How all ranks tell each other, in common_start.h, from which call on they do something: this
   // one begins the next of those calls. pre: the fence is of one kind on all ranks.
   bool has_started(bool asks, const memory::OneSidedFence& fence) {
-    world::hardware::Hardware w(surroundings_, {});
+    world::hardware::Hardware w(context_, {});
     return start_.has_started(w, asks, Fence{fence});
   }
 
@@ -104,7 +104,7 @@ class TeamMemory {
   std::unique_ptr<Members> members_;
   node::NoticeBoard board_;
   node::CommonStart start_;
-  world::hardware::Surroundings surroundings_;
+  world::hardware::ProtocolContext context_;
 };
 
 }  // namespace huddle::team

@@ -18,12 +18,12 @@
 namespace huddle::threads {
 namespace {
 
-std::array<memory::Descriptor, 2> make_pipe() {
+std::array<FileDescriptor, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw FailureError(fmt::format("no pipe: {}", std::strerror(errno)));
   }
-  return {memory::Descriptor(ends[0]), memory::Descriptor(ends[1])};
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
 }  // namespace
@@ -55,13 +55,13 @@ GatedStart::GatedStart(const std::string& file, std::vector<std::string> words,
 
 GatedStart::~GatedStart() {
   if (!gate_.is_open()) return;
-  gate_ = memory::Descriptor();
+  gate_ = FileDescriptor();
   ::waitpid(process_, nullptr, 0);
 }
 
 void GatedStart::go() {
   (void)!::write(gate_.number(), "g", 1);
-  gate_ = memory::Descriptor();
+  gate_ = FileDescriptor();
   int why = 0;
   if (::read(report_.number(), &why, sizeof why) != sizeof why) return;
   ::waitpid(process_, nullptr, 0);

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace huddle::threads {
 
@@ -30,8 +30,8 @@ class GatedStart {
 
  private:
   std::string file_;
-  memory::Descriptor gate_;    // closed or written to
-  memory::Descriptor report_;  // an errno, or its end once exec() has been done
+  FileDescriptor gate_;    // closed or written to
+  FileDescriptor report_;  // an errno, or its end once exec() has been done
   pid_t process_ = -1;
 };
 

@@ -19,8 +19,8 @@
 namespace huddle::threads {
 namespace {
 
-memory::Descriptor hold_on(pid_t process) {
-  return memory::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+FileDescriptor hold_on(pid_t process) {
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
 // What was removed by then was given back by the agent.
@@ -50,7 +50,7 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
 }  // namespace
 
 Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
-  const memory::Descriptor agent = hold_on(::getpid());
+  const FileDescriptor agent = hold_on(::getpid());
   if (!agent.is_open()) {
     throw FailureError(fmt::format("nobody can wait for this process's end ({}): nothing is bound",
                                    std::strerror(errno)));

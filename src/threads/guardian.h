@@ -5,7 +5,7 @@
 // one has not. It does nothing else, so that there is no reason to end it.
 #pragma once
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "threads/state_folder.h"
 
 namespace huddle::threads {
@@ -24,7 +24,7 @@ class Guardian {
 
  private:
   Identity identity_;
-  memory::Descriptor hold_;
+  FileDescriptor hold_;
 };
 
 }  // namespace huddle::threads

@@ -48,14 +48,14 @@ std::string HelperPort::variable() const {
 }
 
 std::optional<Arrival> HelperPort::accept() const {
-  const memory::Descriptor peer(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  const FileDescriptor peer(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!peer.is_open()) return std::nullopt;
   ucred who{};
   socklen_t bytes = sizeof who;
   ::getsockopt(peer.number(), SOL_SOCKET, SO_PEERCRED, &who, &bytes);
   // It has sent before it ends, at once; somebody who does not is not waited for long.
-  const timeval patience{.tv_sec = 0, .tv_usec = 100'000};
-  ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval wait{.tv_sec = 0, .tv_usec = 100'000};
+  ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
   huddle_greeting greeting{};
   iovec data{&greeting, sizeof greeting};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -72,7 +72,7 @@ std::optional<Arrival> HelperPort::accept() const {
   if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-    arrival.userfaultfd = memory::Descriptor(fd);
+    arrival.userfaultfd = FileDescriptor(fd);
   }
   // It closes its own copy, then the connection.
   char nothing = 0;

@@ -9,14 +9,14 @@
 #include <optional>
 #include <string>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace huddle::threads {
 
 struct Arrival {
   pid_t process = 0;
-  memory::Descriptor userfaultfd;  // not open: it could not be had
-  int error = 0;                   // an errno: why
+  FileDescriptor userfaultfd;  // not open: it could not be had
+  int error = 0;               // an errno: why
 };
 
 class HelperPort {
@@ -32,7 +32,7 @@ class HelperPort {
 
  private:
   std::string name_;
-  memory::Descriptor socket_;
+  FileDescriptor socket_;
 };
 
 }  // namespace huddle::threads

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "threads/helper/greeting.h"
 #include "threads/page_faults.h"
 #include "threads/protection.h"
@@ -71,8 +71,8 @@ std::size_t seen_in(const AddressRange& range, PageFaults& faults) {
   }));
 }
 
-memory::Descriptor open_userfaultfd() {
-  memory::Descriptor opened(static_cast<int>(
+FileDescriptor open_userfaultfd() {
+  FileDescriptor opened(static_cast<int>(
       ::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | HUDDLE_UFFD_USER_MODE_ONLY)));
   uffdio_api api{};
   api.api = UFFD_API;
@@ -84,7 +84,7 @@ memory::Descriptor open_userfaultfd() {
 // Of the page at this address; nothing where that cannot be read.
 std::optional<bool> is_soft_dirty(std::uint64_t address) {
   constexpr unsigned soft_dirty_bit = 55;
-  const memory::Descriptor pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t entry = 0;
   const auto at = static_cast<off_t>(address / page_bytes * sizeof entry);
@@ -97,7 +97,7 @@ std::optional<bool> is_soft_dirty(std::uint64_t address) {
 Trial try_soft_dirty() {
   Ground ground;
   ground.write_s();
-  const memory::Descriptor forget(::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));
+  const FileDescriptor forget(::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));
   if (::write(forget.number(), "4", 1) != 1) return {.why_not = "the kernel refuses it"};
   const std::optional<bool> before = is_soft_dirty(ground.range().start);
   ground.write_s();
@@ -121,7 +121,7 @@ Trial try_page_faults(Observer observer) try {
 }
 
 Trial try_protection() {
-  memory::Descriptor userfaultfd = open_userfaultfd();
+  FileDescriptor userfaultfd = open_userfaultfd();
   if (!userfaultfd.is_open()) {
     return {.why_not = fmt::format("userfaultfd cannot protect without waiting for a handler ({}): "
                                    "that takes Linux 6.7",

@@ -43,8 +43,8 @@ perf_event_attr attributes() {
   return attr;
 }
 
-memory::Descriptor open_event(perf_event_attr& attr, pid_t thread, int processor) {
-  return memory::Descriptor(static_cast<int>(
+FileDescriptor open_event(perf_event_attr& attr, pid_t thread, int processor) {
+  return FileDescriptor(static_cast<int>(
       ::syscall(SYS_perf_event_open, &attr, thread, processor, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
@@ -68,7 +68,7 @@ struct Lost {
 
 }  // namespace
 
-PageFaults::Ring::Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread)
+PageFaults::Ring::Ring(FileDescriptor opened, std::size_t data_pages, pid_t of_thread)
     : event(std::move(opened)), thread(of_thread), bytes((data_pages + 1) * page_bytes()) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.number(), 0);
   if (at != MAP_FAILED) head = static_cast<perf_event_mmap_page*>(at);
@@ -105,7 +105,7 @@ PageFaults::PageFaults(Observer observer) {
   if (observer == Observer::bpf) bpf_.emplace();
 }
 
-bool PageFaults::is_observed(const memory::Descriptor& event) const {
+bool PageFaults::is_observed(const FileDescriptor& event) const {
   return !bpf_ || bpf_->attach(event.number());
 }
 
@@ -119,7 +119,7 @@ PageFaults PageFaults::from_exec_of(pid_t process, Observer observer) {
   attr.inherit = 1;
   const int processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
   for (int processor = 0; processor < processors; ++processor) {
-    memory::Descriptor event = open_event(attr, process, processor);
+    FileDescriptor event = open_event(attr, process, processor);
     if (!event.is_open()) {
       if (errno == ENODEV) continue;  // that processor is switched off
       fail_to_open(errno);
@@ -134,7 +134,7 @@ PageFaults PageFaults::from_exec_of(pid_t process, Observer observer) {
 
 bool PageFaults::add_thread(pid_t thread) {
   perf_event_attr attr = attributes();
-  memory::Descriptor event = open_event(attr, thread, -1);
+  FileDescriptor event = open_event(attr, thread, -1);
   if (!event.is_open() || !is_observed(event)) return false;
   Ring ring(std::move(event), pages_a_thread, thread);
   if (ring.head == nullptr) return false;

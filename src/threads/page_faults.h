@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "threads/bpf_faults.h"
 #include "threads/page_fault.h"
 
@@ -57,19 +57,19 @@ class PageFaults {
 
  private:
   struct Ring {
-    memory::Descriptor event;
+    FileDescriptor event;
     perf_event_mmap_page* head = nullptr;
     pid_t thread = 0;  // 0: all of a processor
     std::size_t bytes = 0;
 
-    Ring(memory::Descriptor opened, std::size_t data_pages, pid_t of_thread);
+    Ring(FileDescriptor opened, std::size_t data_pages, pid_t of_thread);
     Ring(Ring&& other) noexcept;
     Ring& operator=(Ring&& other) noexcept;
     ~Ring();
   };
   void drain(Ring& ring, std::vector<PageFault>& faults);
   // False: errno says why.
-  bool is_observed(const memory::Descriptor& event) const;
+  bool is_observed(const FileDescriptor& event) const;
 
   std::optional<BpfFaults> bpf_;
   std::vector<Ring> rings_;

@@ -33,7 +33,7 @@ bool has_userfaultfd(pid_t process) {
 
 }  // namespace
 
-Protection::Protection(pid_t process, memory::Descriptor userfaultfd)
+Protection::Protection(pid_t process, FileDescriptor userfaultfd)
     : process_(process),
       userfaultfd_(std::move(userfaultfd)),
       pagemap_(::open(fmt::format("/proc/{}/pagemap", process).c_str(), O_RDONLY | O_CLOEXEC)) {}

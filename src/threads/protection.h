@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "threads/sample_window.h"
 
 namespace huddle::threads {
@@ -19,7 +19,7 @@ namespace huddle::threads {
 class Protection {
  public:
   // By the userfaultfd that the process has opened. When this ends, all protection ends.
-  Protection(pid_t process, memory::Descriptor userfaultfd);
+  Protection(pid_t process, FileDescriptor userfaultfd);
 
   bool works() const { return pagemap_.is_open(); }
   // Looks which memory there is by now. False where the program has opened a userfaultfd of its
@@ -39,8 +39,8 @@ class Protection {
   bool register_range(const AddressRange& range) const;
 
   pid_t process_;
-  memory::Descriptor userfaultfd_;
-  memory::Descriptor pagemap_;
+  FileDescriptor userfaultfd_;
+  FileDescriptor pagemap_;
   SampleWindow window_;
 };
 

@@ -48,7 +48,7 @@ class Signals {
     sigemptyset(&taken);
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&taken, one);
     ::sigprocmask(SIG_BLOCK, &taken, &before_);
-    arrivals_ = memory::Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
+    arrivals_ = FileDescriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
   Signals(const Signals&) = delete;
@@ -66,7 +66,7 @@ class Signals {
 
  private:
   sigset_t before_{};
-  memory::Descriptor arrivals_;
+  FileDescriptor arrivals_;
 };
 
 void carry_out(const Listener::Wish& wish, const ThreadList& threads, Mover* mover) {
@@ -98,7 +98,7 @@ class Session {
 
   Watched run() {
     const double agent_before_s = own_cpu_s();
-    const memory::Descriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, process_, 0)));
+    const FileDescriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, process_, 0)));
     if (start_) {
       start_->go();
     } else {
@@ -144,8 +144,8 @@ class Session {
       if (now >= next_round_ns_) break;
       std::array<pollfd, 3> waits = {
           {{hold, POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {port_.descriptor(), POLLIN, 0}}};
-      const timespec patience{.tv_sec = 0, .tv_nsec = static_cast<long>(next_round_ns_ - now)};
-      ::ppoll(waits.data(), waits.size(), &patience, nullptr);
+      const timespec wait{.tv_sec = 0, .tv_nsec = static_cast<long>(next_round_ns_ - now)};
+      ::ppoll(waits.data(), waits.size(), &wait, nullptr);
       if (start_) {
         signals_.pass_on(process_);
       } else if (waits[1].revents != 0) {
@@ -304,8 +304,8 @@ class Attachment {
   bool wait_for_round() const {
     std::array<pollfd, 2> waits = {
         {{hold_.number(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}}};
-    const timespec patience{.tv_sec = 0, .tv_nsec = static_cast<long>(least_round_ns)};
-    return ::ppoll(waits.data(), waits.size(), &patience, nullptr) == 0;
+    const timespec wait{.tv_sec = 0, .tv_nsec = static_cast<long>(least_round_ns)};
+    return ::ppoll(waits.data(), waits.size(), &wait, nullptr) == 0;
   }
   void look() {
     const Listener::Wish wish = stream_.look({process_});
@@ -325,7 +325,7 @@ class Attachment {
   Mover* mover_;
   Signals signals_;
   TouchStream stream_;
-  memory::Descriptor hold_;
+  FileDescriptor hold_;
   PageFaults faults_;
   std::uint64_t next_look_ns_ = 0;
 };

@@ -41,7 +41,7 @@ bool has_name(int folder, const std::string& path) {
 }
 
 KeptMasks kept_in(const std::string& path) {
-  const memory::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return read_kept_masks(text_in(file.number()));
 }
 
@@ -67,7 +67,7 @@ StateFolder::Lock StateFolder::lock() const {
   constexpr mode_t for_us_alone = 0700;
   for (;;) {
     if (::mkdir(path_.c_str(), for_us_alone) != 0 && errno != EEXIST) fail(path_, errno);
-    memory::Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    FileDescriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder.is_open()) {
       if (errno == ENOENT) continue;  // somebody has just removed it
       fail(path_, errno);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 #include "threads/kept_masks.h"
 
 namespace huddle::threads {
@@ -26,7 +26,7 @@ class StateFolder {
   // While it lives nobody else has one. A folder with nothing in it goes with it.
   class Lock {
    public:
-    Lock(std::string path, memory::Descriptor folder)
+    Lock(std::string path, FileDescriptor folder)
         : path_(std::move(path)), folder_(std::move(folder)) {}
     ~Lock();
     Lock(Lock&&) = default;
@@ -35,7 +35,7 @@ class StateFolder {
 
    private:
     std::string path_;
-    memory::Descriptor folder_;
+    FileDescriptor folder_;
   };
   // Makes the folder. Throws FailureError, also where it belongs to somebody else.
   Lock lock() const;
@@ -69,7 +69,7 @@ class StateFile {
 
  private:
   std::string path_;
-  memory::Descriptor file_;
+  FileDescriptor file_;
 };
 
 // The whole of it, even where it has been removed.

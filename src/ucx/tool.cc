@@ -19,10 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // It starts a worker of each transport, which takes half a second.
-constexpr std::chrono::milliseconds patience{20000};
+constexpr std::chrono::milliseconds wait{20000};
 
 // Folders of a wheel: bin beside lib.
-Environment surroundings(const std::string& path) {
+Environment context(const std::string& path) {
   std::error_code ignored;
   const fs::path libraries = fs::absolute(path, ignored).parent_path().parent_path() / "lib";
   if (!fs::exists(libraries / "libucp.so.0", ignored)) return {};
@@ -35,7 +35,7 @@ Environment surroundings(const std::string& path) {
 
 }  // namespace
 
-Tool::Tool(std::string path) : path_(std::move(path)), own_(surroundings(path_)) {}
+Tool::Tool(std::string path) : path_(std::move(path)), own_(context(path_)) {}
 
 std::string Tool::run(const Environment& settings, const std::vector<std::string>& words) const {
   std::vector<std::string> all = {"/usr/bin/env"};
@@ -43,7 +43,7 @@ std::string Tool::run(const Environment& settings, const std::vector<std::string
   all.insert(all.end(), settings.begin(), settings.end());
   all.push_back(path_);
   all.insert(all.end(), words.begin(), words.end());
-  const auto output = doctor::run_program(all, patience);
+  const auto output = doctor::run_program(all, wait);
   if (!output) throw FailureError(fmt::format("{} cannot be started", path_));
   if (output->too_slow) throw FailureError(fmt::format("{} does not come to its end", path_));
   return output->text;

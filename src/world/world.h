@@ -13,7 +13,7 @@
 
 #include "memory/copy.h"
 #include "memory/reduction.h"
-#include "path/peer_memory.h"
+#include "single_copy/peer_memory.h"
 #include "world/address.h"
 #include "world/awaited_flag.h"
 #include "world/sequence.h"
@@ -94,8 +94,8 @@ concept SingleCopyWorld = World<W> && requires(W& w, Address place, Until until,
   { w.expose(place, place) } -> std::same_as<bool>;
   { w.order_callers_stores() } -> std::same_as<void>;
   { w.reach(place) } -> std::same_as<std::optional<Address>>;
-  { w.pull(place, place, n, n) } -> std::same_as<path::ErrorNumber>;
-  { w.push(place, n, place, n) } -> std::same_as<path::ErrorNumber>;
+  { w.pull(place, place, n, n) } -> std::same_as<single_copy::ErrorNumber>;
+  { w.push(place, n, place, n) } -> std::same_as<single_copy::ErrorNumber>;
   { w.outlast(place, until) } -> std::same_as<void>;
 };
 

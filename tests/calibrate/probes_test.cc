@@ -94,12 +94,12 @@ TEST(HandoffProbe, HandsBlocksOverWhole) {
   HandoffProbe probe(crew, pus[0], pus[1], 1 << 18);
   // It throws when a block does not arrive whole.
   for (const std::size_t bytes : {64, 100, 1024, 16 << 10, (16 << 10) + 1, 1 << 18}) {
-    for (memory::CopyRoute route : memory::to_one_reader) {
-      const Samples written = probe.time_write(bytes, route, few, ample());
+    for (memory::CopyMethod method : memory::to_one_reader) {
+      const Samples written = probe.time_write(bytes, method, few, ample());
       EXPECT_EQ(written.ns.size(), few.least - 1) << bytes;  // the first round warms up
-      const Samples read = probe.time_read(bytes, route, few, ample());
+      const Samples read = probe.time_read(bytes, method, few, ample());
       EXPECT_EQ(read.ns.size(), few.least - 1) << bytes;
-      EXPECT_EQ(probe.time_ring(bytes, route, few, ample()).ns.size(), few.least - 1) << bytes;
+      EXPECT_EQ(probe.time_ring(bytes, method, few, ample()).ns.size(), few.least - 1) << bytes;
     }
     EXPECT_EQ(probe.time_write(bytes, memory::by_ping_pong, few, ample()).ns.size(), few.least - 1)
         << bytes;

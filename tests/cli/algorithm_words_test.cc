@@ -17,13 +17,14 @@ namespace huddle::cli {
 namespace {
 
 TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
-  const auto provision = select::provision(node::unknown_locality(4), select::usual_queue_bytes);
+  const auto resources =
+      select::team_resources(node::unknown_locality(4), select::usual_queue_bytes);
   ASSERT_EQ(settings::algorithm_words().size(), select::operations.size());
   for (const settings::AlgorithmWords& words : settings::algorithm_words()) {
     const auto operation = select::operation_named(words.operation);
     ASSERT_TRUE(operation) << words.operation;
     std::vector<std::string_view> names;
-    for (const auto& one : select::algorithms(*operation, provision)) names.push_back(one.name);
+    for (const auto& one : select::algorithms(*operation, resources)) names.push_back(one.name);
     const std::vector<std::string_view> known(words.algorithms.begin(), words.algorithms.end());
     EXPECT_THAT(known, ::testing::UnorderedElementsAreArray(names)) << words.operation;
     const bool has_size =

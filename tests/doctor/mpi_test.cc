@@ -28,8 +28,8 @@ class Launchers {
   void link(std::string_view name, std::string_view target) {
     std::filesystem::create_symlink(scratch_.path(target), scratch_.path(name));
   }
-  std::vector<Launcher> find(std::chrono::milliseconds patience = long_enough) const {
-    return find_launchers({scratch_.folder().string()}, patience);
+  std::vector<Launcher> find(std::chrono::milliseconds wait = long_enough) const {
+    return find_launchers({scratch_.folder().string()}, wait);
   }
 
  private:

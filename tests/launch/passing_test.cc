@@ -11,13 +11,14 @@
 namespace huddle::launch {
 namespace {
 
-const Passed ours = {.variables = {{"LD_PRELOAD", "/h.so:/u.so"}, {"HUDDLE_OPS", "bcast,scan"}},
-                     .preload = "/h.so"};
+const ForwardedVariables ours = {
+    .variables = {{"LD_PRELOAD", "/h.so:/u.so"}, {"HUDDLE_OPS", "bcast,scan"}}, .preload = "/h.so"};
 
 bool is_program(const std::string& word) { return word.starts_with("./"); }
 
 // The line with our variables passed on, words between spaces.
-std::string passed(const std::string& line, Passing passing, const Passed& what = ours) {
+std::string passed(const std::string& line, Passing passing,
+                   const ForwardedVariables& what = ours) {
   const auto words = huddle::words(line);
   std::string result;
   for (const std::string& word :
@@ -95,7 +96,7 @@ TEST(Slurm, GetsThemIntoItsList) {
 }
 
 TEST(Slurm, GetsThemPastWhatTheJobWasSubmittedWith) {
-  Passed below_sbatch = ours;
+  ForwardedVariables below_sbatch = ours;
   below_sbatch.slurm_export = "NONE";
   EXPECT_EQ(passed("srun ./a", Passing::export_list, below_sbatch),
             "srun --export=LD_PRELOAD,HUDDLE_OPS ./a");

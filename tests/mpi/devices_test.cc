@@ -12,7 +12,7 @@ namespace {
 
 struct Here {
   Devices devices{marker_file, [] {}};
-  LoadWatch::Looking looking{false};
+  LibraryLoadMonitor::Looking looking{false};
 
   bool have_driver() { return devices.have_driver(looking); }
 };
@@ -110,7 +110,7 @@ TEST(Devices, OfLevelZero) {
 TEST(Devices, AreFoundWithoutTheMarker) {
   in_child([] {
     Devices devices("/nowhere/libhuddle_marker.so", [] {});
-    LoadWatch::Looking looking{false};
+    LibraryLoadMonitor::Looking looking{false};
     EXPECT_FALSE(devices.have_driver(looking));
     EXPECT_FALSE(devices.have_driver(looking));
     const Library library(fake_driver("libcuda.so.1"));

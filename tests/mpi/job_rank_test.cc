@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace huddle::mpi {
 namespace {
@@ -62,8 +62,8 @@ TEST(Launched, AreAsManyAsTheNearestLauncherSays) {
 TEST(PlaceInJob, IsAsMpichsLauncherSays) {
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const memory::Descriptor first(ends[0]);
-  const memory::Descriptor second(ends[1]);
+  const FileDescriptor first(ends[0]);
+  const FileDescriptor second(ends[1]);
   const auto rank = [](int number, int socket) {
     return rank_in_job({"PMI_RANK=" + std::to_string(number), "PMI_FD=" + std::to_string(socket),
                         "PMIX_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=2"});

@@ -17,8 +17,8 @@ std::int64_t work_of(const Algorithm& algorithm, int ranks) {
   const auto schedule = make_schedule(algorithm, {.ranks = ranks});
   std::int64_t work = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    const Claim claim = schedule->claim(rank);
-    work += blocks_a_round * claim.rounds + claim.blocks_received;
+    const RankTraffic traffic = schedule->traffic(rank);
+    work += blocks_a_round * traffic.rounds + traffic.blocks_received;
   }
   return work;
 }

@@ -24,7 +24,7 @@ using Change = std::function<void(int rank, std::int64_t number, Round& round)>;
 
 struct Lies {
   Change change = [](int, std::int64_t, Round&) {};
-  std::function<void(Claim& claim)> claim = [](Claim&) {};
+  std::function<void(RankTraffic& traffic)> traffic = [](RankTraffic&) {};
   std::function<void(Scratch& scratch)> scratch = [](Scratch&) {};
   std::function<std::int64_t(std::int64_t number)> like = [](std::int64_t number) {
     return number;
@@ -44,10 +44,10 @@ class Planted : public Schedule {
     const RoundSpan active = schedule_->active(rank);
     return {std::max(active.first, lies_.idle.last), active.last};
   }
-  Claim claim(int rank) const override {
-    Claim claim = schedule_->claim(rank);
-    lies_.claim(claim);
-    return claim;
+  RankTraffic traffic(int rank) const override {
+    RankTraffic traffic = schedule_->traffic(rank);
+    lies_.traffic(traffic);
+    return traffic;
   }
   Scratch scratch(int rank) const override {
     Scratch scratch = schedule_->scratch(rank);
@@ -258,10 +258,14 @@ std::vector<Case> cases() {
                    true});
 
   // Claims.
-  cases.push_back({"a round too many", ring, {.claim = [](Claim& c) { ++c.rounds; }}, "claims"});
-  cases.push_back({"a message too few", ring, {.claim = [](Claim& c) { --c.sends; }}, "claims"});
   cases.push_back(
-      {"a block too few", ring, {.claim = [](Claim& c) { --c.blocks_received; }}, "claims"});
+      {"a round too many", ring, {.traffic = [](RankTraffic& c) { ++c.rounds; }}, "claims"});
+  cases.push_back(
+      {"a message too few", ring, {.traffic = [](RankTraffic& c) { --c.sends; }}, "claims"});
+  cases.push_back({"a block too few",
+                   ring,
+                   {.traffic = [](RankTraffic& c) { --c.blocks_received; }},
+                   "claims"});
   cases.push_back(
       {"idle in a round with messages", ring, {.idle = {0, 1}}, "is read, and is not there"});
   return cases;

@@ -118,7 +118,7 @@ TEST_P(OfAMillion, ARankTakesLittleMemory) {
       const std::int64_t middle = std::min(active.first + 1000, active.last);
       for (std::int64_t i = active.first; i < middle; ++i) make(i);
       for (std::int64_t i = std::max(middle, active.last - 1000); i < active.last; ++i) make(i);
-      (void)schedule->claim(rank);
+      (void)schedule->traffic(rank);
     }
   }
   EXPECT_LE(most_allocated - before, most);

@@ -62,7 +62,7 @@ class OneTooFew : public Schedule {
   using Schedule::Schedule;
   std::int64_t blocks() const override { return 1; }
   std::int64_t rounds() const override { return 1; }
-  Claim claim(int) const override { return {}; }
+  RankTraffic traffic(int) const override { return {}; }
 
  protected:
   void fill(int rank, std::int64_t, Round& round) const override {

@@ -63,8 +63,8 @@ Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, i
 // In which manner pieces of so many bytes pass.
 struct Pieces {
   std::size_t bytes = 4;
-  memory::CopyRoute route = memory::CopyKernel::nontemporal;
-  std::optional<memory::CopyRoute> answer = {};
+  memory::CopyMethod method = memory::CopyKernel::nontemporal;
+  std::optional<memory::CopyMethod> answer = {};
 };
 constexpr Pieces taken_pieces{64, memory::by_reader_ownership};
 constexpr Pieces answered_pieces{4, memory::CopyKernel::nontemporal, memory::by_ping_pong};
@@ -79,7 +79,7 @@ Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls
                               just_below_wrap);
       },
       [=](PipelinedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, {0, 1, cells.route, cells.answer});
+        protocol.run(w, bytes, root, {0, 1, cells.method, cells.answer});
       });
 }
 
@@ -94,7 +94,7 @@ Job segmented_job(int ranks, const std::vector<Bcast>& calls, const Pieces& segm
         return SegmentedBcast({1, segments.bytes}, locality, rank, just_below_wrap);
       },
       [=](SegmentedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, {segments.bytes, segments.route});
+        protocol.run(w, bytes, root, {segments.bytes, segments.method});
       });
 }
 

@@ -175,12 +175,12 @@ TEST(Counted, DoublingMovesLittleInALineARound) {
 }
 
 // A block of a page both ways, in 8 calls.
-Counts counts_of_pairs(memory::CopyRoute route) {
+Counts counts_of_pairs(memory::CopyMethod method) {
   constexpr std::size_t block = page_bytes;
   const auto protocol = [](int) { return PairExchange({block, 4, 8}, 2, first_sequence); };
   return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
     const Blocks blocks = Blocks::even(block);
-    exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, route});
+    exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, method});
   });
 }
 
@@ -229,7 +229,7 @@ TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
   constexpr int calls = 64;
   constexpr int slots = 4;
   const auto protocol = [](int) {
-    return TreeReduce({most_in_line, slots}, Association(unknown_locality(4)), first_sequence);
+    return TreeReduce({most_in_line, slots}, ReductionOrder(unknown_locality(4)), first_sequence);
   };
   const memory::Reduction product = product_of<Bracketed>();
   const Counts counts =
@@ -245,7 +245,7 @@ TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
 
 // An allreduce of `count` elements on 4 ranks.
 Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
-  const Association association(unknown_locality(4));
+  const ReductionOrder association(unknown_locality(4));
   const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
   const memory::Reduction bracketed = product_of<Bracketed>();
   return counts_of(
@@ -341,7 +341,7 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
     exchange.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
                  {.tile_bytes = 4096,
                   .order = PairExchange::Order::as_ready,
-                  .route = memory::CopyKernel::nontemporal,
+                  .method = memory::CopyKernel::nontemporal,
                   .announced_from = small + 1});
   };
   const Counts counts = counts_of({4, 4 * large, 1}, protocol, alltoallv);
@@ -361,7 +361,7 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
 TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
-  const Association association(unknown_locality(4));
+  const ReductionOrder association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
   const memory::Reduction bracketed = product_of<Bracketed>();
   const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
@@ -394,7 +394,7 @@ TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
 TEST(Counted, DirectReduceCopiesNothingThatItReaches) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
-  const Association association(unknown_locality(4));
+  const ReductionOrder association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
   const memory::Reduction bracketed = product_of<Bracketed>();
   const Calls calls{4, 4 * quarter, 1, true};

@@ -206,7 +206,7 @@ PairExchange::Plan announcing(int rank, PairExchange::Order order) {
   const bool is_even = rank % 2 == 0;
   return {.tile_bytes = 2,
           .order = order,
-          .route = memory::CopyKernel::nontemporal,
+          .method = memory::CopyKernel::nontemporal,
           .announced_from = is_even ? std::size_t{3} : std::size_t{4},
           .written_from = is_even ? PairExchange::Plan::never : 5};
 }

@@ -25,7 +25,7 @@
 #include "node/locality.h"
 #include "node/pair_exchange.h"
 #include "operators.h"
-#include "path/cma.h"
+#include "single_copy/cma.h"
 #include "world/hardware/hardware.h"
 #include "world/path_failed.h"
 
@@ -55,14 +55,15 @@ class Shared {
 };
 
 // A peer that cannot be reached after so many times.
-class Failing : public path::CmaMemory {
+class Failing : public single_copy::CmaMemory {
  public:
-  Failing(pid_t process, int times) : CmaMemory(process, path::unwatched), times_(times) {}
-  path::ErrorNumber read(std::byte* to, path::Told from, std::size_t bytes) noexcept override {
+  Failing(pid_t process, int times) : CmaMemory(process, single_copy::unwatched), times_(times) {}
+  single_copy::ErrorNumber read(std::byte* to, single_copy::RemoteAddress from,
+                                std::size_t bytes) noexcept override {
     return times_-- > 0 ? CmaMemory::read(to, from, bytes) : EPERM;
   }
-  path::ErrorNumber write(path::Told to, const std::byte* from,
-                          std::size_t bytes) noexcept override {
+  single_copy::ErrorNumber write(single_copy::RemoteAddress to, const std::byte* from,
+                                 std::size_t bytes) noexcept override {
     return times_-- > 0 ? CmaMemory::write(to, from, bytes) : EPERM;
   }
   int failures() const { return std::max(0, -times_); }
@@ -76,23 +77,24 @@ struct Rank {
   int rank;
   int ranks;
   std::vector<std::byte*> shared;
-  std::vector<std::unique_ptr<path::PeerMemory>> memories;
-  std::vector<path::PeerMemory*> peers;
+  std::vector<std::unique_ptr<single_copy::PeerMemory>> memories;
+  std::vector<single_copy::PeerMemory*> peers;
   world::hardware::Waiting waiting;
   std::vector<std::byte> scratch;
-  world::hardware::Surroundings surroundings;
+  world::hardware::ProtocolContext context;
 
   Hardware world(const void* input, void* output) const {
-    return Hardware(surroundings,
+    return Hardware(context,
                     {static_cast<const std::byte*>(input), static_cast<std::byte*>(output)});
   }
 };
 
 using Work = std::function<bool(Rank& rank)>;
-using Open = std::function<std::unique_ptr<path::PeerMemory>(int reader, int owner, pid_t process)>;
+using Open =
+    std::function<std::unique_ptr<single_copy::PeerMemory>(int reader, int owner, pid_t process)>;
 
-std::unique_ptr<path::PeerMemory> open_cma(int, int, pid_t process) {
-  return std::make_unique<path::CmaMemory>(process, path::unwatched);
+std::unique_ptr<single_copy::PeerMemory> open_cma(int, int, pid_t process) {
+  return std::make_unique<single_copy::CmaMemory>(process, single_copy::unwatched);
 }
 
 // Process ids are known to all before anybody begins.
@@ -113,8 +115,7 @@ int live(int rank, int ranks, std::byte* data, Roll& roll, const Open& open, con
     me.memories.push_back(open(rank, owner, roll.processes[at]));
     me.peers.push_back(me.memories.back().get());
   }
-  me.surroundings = {rank,        ranks,          me.shared.data(), me.scratch.data(),
-                     &me.waiting, me.peers.data()};
+  me.context = {rank, ranks, me.shared.data(), me.scratch.data(), &me.waiting, me.peers.data()};
   return work(me) ? 0 : 1;
 }
 
@@ -236,7 +237,7 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
   using Results = DirectReduce::Results;
   const memory::Reduction bracketed = product_of<Bracketed>();
   EXPECT_TRUE(on_processes(ranks(), [&](Rank& me) {
-    const Association association(unknown_locality(me.ranks));
+    const ReductionOrder association(unknown_locality(me.ranks));
     DirectReduce protocol({4096, 2}, association, first_sequence);
     const auto given = [](int rank, int call, std::size_t i) {
       return Bracketed{static_cast<std::uint64_t>(rank) * 1000003 + i * 17 +
@@ -269,7 +270,8 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
 // words, and at every call after it.
 TEST_P(DirectProcesses, FailTogetherFromTheMiddleOn) {
   constexpr int good_calls = 10;
-  const auto open = [&](int reader, int owner, pid_t process) -> std::unique_ptr<path::PeerMemory> {
+  const auto open = [&](int reader, int owner,
+                        pid_t process) -> std::unique_ptr<single_copy::PeerMemory> {
     const bool fails = reader == 1 && owner == 0;
     return std::make_unique<Failing>(process, fails ? good_calls : 1000);
   };
@@ -301,7 +303,8 @@ TEST_P(DirectProcesses, FailTogetherFromTheMiddleOn) {
 // The same of one that cannot write to another one any more.
 TEST_P(DirectProcesses, FailTogetherWhereOneCannotWrite) {
   constexpr int good_calls = 10;
-  const auto open = [&](int writer, int owner, pid_t process) -> std::unique_ptr<path::PeerMemory> {
+  const auto open = [&](int writer, int owner,
+                        pid_t process) -> std::unique_ptr<single_copy::PeerMemory> {
     const bool fails = writer == 1 && owner == 0;
     return std::make_unique<Failing>(process, fails ? good_calls : 1000);
   };
@@ -375,7 +378,8 @@ TEST_P(DirectProcesses, AnnouncedBlocks) {
 // From some call on one rank cannot read another one any more: no call fails, and it tries once.
 TEST_P(DirectProcesses, AnnouncedBlocksComeWhereMemoryCannotBeRead) {
   constexpr int good_calls = 10;
-  const auto open = [&](int reader, int owner, pid_t process) -> std::unique_ptr<path::PeerMemory> {
+  const auto open = [&](int reader, int owner,
+                        pid_t process) -> std::unique_ptr<single_copy::PeerMemory> {
     const bool fails = reader == 1 && owner == 0;
     return std::make_unique<Failing>(process, fails ? good_calls : 1000);
   };

@@ -33,7 +33,7 @@ Bytes contributions(int rank, std::size_t count) {
 }
 
 Bytes joined(int ranks, std::size_t from, std::size_t count) {
-  const Association association(unknown_locality(ranks));
+  const ReductionOrder association(unknown_locality(ranks));
   std::vector<Bracketed> all;
   for (std::size_t i = from; i < from + count; ++i) {
     all.push_back(joined_by(association, [&](int rank) { return contribution(rank, i); }));
@@ -87,7 +87,7 @@ Job reduce_job(int ranks, int cells, const std::vector<Reduce>& calls) {
   return direct_job<DirectReduce>(
       ranks,
       [=](int) {
-        return DirectReduce({sizeof(Bracketed), cells}, Association(unknown_locality(ranks)),
+        return DirectReduce({sizeof(Bracketed), cells}, ReductionOrder(unknown_locality(ranks)),
                             just_below_wrap);
       },
       calls);
@@ -142,7 +142,7 @@ TEST(DirectChecked, ReduceWhereOthersAreReached) {
 std::vector<Job> leaving_reductions() {
   const auto make = [](int ranks) {
     return [=](int) {
-      return DirectReduce({sizeof(Bracketed), 2}, Association(unknown_locality(ranks)),
+      return DirectReduce({sizeof(Bracketed), 2}, ReductionOrder(unknown_locality(ranks)),
                           just_below_wrap);
     };
   };

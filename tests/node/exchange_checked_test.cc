@@ -77,14 +77,14 @@ Script alltoall_script(const std::vector<Matrix>& calls) {
 // How blocks pass: always so, or in these manners call by call.
 class Manners {
  public:
-  Manners(memory::CopyRoute always) : in_turn_{always} {}
-  Manners(memory::CopyKernel always) : Manners(memory::CopyRoute(always)) {}
-  Manners(std::initializer_list<memory::CopyRoute> in_turn) : in_turn_(in_turn) {}
+  Manners(memory::CopyMethod always) : in_turn_{always} {}
+  Manners(memory::CopyKernel always) : Manners(memory::CopyMethod(always)) {}
+  Manners(std::initializer_list<memory::CopyMethod> in_turn) : in_turn_(in_turn) {}
 
-  memory::CopyRoute of(std::size_t call) const { return in_turn_[call % in_turn_.size()]; }
+  memory::CopyMethod of(std::size_t call) const { return in_turn_[call % in_turn_.size()]; }
 
  private:
-  std::vector<memory::CopyRoute> in_turn_;
+  std::vector<memory::CopyMethod> in_turn_;
 };
 
 // Tiles that ride in their flag's line, of which there are two; and tiles that do not: two cells,
@@ -163,9 +163,9 @@ TEST(ExchangeChecked, PairsThatCopyPagesAbreastInEveryOrder) {
 
 TEST(ExchangeChecked, PairsThatAskAheadInEveryOrder) {
   for (const auto order : {PairExchange::Order::staggered, PairExchange::Order::as_ready}) {
-    for (memory::CopyRoute route : {memory::by_prefetch, memory::by_prefetch_pages}) {
+    for (memory::CopyMethod method : {memory::by_prefetch, memory::by_prefetch_pages}) {
       EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 60), scattered(3, 1, 110), even(3, 51)}, order,
-                                   in_cells, route)));
+                                   in_cells, method)));
     }
   }
 }
@@ -195,8 +195,8 @@ TEST(ExchangeChecked, PairsWhoseCellsGoToAndFroInEveryOrder) {
 TEST(ExchangeChecked, PairsWhoseResultsGoPastTheCaches) {
   constexpr auto past = memory::CopyKernel::nontemporal;
   for (const auto order : pair_orders) {
-    for (memory::CopyRoute route : {memory::CopyRoute(), memory::by_reader_ownership}) {
-      EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, route, past)));
+    for (memory::CopyMethod method : {memory::CopyMethod(), memory::by_reader_ownership}) {
+      EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, method, past)));
     }
   }
 }
@@ -354,14 +354,14 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
 }
 
 Job doubling_job(const std::vector<std::vector<std::size_t>>& calls, std::size_t capacity_bytes,
-                 memory::CopyRoute route = memory::CopyKernel::nontemporal) {
+                 memory::CopyMethod method = memory::CopyKernel::nontemporal) {
   const int ranks = static_cast<int>(calls.front().size());
   return job_of(
       ranks, allgather_script(calls),
       [=](int rank) { return DoublingExchange({capacity_bytes}, rank, ranks, just_below_wrap); },
       [=](DoublingExchange& protocol, CheckerWorld& w, std::size_t call) {
         const auto blocks = packed(calls[call]);
-        protocol.allgather(w, Blocks::listed(blocks), false, {route});
+        protocol.allgather(w, Blocks::listed(blocks), false, {method});
       });
 }
 

@@ -107,7 +107,7 @@ TEST(KeepingUp, ResultsOfReductionsComeAlong) {
   constexpr int slots = 2;
   const std::size_t results_at = apart_bytes + slots * slot_bytes(8);
   const auto make = [](int) {
-    return TreeReduce({8, slots}, Association(unknown_locality(ranks)), first_sequence);
+    return TreeReduce({8, slots}, ReductionOrder(unknown_locality(ranks)), first_sequence);
   };
   const memory::Reduction product = product_of<Bracketed>();
   const std::vector<std::size_t> flags = {results_at, results_at + slot_bytes(8)};

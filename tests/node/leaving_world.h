@@ -109,12 +109,12 @@ class LeavingWorld {
   std::optional<Address> reach(Address at, Where where = Where::current()) {
     return w_.reach(at, where);
   }
-  path::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t n,
-                         Where where = Where::current()) {
+  single_copy::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t n,
+                                Where where = Where::current()) {
     return w_.pull(to, at, offset, n, where);
   }
-  path::ErrorNumber push(Address at, std::size_t offset, Address from, std::size_t n,
-                         Where where = Where::current()) {
+  single_copy::ErrorNumber push(Address at, std::size_t offset, Address from, std::size_t n,
+                                Where where = Where::current()) {
     return w_.push(at, offset, from, n, where);
   }
 

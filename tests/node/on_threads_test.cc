@@ -160,7 +160,7 @@ Bracketed contribution(int rank, std::size_t i, int call) {
   return {static_cast<std::uint64_t>(rank) * 1000003 + i * 17 + static_cast<std::uint64_t>(call)};
 }
 
-Bracketed joined(const Association& association, std::size_t i, int call) {
+Bracketed joined(const ReductionOrder& association, std::size_t i, int call) {
   return joined_by(association, [&](int rank) { return contribution(rank, i, call); });
 }
 
@@ -169,7 +169,7 @@ void expect_reduction(const RankLocality& locality, const std::vector<std::size_
                       const std::function<Reduce(int)>& make,
                       const std::function<void(Reduce&, Hardware&, std::size_t, int root)>& reduce,
                       bool to_all) {
-  const Association association(locality);
+  const ReductionOrder association(locality);
   Threads<Reduce> threads(locality.ranks(), make);
   threads.run([&](int rank, Reduce& protocol, const auto& world_for) {
     for (int call = 0; call < calls; ++call) {
@@ -196,7 +196,7 @@ const memory::Reduction bracketed = product_of<Bracketed>();
 TEST_P(OnThreads, ExchangeReduce) {
   expect_reduction<ExchangeReduce>(
       locality(), {1, 7, 0, 20, 33},
-      [&](int) { return ExchangeReduce({160}, Association(locality()), first_sequence); },
+      [&](int) { return ExchangeReduce({160}, ReductionOrder(locality()), first_sequence); },
       [](ExchangeReduce& protocol, Hardware& w, std::size_t count, int) {
         protocol.allreduce(w, count, bracketed, {40, memory::CopyKernel::plain});
       },
@@ -223,7 +223,7 @@ void expect_reductions(const RankLocality& locality, const std::vector<std::size
 
 TEST_P(OnThreads, TreeReduce) {
   const auto make = [&](int) {
-    return TreeReduce({64, 4}, Association(locality()), first_sequence);
+    return TreeReduce({64, 4}, ReductionOrder(locality()), first_sequence);
   };
   using Top = TreeReduce::Top;
   for (const Top top : {Top::first_rank, Top::leaders, Top::everybody}) {
@@ -235,13 +235,13 @@ TEST_P(OnThreads, SlicedReduce) {
   using Results = SlicedReduce::Results;
   for (const int sets : {2, 4}) {
     const auto make = [&](int) {
-      return SlicedReduce({128, sets}, Association(locality()), ranks(), first_sequence);
+      return SlicedReduce({128, sets}, ReductionOrder(locality()), ranks(), first_sequence);
     };
     for (const Results results : {Results::returned, Results::in_one_place}) {
-      for (memory::CopyRoute route :
-           {memory::CopyRoute(memory::CopyKernel::nontemporal), memory::by_reader_ownership}) {
+      for (memory::CopyMethod method :
+           {memory::CopyMethod(memory::CopyKernel::nontemporal), memory::by_reader_ownership}) {
         expect_reductions<SlicedReduce>(locality(), {1, 8, 0, 900, 133, 3}, make,
-                                        {64, route, results});
+                                        {64, method, results});
       }
     }
   }
@@ -251,7 +251,7 @@ TEST_P(OnThreads, SlicedReduce) {
 TEST_P(OnThreads, DirectReduce) {
   using Results = DirectReduce::Results;
   const auto make = [&](int) {
-    return DirectReduce({128, 2}, Association(locality()), first_sequence);
+    return DirectReduce({128, 2}, ReductionOrder(locality()), first_sequence);
   };
   for (const Results results : {Results::are_read, Results::are_written}) {
     expect_reductions<DirectReduce>(locality(), {1, 8, 0, 900, 133, 3}, make, {64, results});

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "memory/reduction.h"
-#include "node/association.h"
+#include "node/reduction_order.h"
 
 namespace huddle::node::test {
 
@@ -52,7 +52,7 @@ memory::Reduction product_of() {
 // What a reduction of given(rank) of all ranks has to come to: the association, written down once
 // more.
 template <class Given>
-Bracketed joined_by(const Association& association, Given given) {
+Bracketed joined_by(const ReductionOrder& association, Given given) {
   Bracketed total;
   for (int block = 0; block < association.blocks(); ++block) {
     Bracketed part = given(association.first(block));

@@ -25,7 +25,7 @@ Bracketed given(int rank, std::size_t call, std::size_t i) {
   return {1000 * static_cast<std::uint64_t>(rank + 1) + 10 * call + i};
 }
 
-Bracketed joined(const Association& association, std::size_t call, std::size_t i) {
+Bracketed joined(const ReductionOrder& association, std::size_t call, std::size_t i) {
   return joined_by(association, [&](int rank) { return given(rank, call, i); });
 }
 
@@ -43,7 +43,7 @@ template <class Make, class Run>
 Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) {
   std::size_t most = 1;
   for (const Reduce& reduce : calls) most = std::max(most, reduce.count);
-  const Association association(unknown_locality(ranks));
+  const ReductionOrder association(unknown_locality(ranks));
   Script script{calls.size(), most * sizeof(Bracketed),
                 [=](int rank, std::size_t call) {
                   return bytes_of(calls[call].count,
@@ -67,7 +67,7 @@ constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
 constexpr ExchangeReduce::Plan returned_slots{64, memory::by_ping_pong};
 
 ExchangeReduce exchange_of(int ranks) {
-  return {{in_slots.round_bytes, 4}, Association(unknown_locality(ranks)), just_below_wrap};
+  return {{in_slots.round_bytes, 4}, ReductionOrder(unknown_locality(ranks)), just_below_wrap};
 }
 
 Job exchange_job(int ranks, const std::vector<Reduce>& calls,
@@ -93,7 +93,7 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<Reduce>& calls) {
   return reduce_job(
       ranks, calls,
       [=](int) {
-        return TreeReduce({8, 2}, Association(unknown_locality(ranks)), just_below_wrap);
+        return TreeReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), just_below_wrap);
       },
       [top](TreeReduce& protocol, CheckerWorld& w, const Reduce& call) {
         run_either(protocol, w, call, {8, top});
@@ -101,14 +101,15 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<Reduce>& calls) {
 }
 
 Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduce>& calls,
-               memory::CopyRoute route = memory::CopyKernel::nontemporal) {
+               memory::CopyMethod method = memory::CopyKernel::nontemporal) {
   return reduce_job(
       ranks, calls,
       [=](int) {
-        return SlicedReduce({8, 2}, Association(unknown_locality(ranks)), ranks, just_below_wrap);
+        return SlicedReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), ranks,
+                            just_below_wrap);
       },
       [=](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
-        run_either(protocol, w, call, {8, route, results});
+        run_either(protocol, w, call, {8, method, results});
       });
 }
 
@@ -144,7 +145,7 @@ void run_prefix(Protocol& protocol, CheckerWorld& w, std::size_t count, Prefix p
 }
 
 SlicedReduce slices_of(int ranks) {
-  return {{8, 2}, Association(unknown_locality(ranks)), ranks, just_below_wrap};
+  return {{8, 2}, ReductionOrder(unknown_locality(ranks)), ranks, just_below_wrap};
 }
 constexpr SlicedReduce::Plan returned_plan{8, memory::CopyKernel::nontemporal,
                                            SlicedReduce::Results::returned};
@@ -172,7 +173,7 @@ Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, P
   for (std::size_t call = 0; call < calls.size(); ++call) {
     most = std::max(most, before(call, ranks));
   }
-  const Association association(unknown_locality(ranks));
+  const ReductionOrder association(unknown_locality(ranks));
   Script script{calls.size(), most * sizeof(Bracketed),
                 [=](int rank, std::size_t call) {
                   return bytes_of(before(call, ranks),

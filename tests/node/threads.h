@@ -14,14 +14,14 @@
 
 #include "node/lines.h"
 #include "node/locality.h"
-#include "path/own_memory.h"
+#include "single_copy/own_memory.h"
 #include "world/hardware/hardware.h"
 
 namespace huddle::node::test {
 
 using world::hardware::Buffers;
 using world::hardware::Hardware;
-using world::hardware::Surroundings;
+using world::hardware::ProtocolContext;
 
 // Memory of one rank, aligned to pages, every flag at the first sequence number.
 class RankMemory {
@@ -66,17 +66,17 @@ class Threads {
     for (int rank = 0; rank < ranks_; ++rank) {
       threads.emplace_back([&, rank] {
         std::vector<std::byte> scratch(most_scratch_bytes);
-        const std::vector<path::PeerMemory*> peers(shared_.size(), &own_memory_);
-        const Surroundings surroundings{rank,
-                                        ranks_,
-                                        shared_.data(),
-                                        scratch.data(),
-                                        &waiting_[static_cast<std::size_t>(rank)],
-                                        peers.data()};
+        const std::vector<single_copy::PeerMemory*> peers(shared_.size(), &own_memory_);
+        const ProtocolContext context{rank,
+                                      ranks_,
+                                      shared_.data(),
+                                      scratch.data(),
+                                      &waiting_[static_cast<std::size_t>(rank)],
+                                      peers.data()};
         work(rank, protocols_[static_cast<std::size_t>(rank)],
              [&](const void* input, void* output) {
-               return Hardware(surroundings, Buffers{static_cast<const std::byte*>(input),
-                                                     static_cast<std::byte*>(output)});
+               return Hardware(context, Buffers{static_cast<const std::byte*>(input),
+                                                static_cast<std::byte*>(output)});
              });
       });
     }
@@ -88,7 +88,7 @@ class Threads {
   static world::hardware::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
 
   int ranks_;
-  path::OwnMemory own_memory_;  // has no state: any thread may use it
+  single_copy::OwnMemory own_memory_;  // has no state: any thread may use it
   std::vector<Protocol> protocols_;
   std::vector<RankMemory> memory_;
   std::vector<std::byte*> shared_;

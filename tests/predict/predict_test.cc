@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "machine/machine_file.h"
-#include "node/association.h"
 #include "node/lines.h"
+#include "node/reduction_order.h"
 #include "select/run_plan.h"
 #include "verify/counting/counting_world.h"
 
@@ -32,16 +32,16 @@ struct Team {
     std::vector<int> pus = first_pu_of_cores(machine.topology);
     pus.resize(static_cast<std::size_t>(ranks));
     locality = node::locality(machine.topology, pus);
-    provision = select::provision(locality, model, select::usual_queue_bytes);
+    resources = select::team_resources(locality, model, select::usual_queue_bytes);
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   std::vector<select::Candidate> candidates(const Request& request) const {
-    return select::candidates(request, locality, model, provision);
+    return select::candidates(request, locality, model, resources);
   }
   double ns(const Request& request, const select::Plan& plan) const {
-    return predict({request, locality, provision, model}, plan).all_ns();
+    return predict({request, locality, resources, model}, plan).all_ns();
   }
   double ns(const Request& request) const {
     return ns(request, select::cheapest(candidates(request)).plan);
@@ -50,7 +50,7 @@ struct Team {
   machine::Machine machine;
   machine::CostModel model;
   node::RankLocality locality;
-  select::Provision provision;
+  select::TeamResources resources;
 };
 
 // Lines of flags and data between each two ranks, in the last of some calls.
@@ -58,9 +58,9 @@ template <class OfPlan>
 void expect_lines_as_counted(const Team& team, const Request& request, const OfPlan& plan,
                              const std::string& words) {
   const int ranks = team.locality.ranks();
-  const node::Association association(team.locality);
+  const node::ReductionOrder association(team.locality);
   const auto setting = [&](int rank) {
-    return select::Setting{team.locality, team.provision, association, rank};
+    return select::Setting{team.locality, team.resources, association, rank};
   };
   const select::Call call{.operation = request.operation, .count = request.bytes};
   constexpr int calls = 3;
@@ -73,7 +73,7 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   }
   // Pieces of no bytes may begin a piece further on.
   counted.sizes.input = counted.sizes.output =
-      request.bytes + team.provision.pipelined_bcast.cell_bytes * 64;
+      request.bytes + team.resources.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
     counted.body = [&, so_many](verify::counting::CountingWorld& w) {
       auto protocol = select::protocol_for(plan, setting(w.rank()));

@@ -26,7 +26,7 @@ struct Here {
       : machine(machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml")),
         model(machine),
         locality(node::locality(machine.topology, pus(ranks))),
-        provided(provision(locality, model, queue_bytes)),
+        provided(team_resources(locality, model, queue_bytes)),
         prices(model, locality) {}
 
   std::vector<int> pus(int ranks) const {
@@ -43,7 +43,7 @@ struct Here {
   machine::Machine machine;
   machine::CostModel model;
   node::RankLocality locality;
-  Provision provided;
+  TeamResources provided;
   Prices prices;
 };
 

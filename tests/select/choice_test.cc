@@ -42,7 +42,7 @@ node::RankLocality seats_on(const machine::Machine& machine, int ranks) {
   return node::locality(machine.topology, pus);
 }
 
-// Calls check(machine, locality, model, provision) for some numbers of ranks on each machine.
+// Calls check(machine, locality, model, resources) for some numbers of ranks on each machine.
 template <class Check>
 void everywhere(Check check) {
   const auto machines = all_machines();
@@ -52,7 +52,7 @@ void everywhere(Check check) {
     for (int ranks = 2; ranks <= machine::core_count(machine.topology); ranks = 2 * ranks + 1) {
       SCOPED_TRACE(machine.name + " with " + std::to_string(ranks) + " ranks");
       const node::RankLocality locality = seats_on(machine, ranks);
-      check(locality, model, provision(locality, model, queue_bytes));
+      check(locality, model, team_resources(locality, model, queue_bytes));
     }
   }
 }
@@ -64,7 +64,7 @@ TEST(Choice, CountsSegmentsAndTheirReaders) {
         machine::generic_machine(machine::discover_from_synthetic("pack:1 core:9 pu:1").topology);
     const machine::CostModel model(machine);
     const node::RankLocality locality = seats_on(machine, ranks);
-    const Provision given = provision(locality, model, queue_bytes);
+    const TeamResources given = team_resources(locality, model, queue_bytes);
     for (const Candidate& one : candidates({Operation::bcast, 4096, 1}, locality, model, given)) {
       if (std::holds_alternative<node::SegmentedBcast::Plan>(one.plan)) return one.parameters;
     }
@@ -76,10 +76,10 @@ TEST(Choice, CountsSegmentsAndTheirReaders) {
 }
 
 TEST(Choice, ThereIsOneForEveryRequest) {
-  everywhere([](const auto& locality, const auto& model, const auto& provision) {
+  everywhere([](const auto& locality, const auto& model, const auto& resources) {
     for (const Operation operation : operations) {
       for (std::size_t bytes = 1; bytes <= (std::size_t{1} << 30); bytes *= 64) {
-        const auto list = candidates({operation, bytes, 1}, locality, model, provision);
+        const auto list = candidates({operation, bytes, 1}, locality, model, resources);
         ASSERT_FALSE(list.empty()) << name(operation);
         for (const auto& candidate : list) {
           ASSERT_TRUE(std::isfinite(candidate.ns) && candidate.ns > 0)
@@ -100,7 +100,7 @@ TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
     machine.handoff.resize(kept);
     const machine::CostModel model(machine);
     const node::RankLocality locality = seats_on(machine, 2);
-    const Provision given = provision(locality, model, queue_bytes);
+    const TeamResources given = team_resources(locality, model, queue_bytes);
     for (const Operation operation : operations) {
       for (const std::size_t bytes : {8, 65536, 4194304}) {
         const auto list = candidates({operation, bytes, 8}, locality, model, given);
@@ -116,12 +116,12 @@ TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
 
 // More data is never predicted to take less time.
 TEST(Choice, CostsRiseWithTheSize) {
-  everywhere([](const auto& locality, const auto& model, const auto& provision) {
+  everywhere([](const auto& locality, const auto& model, const auto& resources) {
     for (const Operation operation : operations) {
       if (operation == Operation::barrier) continue;
       double before = 0;
       for (std::size_t bytes = 8; bytes <= (std::size_t{1} << 26); bytes *= 8) {
-        const auto list = candidates({operation, bytes, 8}, locality, model, provision);
+        const auto list = candidates({operation, bytes, 8}, locality, model, resources);
         const double now = cheapest(list).ns;
         EXPECT_GE(now, before * 0.999) << name(operation) << " of " << bytes;
         before = now;
@@ -132,10 +132,10 @@ TEST(Choice, CostsRiseWithTheSize) {
 
 // Small messages ride in a line, large ones go through queues: on every machine.
 TEST(Choice, LittleIsInlineAndMuchIsNot) {
-  everywhere([](const auto& locality, const auto& model, const auto& provision) {
+  everywhere([](const auto& locality, const auto& model, const auto& resources) {
     const auto chosen = [&](std::size_t bytes) {
       return algorithm_name(
-          cheapest(candidates({Operation::bcast, bytes, 1}, locality, model, provision)).plan);
+          cheapest(candidates({Operation::bcast, bytes, 1}, locality, model, resources)).plan);
     };
     EXPECT_EQ(chosen(8), "inline");
     EXPECT_NE(chosen(std::size_t{1} << 22), "inline");
@@ -144,15 +144,15 @@ TEST(Choice, LittleIsInlineAndMuchIsNot) {
 
 // Nor is much moved in tiles that are mostly flags.
 TEST(Choice, LargeBlocksGoInLargeTiles) {
-  everywhere([](const auto& locality, const auto& model, Provision provision) {
-    provision.direct_refusal = "only what goes through shared memory";
+  everywhere([](const auto& locality, const auto& model, TeamResources resources) {
+    resources.direct_refusal = "only what goes through shared memory";
     for (const Operation operation : {Operation::alltoall, Operation::gather, Operation::scatter,
                                       Operation::alltoallv, Operation::gatherv}) {
       const auto list =
-          candidates({operation, std::size_t{1} << 22, 1}, locality, model, provision);
+          candidates({operation, std::size_t{1} << 22, 1}, locality, model, resources);
       const auto* plan = std::get_if<node::PairExchange::Plan>(&cheapest(list).plan);
       ASSERT_NE(plan, nullptr) << name(operation);
-      EXPECT_GE(plan->tile_bytes, std::min(provision.pair_exchange.tile_bytes, std::size_t{1024}))
+      EXPECT_GE(plan->tile_bytes, std::min(resources.pair_exchange.tile_bytes, std::size_t{1024}))
           << name(operation);
     }
   });
@@ -165,13 +165,13 @@ TEST(Choice, SingleCopyNeedsFiguresAndLeave) {
     return std::any_of(list.begin(), list.end(),
                        [](const Candidate& one) { return is_direct(one.plan); });
   };
-  everywhere([&](const node::RankLocality& locality, const auto& model, Provision provision) {
+  everywhere([&](const node::RankLocality& locality, const auto& model, TeamResources resources) {
     for (const Operation operation :
          {Operation::bcast, Operation::allreduce, Operation::alltoall, Operation::gather}) {
       const Request request{operation, std::size_t{1} << 20, 8};
       const bool has_figures = !model.machine().paths.empty();
-      EXPECT_EQ(is_offered(candidates(request, locality, model, provision)), has_figures);
-      Provision refused = provision;
+      EXPECT_EQ(is_offered(candidates(request, locality, model, resources)), has_figures);
+      TeamResources refused = resources;
       refused.direct_refusal = "a container";
       EXPECT_FALSE(is_offered(candidates(request, locality, model, refused)));
     }
@@ -190,12 +190,13 @@ double best_ns_by(std::string_view algorithm, const std::vector<Candidate>& list
 // A root that reads is alone with all blocks; where it is written to, as many work as the machine's
 // figures for several copiers say is worth it. One writer is no more than one reader.
 TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
-  everywhere([](const node::RankLocality& locality, const auto& model, const Provision& provision) {
+  everywhere([](const node::RankLocality& locality, const auto& model,
+                const TeamResources& resources) {
     if (model.machine().paths.empty()) return;
     const Prices prices(model, locality);
     const int others = locality.ranks() - 1;
     for (std::size_t bytes = 1024; bytes <= (std::size_t{1} << 24); bytes *= 4) {
-      const auto list = candidates({Operation::gather, bytes, 1}, locality, model, provision);
+      const auto list = candidates({Operation::gather, bytes, 1}, locality, model, resources);
       const double written_ns = best_ns_by("pushed", list);
       if (others > 1) {
         EXPECT_LT(written_ns, best_ns_by("direct", list));
@@ -218,12 +219,12 @@ TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
 // then. Nothing but that differs: what is small costs the same, and one choice serves both.
 TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
   int offers = 0;
-  everywhere([&](const node::RankLocality& locality, const auto& model, Provision provision) {
+  everywhere([&](const node::RankLocality& locality, const auto& model, TeamResources resources) {
     for (const Operation operation :
          {Operation::alltoallv, Operation::alltoallw, Operation::gatherv, Operation::scatterv}) {
       SCOPED_TRACE(name(operation));
       for (std::size_t bytes = 1; bytes <= (std::size_t{1} << 30); bytes *= 2) {
-        const auto list = candidates({operation, bytes, 1}, locality, model, provision);
+        const auto list = candidates({operation, bytes, 1}, locality, model, resources);
         const auto* plan = std::get_if<AnnouncedPlan>(&list.front().plan);
         if (plan == nullptr) break;
         ASSERT_EQ(list.size(), 2U);
@@ -231,11 +232,11 @@ TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
         ASSERT_EQ(list[0].ns < list[1].ns, plan->pairs.announces(bytes)) << bytes;
         if (plan->pairs.announced_from == bytes) ++offers;
       }
-      provision.direct_refusal = "a container";
-      for (const auto& one : candidates({operation, 1, 1}, locality, model, provision)) {
+      resources.direct_refusal = "a container";
+      for (const auto& one : candidates({operation, 1, 1}, locality, model, resources)) {
         EXPECT_FALSE(is_direct(one.plan));
       }
-      provision.direct_refusal.clear();
+      resources.direct_refusal.clear();
     }
   });
   EXPECT_GT(offers, 0);
@@ -246,13 +247,13 @@ TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
 TEST(Choice, WhatIsAnnouncedIsWrittenWhereOneRankWouldReadItAll) {
   int offers = 0;
   everywhere([&](const node::RankLocality& locality, const auto& model,
-                 const Provision& provision) {
+                 const TeamResources& resources) {
     const Prices prices(model, locality);
     for (const Operation operation :
          {Operation::alltoallv, Operation::alltoallw, Operation::gatherv, Operation::scatterv}) {
       SCOPED_TRACE(name(operation));
       const std::size_t much = std::size_t{1} << 20;
-      const auto list = candidates({operation, much, 1}, locality, model, provision);
+      const auto list = candidates({operation, much, 1}, locality, model, resources);
       const auto* plan = std::get_if<AnnouncedPlan>(&list.front().plan);
       if (plan == nullptr || !plan->pairs.has_written(much)) continue;
       ++offers;
@@ -271,7 +272,7 @@ TEST(Choice, SaysWhatIsAnnounced) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = seats_on(machine, 16);
   const auto list = candidates({Operation::alltoallv, std::size_t{1} << 20, 1}, locality, model,
-                               provision(locality, model, queue_bytes));
+                               team_resources(locality, model, queue_bytes));
   EXPECT_EQ(algorithm_name(list.front().plan), "announced");
   EXPECT_THAT(list.front().parameters,
               testing::MatchesRegex("cma from [0-9]+K? (on|to .*), else tiles of .*"));
@@ -280,17 +281,17 @@ TEST(Choice, SaysWhatIsAnnounced) {
 // A root answers in cells that it alone has just read, and no more comes back than was there.
 TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
   everywhere([](const node::RankLocality& locality, const machine::CostModel& model,
-                const Provision& provision) {
+                const TeamResources& resources) {
     const auto answers = [&](std::size_t bytes, bool root_moved) {
       const Request request{
           .operation = Operation::bcast, .bytes = bytes, .root_moved = root_moved};
-      const auto all = candidates(request, locality, model, provision);
+      const auto all = candidates(request, locality, model, resources);
       return std::count_if(all.begin(), all.end(), [](const Candidate& one) {
         const auto* plan = std::get_if<node::PipelinedBcast::Plan>(&one.plan);
         return plan != nullptr && plan->answer.has_value();
       });
     };
-    const auto& parameters = provision.pipelined_bcast;
+    const auto& parameters = resources.pipelined_bcast;
     const std::size_t queue =
         static_cast<std::size_t>(parameters.sets * parameters.set_cells) * parameters.cell_bytes;
     EXPECT_EQ(answers(queue, true) > 0, locality.ranks() == 2);
@@ -301,17 +302,17 @@ TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
 
 // What a rank gives does not grow faster than the number of ranks, whatever the machine.
 TEST(Choice, MemoryIsBounded) {
-  everywhere([](const node::RankLocality& locality, const auto&, const Provision& provision) {
-    const node::PipelinedBcast bcast(provision.pipelined_bcast, locality, 0, 0);
-    const node::Association association(locality);
-    const node::SlicedReduce slices(provision.sliced_reduce, association, locality.ranks(), 0);
-    const node::TreeReduce blocks(provision.tree_reduce, association, 0);
-    const node::ExchangeReduce exchange(provision.exchange, association, 0);
-    const node::PairExchange pairs(provision.pair_exchange, locality.ranks(), 0);
-    const node::SlotExchange slots(provision.slot_exchange, 0, locality.ranks(), 0);
-    const node::DoublingExchange doubling(provision.doubling_exchange, 0, locality.ranks(), 0);
-    const node::DirectReduce direct(provision.direct_reduce, association, 0);
-    const node::DirectExchange direct_exchange(provision.direct_exchange, locality.ranks(), 0);
+  everywhere([](const node::RankLocality& locality, const auto&, const TeamResources& resources) {
+    const node::PipelinedBcast bcast(resources.pipelined_bcast, locality, 0, 0);
+    const node::ReductionOrder association(locality);
+    const node::SlicedReduce slices(resources.sliced_reduce, association, locality.ranks(), 0);
+    const node::TreeReduce blocks(resources.tree_reduce, association, 0);
+    const node::ExchangeReduce exchange(resources.exchange, association, 0);
+    const node::PairExchange pairs(resources.pair_exchange, locality.ranks(), 0);
+    const node::SlotExchange slots(resources.slot_exchange, 0, locality.ranks(), 0);
+    const node::DoublingExchange doubling(resources.doubling_exchange, 0, locality.ranks(), 0);
+    const node::DirectReduce direct(resources.direct_reduce, association, 0);
+    const node::DirectExchange direct_exchange(resources.direct_exchange, locality.ranks(), 0);
     const std::size_t flags = static_cast<std::size_t>(locality.ranks()) * 1024 + (1 << 16);
     EXPECT_LE(direct.shared_bytes(), queue_bytes + flags);
     EXPECT_LE(direct.scratch_bytes(), queue_bytes);
@@ -330,9 +331,10 @@ TEST(Choice, MemoryIsBounded) {
 // Few messages that grow, where others would look at as many lines as there are ranks; of much, all
 // that counts is how often it is copied.
 TEST(Choice, LittleIsGatheredFromManyInFewMessages) {
-  everywhere([](const node::RankLocality& locality, const auto& model, const Provision& provision) {
+  everywhere([](const node::RankLocality& locality, const auto& model,
+                const TeamResources& resources) {
     const auto algorithm = [&](std::size_t bytes) {
-      const auto list = candidates({Operation::allgather, bytes, 1}, locality, model, provision);
+      const auto list = candidates({Operation::allgather, bytes, 1}, locality, model, resources);
       return algorithm_name(cheapest(list).plan);
     };
     const bool are_many = locality.ranks() > 16;
@@ -349,19 +351,20 @@ TEST(Choice, LittleIsGatheredFromManyInFewMessages) {
 // Each result has one reader: it may as well travel where the contribution came from.
 TEST(Choice, OfTwoRanksResultsReturn) {
   using node::SlicedReduce;
-  everywhere([](const node::RankLocality& locality, const auto& model, const Provision& provision) {
-    if (locality.ranks() > 2) return;
-    const Prices prices(model, locality);
-    for (std::size_t bytes = 4096; bytes <= (std::size_t{1} << 26); bytes *= 4) {
-      const auto ns = [&](SlicedReduce::Results results) {
-        const SlicedReduce::Plan plan{4096, memory::CopyKernel::plain, results};
-        return sliced_reduce_ns(prices, provision.sliced_reduce.sets, bytes, plan,
-                                node::ReductionTarget::Kind::to_all);
-      };
-      EXPECT_LE(ns(SlicedReduce::Results::returned), ns(SlicedReduce::Results::in_one_place))
-          << bytes;
-    }
-  });
+  everywhere(
+      [](const node::RankLocality& locality, const auto& model, const TeamResources& resources) {
+        if (locality.ranks() > 2) return;
+        const Prices prices(model, locality);
+        for (std::size_t bytes = 4096; bytes <= (std::size_t{1} << 26); bytes *= 4) {
+          const auto ns = [&](SlicedReduce::Results results) {
+            const SlicedReduce::Plan plan{4096, memory::CopyKernel::plain, results};
+            return sliced_reduce_ns(prices, resources.sliced_reduce.sets, bytes, plan,
+                                    node::ReductionTarget::Kind::to_all);
+          };
+          EXPECT_LE(ns(SlicedReduce::Results::returned), ns(SlicedReduce::Results::in_one_place))
+              << bytes;
+        }
+      });
 }
 
 // The price of writing a line that one has just read: as measured, but no more than that of a line
@@ -414,7 +417,7 @@ TEST(Choice, FewWaitsWhereRanksOutnumberCores) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 0, 1, 0, 1, 0, 1});
   const auto list = candidates({Operation::barrier, 0, 1}, locality, model,
-                               provision(locality, model, queue_bytes));
+                               team_resources(locality, model, queue_bytes));
   const auto* plan = std::get_if<DisseminationPlan>(&cheapest(list).plan);
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->parameters.radix, 8);
@@ -424,7 +427,7 @@ TEST(Choice, IsExplained) {
   const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
   const node::RankLocality locality = seats_on(machine, 4);
-  const Provision given = provision(locality, model, queue_bytes);
+  const TeamResources given = team_resources(locality, model, queue_bytes);
   const Explanation explanation{{Operation::bcast, 65536, 1},
                                 4,
                                 calibrated(machine),

@@ -54,7 +54,7 @@ TEST_F(FloorTest, KnowsThatPagesAreReadAbreast) {
 
 // What may be chosen is never predicted to be faster than it can be.
 TEST_F(FloorTest, LiesBelowEveryPrediction) {
-  const Provision provided = provision(locality_, model_, 1 << 20);
+  const TeamResources provided = team_resources(locality_, model_, 1 << 20);
   for (const Operation operation : operations) {
     for (std::size_t bytes = 8; bytes <= 1 << 22; bytes *= 8) {
       const Request request{operation, operation == Operation::barrier ? 0 : bytes,
@@ -81,7 +81,7 @@ std::vector<Candidate> candidates_on(const std::string& machine_name, int ranks,
   pus.resize(static_cast<std::size_t>(ranks));
   const node::RankLocality locality = node::locality(machine.topology, pus);
   EXPECT_GT(memory_ns(request, locality, model), 0);
-  return candidates(request, locality, model, provision(locality, model, usual_queue_bytes));
+  return candidates(request, locality, model, team_resources(locality, model, usual_queue_bytes));
 }
 
 // 130 MB go into a memory that copies 10.6 GB/s, two of a copy's three streams.

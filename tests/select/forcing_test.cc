@@ -29,7 +29,7 @@ std::string_view runs(const char* forcing, const Request& request) {
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 4, 5, 8});
-  Provision given = provision(locality, model, usual_queue_bytes);
+  TeamResources given = team_resources(locality, model, usual_queue_bytes);
   given.forcing = Forcing(forcing);
   return algorithm_name(choose(request, locality, model, given)->usual.plan);
 }

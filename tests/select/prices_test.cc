@@ -69,7 +69,7 @@ Candidate chosen(Operation operation, std::size_t bytes) {
   const Machine machine = four_cores();
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2, 3});
-  Provision provided = provision(locality, model, std::size_t{1} << 20);
+  TeamResources provided = team_resources(locality, model, std::size_t{1} << 20);
   provided.direct_refusal = "only what goes through shared memory";
   return cheapest(candidates({operation, bytes, 1}, locality, model, provided));
 }
@@ -136,8 +136,8 @@ Gathered gathered(std::size_t bytes, double reads_longer) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});
   const Prices prices(model, locality);
-  const auto ns = [&](memory::CopyRoute route) {
-    const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, route, {}};
+  const auto ns = [&](memory::CopyMethod method) {
+    const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, method, {}};
     return pairs_rooted_ns(prices, 4, {Operation::gather, bytes, 1}, plan);
   };
   return {ns(CopyKernel::plain), ns(memory::by_prefetch),

@@ -114,8 +114,8 @@ int tipped_choices(Slip slip) {
   const node::RankLocality locality = node::locality(plain.topology, {0, 1, 2, 3});
   const auto choice = [&](const machine::Machine& machine, const select::Request& request) {
     const machine::CostModel model(machine);
-    const auto provision = select::provision(locality, model, select::usual_queue_bytes);
-    const auto candidates = select::candidates(request, locality, model, provision);
+    const auto resources = select::team_resources(locality, model, select::usual_queue_bytes);
+    const auto candidates = select::candidates(request, locality, model, resources);
     const select::Candidate& best = select::cheapest(candidates);
     return std::string(select::algorithm_name(best.plan)) + best.parameters;
   };

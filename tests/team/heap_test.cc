@@ -56,14 +56,18 @@ class HeapResource : public std::pmr::memory_resource {
 };
 
 // Nobody can be read.
-class Refusing : public path::PeerMemory {
+class Refusing : public single_copy::PeerMemory {
  public:
-  path::ErrorNumber read(std::byte*, path::Told, std::size_t) noexcept override { return EPERM; }
-  path::ErrorNumber write(path::Told, const std::byte*, std::size_t) noexcept override {
+  single_copy::ErrorNumber read(std::byte*, single_copy::RemoteAddress,
+                                std::size_t) noexcept override {
+    return EPERM;
+  }
+  single_copy::ErrorNumber write(single_copy::RemoteAddress, const std::byte*,
+                                 std::size_t) noexcept override {
     return EPERM;
   }
 };
-std::unique_ptr<path::PeerMemory> refuse(const path::Owner&) {
+std::unique_ptr<single_copy::PeerMemory> refuse(const single_copy::Owner&) {
   return std::make_unique<Refusing>();
 }
 

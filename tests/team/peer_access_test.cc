@@ -25,8 +25,8 @@
 #include "exercise.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
-#include "path/cma.h"
 #include "ranks.h"
+#include "single_copy/cma.h"
 #include "team/team.h"
 #include "world/path_failed.h"
 #include "world/peer_lost.h"
@@ -57,7 +57,7 @@ machine::Machine reading_machine() {
   return machine;
 }
 
-ContextOptions options_with(const path::Open& open) {
+ContextOptions options_with(const single_copy::Open& open) {
   ContextOptions options;
   options.machine = reading_machine();
   options.arena.cap_bytes = std::size_t{64} << 20;
@@ -73,31 +73,33 @@ struct Times {
   int writes = always;
 };
 
-class Limited : public path::PeerMemory {
+class Limited : public single_copy::PeerMemory {
  public:
-  Limited(std::unique_ptr<path::PeerMemory> real, const Times& times)
+  Limited(std::unique_ptr<single_copy::PeerMemory> real, const Times& times)
       : real_(std::move(real)), times_(times) {}
-  path::ErrorNumber read(std::byte* to, path::Told from, std::size_t n) noexcept override {
+  single_copy::ErrorNumber read(std::byte* to, single_copy::RemoteAddress from,
+                                std::size_t n) noexcept override {
     if (times_.reads == 0) return EPERM;
     --times_.reads;
     return real_->read(to, from, n);
   }
-  path::ErrorNumber write(path::Told to, const std::byte* from, std::size_t n) noexcept override {
+  single_copy::ErrorNumber write(single_copy::RemoteAddress to, const std::byte* from,
+                                 std::size_t n) noexcept override {
     if (times_.writes == 0) return EPERM;
     --times_.writes;
     return real_->write(to, from, n);
   }
 
  private:
-  std::unique_ptr<path::PeerMemory> real_;
+  std::unique_ptr<single_copy::PeerMemory> real_;
   Times times_;
 };
 
 // For the rank that opens it: how often it may reach each owner.
 using Allowed = std::function<Times(int owner)>;
-path::Open open_limited(const Allowed& allowed) {
-  return [allowed](const path::Owner& owner) {
-    return std::make_unique<Limited>(path::open(owner), allowed(owner.rank));
+single_copy::Open open_limited(const Allowed& allowed) {
+  return [allowed](const single_copy::Owner& owner) {
+    return std::make_unique<Limited>(single_copy::open(owner), allowed(owner.rank));
   };
 }
 
@@ -163,7 +165,7 @@ bool may_read_directly(const Team& team) {
 bool system_refuses() {
   static const bool refuses = [] {
     const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
-      Context context(options_with(path::open));
+      Context context(options_with(single_copy::open));
       Team team(context, bootstrap);
       expect_right_allreduce(team, 1);
       EXPECT_TRUE(may_read_directly(team));
@@ -186,7 +188,7 @@ void exercise_all(Team& team) {
 TEST(PeerAccess, ReadsOtherProcesses) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_fine(run_ranks(ranks, [](const Bootstrap& bootstrap) {
-    Context context(options_with(path::open));
+    Context context(options_with(single_copy::open));
     Team team(context, bootstrap);
     expect_right_allreduce(team, 1);
     EXPECT_EQ(team.latest_algorithm(), "direct");
@@ -197,7 +199,7 @@ TEST(PeerAccess, ReadsOtherProcesses) {
 
 TEST(PeerAccess, ReadsOtherThreads) {
   expect_fine(run_thread_ranks(ranks, [](const Bootstrap& bootstrap) {
-    Context context(options_with(path::open));
+    Context context(options_with(single_copy::open));
     Team team(context, bootstrap);
     expect_right_allreduce(team, 1);
     EXPECT_EQ(team.latest_algorithm(), "direct");
@@ -207,10 +209,10 @@ TEST(PeerAccess, ReadsOtherThreads) {
 
 // The number of a process may be a stranger's when it has died: whoever copies by it can ask whose.
 TEST(PeerAccess, WatchesWhomItReaches) {
-  const auto watching = [](const path::Owner& owner) {
+  const auto watching = [](const single_copy::Owner& owner) {
     EXPECT_EQ(owner.watch >= 0, !owner.is_this_process);
     EXPECT_FALSE(has_lost_number(owner.watch));
-    return path::open(owner);
+    return single_copy::open(owner);
   };
   const RankFunction reaches = [&](const Bootstrap& bootstrap) {
     Context context(options_with(watching));
@@ -398,30 +400,32 @@ TEST(PeerAccess, WhoExpectsAnotherSizeFailsAlone) {
 }
 
 // Dies while it reads or writes.
-class Deadly : public path::PeerMemory {
+class Deadly : public single_copy::PeerMemory {
  public:
-  Deadly(std::unique_ptr<path::PeerMemory> real, const Times& times)
+  Deadly(std::unique_ptr<single_copy::PeerMemory> real, const Times& times)
       : real_(std::move(real)), times_(times) {}
-  path::ErrorNumber read(std::byte* to, path::Told from, std::size_t n) noexcept override {
+  single_copy::ErrorNumber read(std::byte* to, single_copy::RemoteAddress from,
+                                std::size_t n) noexcept override {
     if (times_.reads-- == 0) std::raise(SIGKILL);
     return real_->read(to, from, n);
   }
-  path::ErrorNumber write(path::Told to, const std::byte* from, std::size_t n) noexcept override {
+  single_copy::ErrorNumber write(single_copy::RemoteAddress to, const std::byte* from,
+                                 std::size_t n) noexcept override {
     if (times_.writes-- == 0) std::raise(SIGKILL);
     return real_->write(to, from, n);
   }
 
  private:
-  std::unique_ptr<path::PeerMemory> real_;
+  std::unique_ptr<single_copy::PeerMemory> real_;
   Times times_;
 };
 
 void expect_death_noticed(const Direct& calls, const Times& of_one_pair) {
   const auto ends = run_ranks(ranks, [&](const Bootstrap& bootstrap) {
-    Context context(
-        options_with([&](const path::Owner& owner) -> std::unique_ptr<path::PeerMemory> {
-          if (bootstrap.rank != 1 || owner.rank != 2) return path::open(owner);
-          return std::make_unique<Deadly>(path::open(owner), of_one_pair);
+    Context context(options_with(
+        [&](const single_copy::Owner& owner) -> std::unique_ptr<single_copy::PeerMemory> {
+          if (bootstrap.rank != 1 || owner.rank != 2) return single_copy::open(owner);
+          return std::make_unique<Deadly>(single_copy::open(owner), of_one_pair);
         }));
     Team team(context, bootstrap);
     for (std::uint32_t call = 0; call < 1000; ++call) {
@@ -450,14 +454,16 @@ struct Scene {
 };
 
 // Writes late: only when the root has its memory back, or has been seen not to have it.
-class Late : public path::PeerMemory {
+class Late : public single_copy::PeerMemory {
  public:
-  Late(std::unique_ptr<path::PeerMemory> real, const Scene& scene)
+  Late(std::unique_ptr<single_copy::PeerMemory> real, const Scene& scene)
       : real_(std::move(real)), scene_(scene) {}
-  path::ErrorNumber read(std::byte* to, path::Told from, std::size_t n) noexcept override {
+  single_copy::ErrorNumber read(std::byte* to, single_copy::RemoteAddress from,
+                                std::size_t n) noexcept override {
     return real_->read(to, from, n);
   }
-  path::ErrorNumber write(path::Told to, const std::byte* from, std::size_t n) noexcept override {
+  single_copy::ErrorNumber write(single_copy::RemoteAddress to, const std::byte* from,
+                                 std::size_t n) noexcept override {
     const auto give_up = std::chrono::steady_clock::now() + several_checks;
     const bool is_data = n == bytes;
     while (is_data && !scene_.root_is_back && std::chrono::steady_clock::now() < give_up) {
@@ -471,7 +477,7 @@ class Late : public path::PeerMemory {
   // Within one of them the root hears of the death.
   static constexpr std::chrono::milliseconds several_checks{500};
 
-  std::unique_ptr<path::PeerMemory> real_;
+  std::unique_ptr<single_copy::PeerMemory> real_;
   const Scene& scene_;
 };
 
@@ -482,12 +488,12 @@ TEST(PeerAccess, RootLeavesWhenNobodyWritesToItAnyMore) {
       mmap(nullptr, sizeof(Scene), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& scene = *new (shared) Scene;
   const auto ends = run_ranks(ranks, [&](const Bootstrap& bootstrap) {
-    Context context(
-        options_with([&](const path::Owner& owner) -> std::unique_ptr<path::PeerMemory> {
-          if (owner.rank != gather_root) return path::open(owner);
-          if (bootstrap.rank == 0) return std::make_unique<Late>(path::open(owner), scene);
+    Context context(options_with(
+        [&](const single_copy::Owner& owner) -> std::unique_ptr<single_copy::PeerMemory> {
+          if (owner.rank != gather_root) return single_copy::open(owner);
+          if (bootstrap.rank == 0) return std::make_unique<Late>(single_copy::open(owner), scene);
           // The first write is to see whether it can.
-          return std::make_unique<Deadly>(path::open(owner), Times{.writes = 1});
+          return std::make_unique<Deadly>(single_copy::open(owner), Times{.writes = 1});
         }));
     Team team(context, bootstrap);
     EXPECT_THROW(expect_right_gather(team, 1), world::PeerLost);

@@ -124,9 +124,9 @@ TEST(Questions, OfWhoDiesOverThemAreALoss) {
     std::vector<std::byte*> shared;
     for (int rank = 0; rank < bootstrap.ranks; ++rank) shared.push_back(members->piece(rank));
     world::hardware::Waiting waiting({}, nullptr, [&] { members->check(); });
-    const world::hardware::Surroundings surroundings{bootstrap.rank, bootstrap.ranks, shared.data(),
-                                                     nullptr, &waiting};
-    world::hardware::Hardware w(surroundings, {});
+    const world::hardware::ProtocolContext context{bootstrap.rank, bootstrap.ranks, shared.data(),
+                                                   nullptr, &waiting};
+    world::hardware::Hardware w(context, {});
     node::CommonStart start(0, 0);
     const auto make_calls = [&] {
       while (!start.has_started(w, bootstrap.rank == victim, Deadly())) {

@@ -50,8 +50,8 @@ RankProcesses::RankProcesses(int ranks, const RankFunction& function)
 void RankProcesses::start(int rank, ForkBootstrap& group, const RankFunction& function) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a rank");
-  Descriptor read_end(ends[0]);
-  const Descriptor write_end(ends[1]);
+  FileDescriptor read_end(ends[0]);
+  const FileDescriptor write_end(ends[1]);
   std::fflush(nullptr);
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("cannot fork a rank");

@@ -48,7 +48,7 @@ class RankProcesses {
  private:
   struct Child {
     pid_t pid = -1;
-    Descriptor alive;  // ends with the process
+    FileDescriptor alive;  // ends with the process
     RankEnd end;
   };
 

@@ -29,7 +29,7 @@ Job exposing(const Steps& steps) {
       return;
     }
     if (steps.waits_for_exposure) w.wait(line(0, 0), world::until_reached(1));
-    if (w.pull(output_of(1), line(0, 1), 2, 6) != path::fine) return;
+    if (w.pull(output_of(1), line(0, 1), 2, 6) != single_copy::fine) return;
     w.store(line(1, 0), 1);
   });
   job.prepare = fill_inputs;
@@ -123,7 +123,7 @@ Job pushing(const PushSteps& steps) {
       return;
     }
     if (steps.waits_for_exposure) w.wait(line(0, 0), world::until_reached(1));
-    if (w.push(line(0, 1), 2, input_of(1), 6) != path::fine) return;
+    if (w.push(line(0, 1), 2, input_of(1), 6) != single_copy::fine) return;
     w.store(line(1, 0), 1);
   });
   job.prepare = fill_inputs;
@@ -191,7 +191,7 @@ TEST(CheckerPull, FailsWhereTheJobSaysThatItMay) {
       return;
     }
     w.wait(line(0, 0), world::until_reached(1));
-    const bool came = w.pull(output_of(1), line(0, 1), 2, 6) == path::fine;
+    const bool came = w.pull(output_of(1), line(0, 1), 2, 6) == single_copy::fine;
     EXPECT_EQ(w.path_failures(), came ? 0 : 1);
   };
   EXPECT_TRUE(passes(explore(job)));

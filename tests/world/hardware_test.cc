@@ -26,7 +26,7 @@ class DyingPeer {
           throw PeerLost("it has died");
         }) {}
 
-  Hardware world() { return Hardware(surroundings_, {}); }
+  Hardware world() { return Hardware(context_, {}); }
 
   static constexpr Address first{Region::shared, 0, 0};
   static constexpr Address second{Region::shared, 0, sizeof(Sequence)};
@@ -35,7 +35,7 @@ class DyingPeer {
   std::array<Sequence, 2> flags_{first_sequence, first_sequence};
   std::array<std::byte*, 1> shared_{reinterpret_cast<std::byte*>(flags_.data())};
   Waiting waiting_;
-  Surroundings surroundings_{0, 1, shared_.data(), nullptr, &waiting_};
+  ProtocolContext context_{0, 1, shared_.data(), nullptr, &waiting_};
 };
 
 TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForOne) {

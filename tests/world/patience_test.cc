@@ -3,7 +3,7 @@
 //
 // What a rank learns about waiting. Time is told to it here, except that somebody really takes its
 // core.
-#include "world/hardware/patience.h"
+#include "world/hardware/waiting.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -34,18 +34,18 @@ Calls calls_of(Operation operation, std::size_t bytes) {
 }
 
 std::vector<std::string_view> algorithms_of(Operation operation,
-                                            const select::Provision& provision) {
+                                            const select::TeamResources& resources) {
   std::vector<std::string_view> names;
-  for (const auto& one : select::algorithms(operation, provision)) names.push_back(one.name);
+  for (const auto& one : select::algorithms(operation, resources)) names.push_back(one.name);
   return names;
 }
 
 // In whose table an operation stands: where blocks may differ and other algorithms serve than where
 // they do not, it is another one's matter.
-Operation table_of(Operation operation, const select::Provision& provision) {
+Operation table_of(Operation operation, const select::TeamResources& resources) {
   const Operation regular = select::regular_form(operation);
   const auto served_alike = [&](Operation one) {
-    return algorithms_of(one, provision) == algorithms_of(operation, provision);
+    return algorithms_of(one, resources) == algorithms_of(operation, resources);
   };
   if (served_alike(regular)) return regular;
   return *std::find_if(select::operations.begin(), select::operations.end(), [&](Operation one) {
@@ -53,11 +53,11 @@ Operation table_of(Operation operation, const select::Provision& provision) {
   });
 }
 
-std::vector<Relative> relatives_of(Operation operation, const select::Provision& provision) {
+std::vector<Relative> relatives_of(Operation operation, const select::TeamResources& resources) {
   std::vector<Relative> relatives;
   for (const Operation other : select::operations) {
-    if (other == operation || table_of(other, provision) != operation) continue;
-    relatives.push_back({other, algorithms_of(other, provision)});
+    if (other == operation || table_of(other, resources) != operation) continue;
+    relatives.push_back({other, algorithms_of(other, resources)});
   }
   return relatives;
 }
@@ -75,17 +75,17 @@ void predict(OperationTable& table, std::size_t column, const Forecast& forecast
   }
 }
 
-void add_rows(OperationTable& table, const select::Provision& provision) {
-  for (const auto& one : select::algorithms(table.operation, provision)) {
+void add_rows(OperationTable& table, const select::TeamResources& resources) {
+  for (const auto& one : select::algorithms(table.operation, resources)) {
     table.rows.push_back({one.name, one.needs, {}});
     table.rows.back().cells.resize(table.bytes.size());
   }
 }
 
 OperationTable predicted(Operation operation, const Forecast& forecast) {
-  OperationTable table{operation, relatives_of(operation, forecast.provision), table_sizes(), {}};
+  OperationTable table{operation, relatives_of(operation, forecast.resources), table_sizes(), {}};
   if (operation == Operation::barrier) table.bytes = {0};
-  add_rows(table, forecast.provision);
+  add_rows(table, forecast.resources);
   for (std::size_t i = 0; i < table.bytes.size(); ++i) predict(table, i, forecast);
   return table;
 }
@@ -112,7 +112,7 @@ std::vector<std::size_t> table_sizes() { return {8, KiB, 32 * KiB, 512 * KiB, 4 
 std::vector<OperationTable> algorithm_table(const Forecast& forecast) {
   std::vector<OperationTable> tables;
   for (const Operation operation : select::operations) {
-    if (table_of(operation, forecast.provision) == operation) {
+    if (table_of(operation, forecast.resources) == operation) {
       tables.push_back(predicted(operation, forecast));
     }
   }
@@ -127,7 +127,7 @@ void simulate(std::vector<OperationTable>& tables, const Forecast& forecast) {
       each_there(table, column, [&](AlgorithmRow& row) {
         Cell& cell = *row.cells[column];
         cell.simulated_ns =
-            predict::predict({request, forecast.locality, forecast.provision, forecast.model},
+            predict::predict({request, forecast.locality, forecast.resources, forecast.model},
                              cell.best.plan)
                 .all_ns();
       });

@@ -10,13 +10,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "base/system.h"
 #include "bench/harness/payload.h"
 #include "memory/arena_view.h"
 #include "memory/copy.h"
-#include "memory/descriptor.h"
-#include "path/cma.h"
-#include "path/heap_memory.h"
+#include "single_copy/cma.h"
+#include "single_copy/heap_memory.h"
 
 namespace huddle::bench {
 namespace {
@@ -27,15 +27,15 @@ std::size_t block_bytes(const RankContext& here) { return here.source.size() / 2
 }  // namespace
 
 void BareRead::set_up(const RankContext& here) {
-  if (path::yama_asks(System())) permit_.emplace();
+  if (single_copy::yama_asks(System())) permit_.emplace();
   if (here.rank == 0) shown_.build();
 }
 
 void BareRead::prepare(const RankContext& here) {
-  const path::Told source = reinterpret_cast<std::uintptr_t>(here.source.data());
+  const single_copy::RemoteAddress source = reinterpret_cast<std::uintptr_t>(here.source.data());
   Shown& mine = shown_[static_cast<std::size_t>(here.rank)];
   mine.process = getpid();
-  mine.source = here.heap == nullptr ? source : source | path::mapped_bit;
+  mine.source = here.heap == nullptr ? source : source | single_copy::mapped_bit;
   if (here.heap != nullptr) mine.heap = here.heap->facts();
   fill_words(here.source, here.stamp + static_cast<std::uint32_t>(here.rank));
 }
@@ -43,15 +43,15 @@ void BareRead::prepare(const RankContext& here) {
 void BareRead::open_peer(const RankContext& here) {
   const Shown& peer = shown_[static_cast<std::size_t>(1 - here.rank)];
   const auto process = static_cast<pid_t>(peer.process);
-  peer_ = std::make_unique<path::CmaMemory>(process, path::unwatched);
+  peer_ = std::make_unique<single_copy::CmaMemory>(process, single_copy::unwatched);
   if (here.heap == nullptr) return;
   const std::string path = fmt::format("/proc/{}/fd/{}", process, peer.heap.descriptor);
-  const memory::Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const FileDescriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.is_open()) throw FailureError("a rank cannot map the other's heap");
-  peer_ = std::make_unique<path::HeapMemory>(
+  peer_ = std::make_unique<single_copy::HeapMemory>(
       std::make_shared<memory::ArenaView>(file.number(), peer.heap.cap_bytes),
       reinterpret_cast<std::uintptr_t>(peer.heap.base), std::move(peer_),
-      path::Copying{kernel_, kernel_});
+      single_copy::Copying{kernel_, kernel_});
 }
 
 void BareRead::run(const RankContext& here, int calls) {
@@ -64,8 +64,8 @@ void BareRead::run(const RankContext& here, int calls) {
       memory::copy_bytes(memory::CopyKernel::plain, here.target.data(), here.source.data(), bytes);
     }
     const auto error = peer_->read(here.target.data() + bytes, peer.source, bytes);
-    if (error != path::fine) {
-      throw FailureError("a rank cannot read the other's memory: " + path::text_of(error));
+    if (error != single_copy::fine) {
+      throw FailureError("a rank cannot read the other's memory: " + single_copy::text_of(error));
     }
   }
 }

@@ -13,8 +13,8 @@
 #include "bench/engine/implementation.h"
 #include "bench/engine/shared_pages.h"
 #include "memory/copy.h"
-#include "path/peer_memory.h"
-#include "path/tracing.h"
+#include "single_copy/peer_memory.h"
+#include "single_copy/tracing.h"
 
 namespace huddle::bench {
 
@@ -35,7 +35,7 @@ class BareRead final : public Implementation {
  private:
   struct Shown {
     std::int64_t process = 0;
-    path::Told source = 0;
+    single_copy::RemoteAddress source = 0;
     memory::HeapFacts heap;
   };
 
@@ -46,9 +46,9 @@ class BareRead final : public Implementation {
   Readers readers_;
   Own own_;
   memory::CopyKernel kernel_;
-  std::optional<path::TracingPermit> permit_;
-  Shared<Shown> shown_{std::size_t{2}};     // by rank
-  std::unique_ptr<path::PeerMemory> peer_;  // on whoever reads, once it has begun
+  std::optional<single_copy::TracingPermit> permit_;
+  Shared<Shown> shown_{std::size_t{2}};            // by rank
+  std::unique_ptr<single_copy::PeerMemory> peer_;  // on whoever reads, once it has begun
 };
 
 }  // namespace huddle::bench

@@ -41,7 +41,7 @@ void BareRing::write(const RankContext& here) {
   block_by_block(here.source, [&](std::span<std::byte> part) {
     // What lay there before has been taken.
     await_bare(flags_[1].value, count_ + 1 - static_cast<Count>(ring_blocks));
-    memory::copy_in(route_, blocks_[count_ % ring_blocks].data(), part.data(), part.size());
+    memory::copy_in(method_, blocks_[count_ % ring_blocks].data(), part.data(), part.size());
     publish(flags_[0].value, ++count_);
   });
 }
@@ -49,7 +49,7 @@ void BareRing::write(const RankContext& here) {
 void BareRing::read(const RankContext& here) {
   block_by_block(here.target, [&](std::span<std::byte> part) {
     await_bare(flags_[0].value, count_ + 1);
-    memory::copy_out(route_, part.data(), blocks_[count_ % ring_blocks].data(), part.size());
+    memory::copy_out(method_, part.data(), blocks_[count_ % ring_blocks].data(), part.size());
     publish(flags_[1].value, ++count_);
   });
 }

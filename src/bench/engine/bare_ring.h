@@ -12,13 +12,13 @@
 #include "bench/engine/shared_pages.h"
 #include "calibrate/flag.h"
 #include "calibrate/handoff_probe.h"
-#include "memory/copy_route.h"
+#include "memory/copy_method.h"
 
 namespace huddle::bench {
 
 class BareRing final : public Implementation {
  public:
-  explicit BareRing(memory::CopyRoute route) : route_(route) {}
+  explicit BareRing(memory::CopyMethod method) : method_(method) {}
 
   void set_up(const RankContext& here) override;
   void prepare(const RankContext& here) override;
@@ -31,7 +31,7 @@ class BareRing final : public Implementation {
   void write(const RankContext& here);
   void read(const RankContext& here);
 
-  memory::CopyRoute route_;
+  memory::CopyMethod method_;
   Shared<Block> blocks_{calibrate::ring_blocks};
   Shared<calibrate::Flag> flags_{std::size_t{2}};  // blocks filled, blocks emptied
   calibrate::Count count_ = 0;                     // blocks of all calls

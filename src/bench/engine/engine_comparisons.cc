@@ -16,7 +16,7 @@
 #include "bench/engine/team_operation.h"
 #include "memory/copy.h"
 #include "node/direct_exchange.h"
-#include "select/route_choice.h"
+#include "select/copy_method_choice.h"
 
 namespace huddle::bench {
 namespace {
@@ -53,14 +53,14 @@ void add(Comparison& comparison, const Series& series, std::string name,
                                 .stretches = series.stretches});
 }
 
-// A bare ring for each route: the numbers of their entries.
+// A bare ring for each method: the numbers of their entries.
 std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series) {
   std::vector<std::size_t> rings;
-  for (memory::CopyRoute route : memory::to_one_reader) {
-    if (!select::is_possible(route, memory::to_one_reader)) continue;
+  for (memory::CopyMethod method : memory::to_one_reader) {
+    if (!select::is_possible(method, memory::to_one_reader)) continue;
     rings.push_back(comparison.entries.size());
-    add(comparison, series, fmt::format("hand-off through a ring, {}", memory::name(route)),
-        std::make_unique<BareRing>(route), true);
+    add(comparison, series, fmt::format("hand-off through a ring, {}", memory::name(method)),
+        std::make_unique<BareRing>(method), true);
   }
   return rings;
 }

@@ -11,23 +11,23 @@ namespace huddle::bench {
 Forecast::Forecast(const machine::Machine& machine, const Binding& binding, bool may_read)
     : model(machine),
       locality(node::locality(machine.topology, binding.counted_for())),
-      provision(select::provision(locality, model, team::ContextOptions().queue_bytes)),
+      resources(select::team_resources(locality, model, team::ContextOptions().queue_bytes)),
       prices(model, locality) {
-  if (!may_read) provision.direct_refusal = "no rank may read another one's memory here";
+  if (!may_read) resources.direct_refusal = "no rank may read another one's memory here";
 }
 
 Forecast::Forecast(const machine::Machine& machine, const Binding& binding)
     : Forecast(machine, binding, ranks_may_read()) {}
 
 std::vector<select::Candidate> Forecast::candidates(const select::Request& request) const {
-  return select::candidates(request, locality, model, provision);
+  return select::candidates(request, locality, model, resources);
 }
 
 std::vector<select::Candidate> Forecast::best_of_each(const select::Request& request) const {
   std::vector<select::Candidate> best;
-  for (const select::Algorithm& one : select::algorithms(request.operation, provision)) {
+  for (const select::Algorithm& one : select::algorithms(request.operation, resources)) {
     std::vector<select::Candidate> plans;
-    one.add(plans, prices, provision, request);
+    one.add(plans, prices, resources, request);
     if (!plans.empty()) best.push_back(select::cheapest(plans));
   }
   return best;

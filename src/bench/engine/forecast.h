@@ -12,7 +12,7 @@
 #include "node/shape.h"
 #include "select/candidate.h"
 #include "select/prices.h"
-#include "select/provision.h"
+#include "select/team_resources.h"
 
 namespace huddle::bench {
 
@@ -34,7 +34,7 @@ struct Forecast {
 
   machine::CostModel model;
   node::RankLocality locality;
-  select::Provision provision;
+  select::TeamResources resources;
   select::Prices prices;
 };
 

@@ -36,13 +36,13 @@ class ProtocolAlone {
     mine.build();
     std::fill_n(&*mine, mine.size(), world::first_sequence);
     for (const auto& words : words_) shared_.push_back(reinterpret_cast<std::byte*>(&*words));
-    surroundings_ = {here.rank, here.ranks, shared_.data(), nullptr, &waiting_};
+    context_ = {here.rank, here.ranks, shared_.data(), nullptr, &waiting_};
   }
   // This rank's.
-  Protocol& protocol() { return protocols_[static_cast<std::size_t>(surroundings_.rank)]; }
+  Protocol& protocol() { return protocols_[static_cast<std::size_t>(context_.rank)]; }
   // The world of one call with these buffers.
   world::hardware::Hardware world(const RankContext& here) const {
-    return {surroundings_, {here.source.data(), here.target.data()}};
+    return {context_, {here.source.data(), here.target.data()}};
   }
 
  private:
@@ -50,7 +50,7 @@ class ProtocolAlone {
   std::vector<Protocol> protocols_;             // by rank
   std::vector<Shared<world::Sequence>> words_;  // by rank
   std::vector<std::byte*> shared_;              // the same, as protocols want it
-  world::hardware::Surroundings surroundings_;
+  world::hardware::ProtocolContext context_;
 };
 
 }  // namespace huddle::bench

@@ -65,8 +65,8 @@ RankProcesses::RankProcesses(const Binding& binding, const Work& work) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   }
-  complaints_ = memory::Descriptor(ends[0]);
-  const memory::Descriptor write_end(ends[1]);
+  complaints_ = FileDescriptor(ends[0]);
+  const FileDescriptor write_end(ends[1]);
   team::ForkBootstrap places(binding.ranks);
   const pid_t parent = getpid();
   std::fflush(nullptr);  // or each child would have it to print as well

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "bench/engine/binding.h"
-#include "memory/descriptor.h"
 #include "team/bootstrap.h"
 
 namespace huddle::bench {
@@ -36,10 +36,10 @@ class RankProcesses {
   void reap(int options);
   bool read_complaints();  // false once nobody is left to complain
 
-  std::vector<pid_t> children_;    // by rank; has_ended where it has been waited for
-  memory::Descriptor complaints_;  // read end of a pipe whose other end the ranks have
-  std::string complaint_;          // of a rank that failed
-  std::string death_;              // of one that may have had no time to complain
+  std::vector<pid_t> children_;  // by rank; has_ended where it has been waited for
+  FileDescriptor complaints_;    // read end of a pipe whose other end the ranks have
+  std::string complaint_;        // of a rank that failed
+  std::string death_;            // of one that may have had no time to complain
 };
 
 }  // namespace huddle::bench

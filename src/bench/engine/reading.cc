@@ -5,13 +5,14 @@
 #include "base/error.h"
 #include "base/system.h"
 #include "doctor/sibling_probe.h"
-#include "path/tracing.h"
+#include "single_copy/tracing.h"
 
 namespace huddle::bench {
 
 bool ranks_may_read() {
   try {
-    return doctor::probe_siblings({.allow_tracers = path::yama_asks(System())}).memory_read == 0;
+    return doctor::probe_siblings({.allow_tracers = single_copy::yama_asks(System())})
+               .memory_read == 0;
   } catch (const FailureError&) {
     return false;
   }

@@ -80,7 +80,7 @@ class BcastVariants {
   Comparison take() {
     add(choice, std::make_unique<TeamOperation>(calls()),
         forecast_.cheapest_ns({.operation = select::Operation::bcast, .bytes = comparison_.bytes}));
-    if (comparison_.bytes <= forecast_.provision.inline_bcast.capacity_bytes) {
+    if (comparison_.bytes <= forecast_.resources.inline_bcast.capacity_bytes) {
       add_inline();
     } else {
       add_few_buffers();
@@ -100,7 +100,7 @@ class BcastVariants {
   }
 
   void add_inline() {
-    const int slots = forecast_.provision.inline_bcast.slots;
+    const int slots = forecast_.resources.inline_bcast.slots;
     each_shape([&](int number, const Shape& shape) {
       add(fmt::format("in the flag's line, {}", node::name(shape)),
           std::make_unique<TeamOperation>(calls(), select::InlineBcastPlan{number}),
@@ -123,7 +123,7 @@ class BcastVariants {
   }
 
   void add_trees() {
-    const auto& queue = forecast_.provision.pipelined_bcast;
+    const auto& queue = forecast_.resources.pipelined_bcast;
     const int cells = std::min(paper_fragment_cells, queue.set_cells);
     const auto cells_of_all =
         static_cast<std::size_t>(queue.set_cells) * static_cast<std::size_t>(queue.sets);
@@ -158,7 +158,7 @@ class BcastVariants {
 
   template <class Add>
   void each_shape(Add add_one) const {
-    const auto& shapes = forecast_.provision.shapes;
+    const auto& shapes = forecast_.resources.shapes;
     for (std::size_t i = 0; i < shapes.size(); ++i) add_one(static_cast<int>(i), shapes[i]);
   }
   Calls calls() const { return {select::Operation::bcast, comparison_.bytes}; }

@@ -18,13 +18,11 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "bench/mpi/job.h"
-#include "memory/descriptor.h"
 
 namespace huddle::bench {
 namespace {
-
-using memory::Descriptor;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_kept_bytes = 64 * 1024;
@@ -33,10 +31,10 @@ constexpr std::chrono::seconds farewell{5};
 constexpr int exit_status_of_signal_0 = 128;
 
 // Opened anew, a file is read from its beginning.
-Descriptor fresh_input() {
+FileDescriptor fresh_input() {
   struct stat input {};
   const bool is_file = ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode);
-  Descriptor fresh(::open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC));
+  FileDescriptor fresh(::open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC));
   if (fresh.is_open()) return fresh;
   throw FailureError(
       fmt::format("cannot open the input anew for each run: {}", std::strerror(errno)));
@@ -51,7 +49,7 @@ std::array<int, 2> new_pipe() {
 }
 
 // False: nothing more will come, or nothing is there now.
-bool read_some(const Descriptor& from, std::string& output) {
+bool read_some(const FileDescriptor& from, std::string& output) {
   std::array<char, 65536> block{};
   const ssize_t got = ::read(from.number(), block.data(), block.size());
   if (got <= 0) return got < 0 && errno == EINTR;
@@ -110,15 +108,15 @@ class Child {
 }  // namespace
 
 TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop) {
-  const Descriptor input = fresh_input();
+  const FileDescriptor input = fresh_input();
   const std::array<int, 2> ends = new_pipe();
-  const Descriptor out(ends[0]);
-  Descriptor in(ends[1]);
+  const FileDescriptor out(ends[0]);
+  FileDescriptor in(ends[1]);
   const auto start = Clock::now();
   Child child(command, input.number(), in.number());
-  in = Descriptor();
+  in = FileDescriptor();
   // Wakes us at the moment it ends, also while something that it left behind keeps the pipe open.
-  const Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, child.process(), 0)));
+  const FileDescriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, child.process(), 0)));
   std::string output;
   bool more_output = true;
   while (!child.has_ended()) {

@@ -4,13 +4,13 @@
 // This rank, in a communicator that it makes without the others.
 #pragma once
 
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 
 class Alone {
  public:
-  Alone(const Real& real, Comm comm) : real_(real) {
+  Alone(const UnderlyingMpi& real, Comm comm) : real_(real) {
     Group all{};
     Group mine{};
     int rank = 0;
@@ -32,7 +32,7 @@ class Alone {
   Comm comm() const { return comm_; }
 
  private:
-  const Real& real_;
+  const UnderlyingMpi& real_;
   Comm comm_{};
   bool is_made_ = false;
 };

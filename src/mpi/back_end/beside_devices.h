@@ -39,7 +39,7 @@ bool is_on_device(const Devices& devices, const Communicator& communicator, cons
 template <class Call>
 class OnHost {
  public:
-  OnHost(const Real& real, const Communicator& communicator, const Call& call)
+  OnHost(const UnderlyingMpi& real, const Communicator& communicator, const Call& call)
       : call_(call), written_(call.written(communicator)) {
     const std::vector<Part> read = call.read(communicator);
     const std::vector<Part> held = held_by_output(call, written_);

@@ -5,7 +5,7 @@
 // another in its place.
 #pragma once
 
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 

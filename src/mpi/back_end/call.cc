@@ -42,7 +42,7 @@ Route BcastCall::take(const Process& process, Communicator& communicator) const 
   return Route::huddle;
 }
 
-int BcastCall::native(const Real& real) const {
+int BcastCall::native(const UnderlyingMpi& real) const {
   return fits_int(count) ? real.bcast(output, static_cast<int>(count), type, root, comm)
                          : real.bcast_c(output, count, type, root, comm);
 }
@@ -70,7 +70,7 @@ Route AllreduceCall::take(const Process& process, Communicator& communicator) co
   return take_by(process, communicator, Gotten{true, count}, join);
 }
 
-int AllreduceCall::native(const Real& real) const {
+int AllreduceCall::native(const UnderlyingMpi& real) const {
   return fits_int(count) ? real.allreduce(input, output, static_cast<int>(count), type, op, comm)
                          : real.allreduce_c(input, output, count, type, op, comm);
 }
@@ -120,7 +120,7 @@ Route ReduceCall::take_for_nothing(const Process& process, Communicator& communi
   return Route::for_judgement;
 }
 
-int ReduceCall::native(const Real& real) const {
+int ReduceCall::native(const UnderlyingMpi& real) const {
   return fits_int(count) ? real.reduce(input, output, static_cast<int>(count), type, op, root, comm)
                          : real.reduce_c(input, output, count, type, op, root, comm);
 }

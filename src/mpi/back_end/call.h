@@ -18,7 +18,7 @@
 #include "mpi/back_end/calls/written.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/process.h"
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 #include "select/operation.h"
 
 namespace huddle::mpi {
@@ -37,7 +37,7 @@ struct BarrierCall {
   Route objection(const Process& process, const Communicator& communicator) const;
   // Throws what the team throws.
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const { return real.barrier(comm); }
+  int native(const UnderlyingMpi& real) const { return real.barrier(comm); }
 };
 
 struct BcastCall {
@@ -56,7 +56,7 @@ struct BcastCall {
   }
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
   std::vector<Part> read(const Communicator& communicator) const;
   Written written(const Communicator& communicator) const;
 
@@ -69,7 +69,7 @@ struct AllreduceCall : AnyReduction {
 
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 
@@ -79,7 +79,7 @@ struct ReduceCall : AnyReduction {
 
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 
  private:

@@ -21,7 +21,7 @@ std::size_t hash_of(Comm comm) {
 
 }  // namespace
 
-Communicators::Communicators(const Real& real, Find in_mpi, Route young, AtEnd at_end)
+Communicators::Communicators(const UnderlyingMpi& real, Find in_mpi, Route young, AtEnd at_end)
     : real_(real),
       copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)),
       young_(young),

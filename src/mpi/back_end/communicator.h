@@ -18,8 +18,8 @@
 #include "internode/team.h"
 #include "memory/reduction.h"
 #include "mpi/back_end/latest_facts.h"
-#include "mpi/back_end/real.h"
-#include "mpi/load_watch.h"
+#include "mpi/back_end/underlying_mpi.h"
+#include "mpi/library_load_monitor.h"
 #include "mpi/route.h"
 #include "mpi/stats.h"
 #include "team/agree.h"
@@ -39,7 +39,7 @@ struct Communicator {
   std::size_t next_ask = 0;
   std::uint64_t call_ns = 0;  // what a small collective of the MPI takes; 0: not known
   Shares shares;              // of its calls until now
-  LoadWatch::Looking looks{false};
+  LibraryLoadMonitor::Looking looks{false};
   LatestFacts latest;
   std::unique_ptr<team::Team> team;
   std::unique_ptr<internode::Team> internode;  // in its stead, where its ranks are on several nodes
@@ -87,7 +87,7 @@ class Communicators {
   // Is told of a communicator that is freed, with its team.
   using AtEnd = std::function<void(Communicator& communicator)>;
   // young: why a new one has no team yet. at_end never throws.
-  Communicators(const Real& real, Find in_mpi, Route young, AtEnd at_end);
+  Communicators(const UnderlyingMpi& real, Find in_mpi, Route young, AtEnd at_end);
 
   // From here on there is memory for one communicator more than there are, as long as any is left:
   // a rank that had none for the next would not count its calls as the others do.
@@ -107,7 +107,7 @@ class Communicators {
   void add_spare();
   void end(Communicator& communicator);
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   CopyFunction copy_to_no_duplicate_;
   Route young_;
   AtEnd at_end_;

@@ -6,7 +6,7 @@
 
 namespace huddle::mpi {
 
-DenseBlocks::DenseBlocks(const Real& real, Comm comm, const ListedSide& side, int ranks)
+DenseBlocks::DenseBlocks(const UnderlyingMpi& real, Comm comm, const ListedSide& side, int ranks)
     : blocks_(static_cast<std::size_t>(ranks)) {
   for (int rank = 0; rank < ranks; ++rank) {
     const std::size_t bytes = side.bytes(rank);
@@ -21,7 +21,7 @@ DenseBlocks::DenseBlocks(const Real& real, Comm comm, const ListedSide& side, in
   }
 }
 
-std::byte* DenseBlocks::copied(const Real& real, Comm comm, const Part& part) {
+std::byte* DenseBlocks::copied(const UnderlyingMpi& real, Comm comm, const Part& part) {
   // Addresses in it are kept. Most calls need none.
   if (copies_.empty()) copies_.reserve(blocks_.size());
   return copies_.emplace_back(real, comm, part).data();

@@ -10,7 +10,7 @@
 
 #include "mpi/back_end/calls/listed_side.h"
 #include "mpi/back_end/message.h"
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 #include "node/blocks.h"
 
 namespace huddle::mpi {
@@ -18,7 +18,7 @@ namespace huddle::mpi {
 class DenseBlocks {
  public:
   // pre: the side is right.
-  DenseBlocks(const Real& real, Comm comm, const ListedSide& side, int ranks);
+  DenseBlocks(const UnderlyingMpi& real, Comm comm, const ListedSide& side, int ranks);
   DenseBlocks(const DenseBlocks&) = delete;
   DenseBlocks& operator=(const DenseBlocks&) = delete;
 
@@ -35,7 +35,7 @@ class DenseBlocks {
   void store();
 
  private:
-  std::byte* copied(const Real& real, Comm comm, const Part& part);
+  std::byte* copied(const UnderlyingMpi& real, Comm comm, const Part& part);
 
   std::vector<Dense> copies_;
   std::vector<node::Block> blocks_;

@@ -12,7 +12,7 @@ namespace {
 // The data of a part in a row, by the MPI's own hands even where they lie in a row already.
 class Row {
  public:
-  Row(const Real& real, Comm comm, const Part& part)
+  Row(const UnderlyingMpi& real, Comm comm, const Part& part)
       : facts_(apart(*part.facts)), view_(real, comm, {part.place, &facts_}) {}
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
@@ -31,7 +31,8 @@ class Row {
 
 }  // namespace
 
-HostCopy::HostCopy(const Real& real, Comm comm, const void* address, const std::vector<Part>& parts)
+HostCopy::HostCopy(const UnderlyingMpi& real, Comm comm, const void* address,
+                   const std::vector<Part>& parts)
     : real_(real),
       comm_(comm),
       program_address_(address),

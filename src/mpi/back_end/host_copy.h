@@ -17,7 +17,8 @@ class HostCopy {
  public:
   // Of all these parts, of which some have data. address: as the program names it in the call.
   // Throws where there is no memory or the MPI does not move them: this rank's trouble alone.
-  HostCopy(const Real& real, Comm comm, const void* address, const std::vector<Part>& parts);
+  HostCopy(const UnderlyingMpi& real, Comm comm, const void* address,
+           const std::vector<Part>& parts);
 
   // To be named in the call instead.
   void* address() const;
@@ -27,7 +28,7 @@ class HostCopy {
  private:
   Part here(const Part& part) const;
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   Comm comm_;
   const void* program_address_;
   Bounds bounds_;

@@ -27,7 +27,7 @@ constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
 
 // Whether the MPI goes along with it that the process has come to the launcher before it does. Open
 // MPI 5 does not: it fails to begin.
-bool shares_key_space(const Real& real) {
+bool shares_key_space(const UnderlyingMpi& real) {
   std::array<char, max_library_version_string> text{};
   int length = 0;
   if (real.get_library_version == nullptr ||
@@ -122,7 +122,7 @@ class InterNode::MpiWire : public net::Wire {
   std::vector<Ticket> free_;
 };
 
-InterNode::InterNode(const Real& real, const Options& options, RollCall& roll_call,
+InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
                      std::string kind)
     : real_(real),
       options_(options),

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "internode/team.h"
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 #include "mpi/key_space.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
@@ -25,7 +25,8 @@ namespace huddle::mpi {
 class InterNode {
  public:
   // kind: what ranks need to have in common, so that they answer each other.
-  InterNode(const Real& real, const Options& options, RollCall& roll_call, std::string kind);
+  InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
+            std::string kind);
   ~InterNode();
   InterNode(const InterNode&) = delete;
   InterNode& operator=(const InterNode&) = delete;
@@ -59,7 +60,7 @@ class InterNode {
   bool are_all_here(int ranks);
   void give_back(int tag);
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   const Options& options_;
   RollCall& roll_call_;
   std::string kind_;

@@ -73,7 +73,7 @@ bool Joining::are_on_one_node(std::span<const Facts> all) {
                      [&](const Facts& rank) { return rank.node == all.front().node; });
 }
 
-Joining::Joining(const Real& real, const Types& types, const Options& options,
+Joining::Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
                  WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context,
                  InterNode& inter_node, MpiProgress& mpi_progress, Complain warn)
     : real_(real),

@@ -18,8 +18,8 @@
 #include "mpi/back_end/mpi_progress.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/back_end/node_joining.h"
-#include "mpi/back_end/real.h"
 #include "mpi/back_end/types.h"
+#include "mpi/back_end/underlying_mpi.h"
 #include "mpi/back_end/world_ranks.h"
 #include "mpi/join_price.h"
 #include "mpi/options.h"
@@ -31,8 +31,8 @@ namespace huddle::mpi {
 class Joining {
  public:
   // Keeps references.
-  Joining(const Real& real, const Types& types, const Options& options, WorldRanks& world_ranks,
-          RollCall& roll_call, NodeContext& context, InterNode& inter_node,
+  Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
+          WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context, InterNode& inter_node,
           MpiProgress& mpi_progress, Complain warn);
 
   // Counts a call of so many bytes, equal on all ranks, and makes the team at the call that is one
@@ -72,7 +72,7 @@ class Joining {
   void make_team(Communicator& communicator, Holding& holding);
   Route join_nodes(Communicator& communicator, std::span<const Facts> all);
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   const Types& types_;
   const Options& options_;
   WorldRanks& world_ranks_;

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "memory/reduction.h"
-#include "mpi/back_end/real.h"
 #include "mpi/back_end/types.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 

@@ -14,7 +14,7 @@ namespace {
 // such data are named from another address, by a type that is moved by as much.
 class Packable {
  public:
-  Packable(const Real& real, const TypedBuffer& place) : real_(real), place_(place) {
+  Packable(const UnderlyingMpi& real, const TypedBuffer& place) : real_(real), place_(place) {
     if (place.address != nullptr) return;
     place_.address = this;
     const int one = 1;
@@ -33,7 +33,7 @@ class Packable {
   Datatype type() const { return place_.type; }
 
  private:
-  const Real& real_;
+  const UnderlyingMpi& real_;
   TypedBuffer place_;
   bool moved_ = false;
 };
@@ -43,7 +43,7 @@ class Packable {
 // What a program has with gaps, without them.
 class Dense::Copy {
  public:
-  Copy(const Real& real, Comm comm, const Part& part)
+  Copy(const UnderlyingMpi& real, Comm comm, const Part& part)
       : real_(real), comm_(comm), place_(part.place), facts_(*part.facts), row_(part.bytes()) {}
 
   std::byte* data() { return row_.data(); }
@@ -81,7 +81,7 @@ class Dense::Copy {
     }
   }
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   Comm comm_;
   TypedBuffer place_;
   TypeFacts facts_;  // the program may free the type before what it gets is stored
@@ -90,7 +90,7 @@ class Dense::Copy {
 
 void Dense::Delete::operator()(Copy* copy) const { std::default_delete<Copy>()(copy); }
 
-void Dense::set_aside(const Real& real, Comm comm, Part part) {
+void Dense::set_aside(const UnderlyingMpi& real, Comm comm, Part part) {
   copy_.reset(std::make_unique<Copy>(real, comm, part).release());
   data_ = copy_->data();
 }

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "mpi/back_end/real.h"
 #include "mpi/back_end/repack.h"
 #include "mpi/back_end/types.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 
@@ -29,7 +29,7 @@ struct Part {
 class Dense {
  public:
   // The part comes by value, and stays in registers where nothing has to be set aside.
-  Dense(const Real& real, Comm comm, Part part)
+  Dense(const UnderlyingMpi& real, Comm comm, Part part)
       : data_(static_cast<std::byte*>(part.place.address)), bytes_(part.bytes()) {
     if (!part.facts->dense) set_aside(real, comm, part);
   }
@@ -51,7 +51,7 @@ class Dense {
     void operator()(Copy* copy) const;
   };
 
-  void set_aside(const Real& real, Comm comm, Part part);
+  void set_aside(const UnderlyingMpi& real, Comm comm, Part part);
   void fetch_copy();
   void store_copy();
 

@@ -9,13 +9,13 @@
 #include <atomic>
 #include <mutex>
 
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 
 class MpiProgress {
  public:
-  explicit MpiProgress(const Real& real) : real_(real) {}
+  explicit MpiProgress(const UnderlyingMpi& real) : real_(real) {}
 
   // Several threads may; again: nothing. Whether it is there.
   bool start();
@@ -26,7 +26,7 @@ class MpiProgress {
   void stop();
 
  private:
-  const Real& real_;
+  const UnderlyingMpi& real_;
   std::atomic<bool> is_available_{false};
   std::mutex mutex_;  // guards what follows while it is made
   Request request_{};

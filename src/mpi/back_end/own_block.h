@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mpi/back_end/message.h"
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 
@@ -18,7 +18,7 @@ namespace huddle::mpi {
 class OwnSendBlock {
  public:
   // In place: `given` is `own`.
-  OwnSendBlock(const Real& real, Comm comm, const Part& given, const Part& own)
+  OwnSendBlock(const UnderlyingMpi& real, Comm comm, const Part& given, const Part& own)
       : given_(real, comm, given) {
     given_.fetch();
     if (given.bytes() != own.bytes()) fit(Dense(real, comm, own));
@@ -35,7 +35,7 @@ class OwnSendBlock {
 // Where a rank gets its block of the input, ready for a team: there is room for so many bytes.
 class OwnReceiveBlock {
  public:
-  OwnReceiveBlock(const Real& real, Comm comm, const Part& gotten, std::size_t bytes)
+  OwnReceiveBlock(const UnderlyingMpi& real, Comm comm, const Part& gotten, std::size_t bytes)
       : gotten_(real, comm, gotten) {
     if (gotten_.bytes() != bytes) set_aside(bytes);
   }

@@ -18,8 +18,8 @@
 #include "mpi/back_end/joining.h"
 #include "mpi/back_end/mpi_progress.h"
 #include "mpi/back_end/node_context.h"
-#include "mpi/back_end/real.h"
 #include "mpi/back_end/types.h"
+#include "mpi/back_end/underlying_mpi.h"
 #include "mpi/back_end/world_ranks.h"
 #include "mpi/devices.h"
 #include "mpi/options.h"
@@ -33,7 +33,7 @@ class Process {
  public:
   explicit Process(const huddle_door& door);
 
-  const Real& real() const { return real_; }
+  const UnderlyingMpi& real() const { return real_; }
   const Types& types() const { return types_; }
   const Operators& operators() const { return operators_; }
   const Options& options() const { return options_; }
@@ -82,7 +82,7 @@ class Process {
   // Before the MPI came up: some that do not know their launcher name themselves rank 0 then.
   const bool is_launchers_speaker_;
   bool is_alone_among_many_ = false;
-  Real real_;
+  UnderlyingMpi real_;
   Types types_;
   Operators operators_;
   Options options_;

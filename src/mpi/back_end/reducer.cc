@@ -37,7 +37,7 @@ std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, 
   return Kernel{*facts.number, reduction};
 }
 
-Reducer::Reducer(const Real& real, const Types& types, const Operators& known, Comm comm,
+Reducer::Reducer(const UnderlyingMpi& real, const Types& types, const Operators& known, Comm comm,
                  Datatype type, const TypeFacts& facts, Op op)
     : real_(real), comm_(comm), type_(type), op_(op), reduction_(find(types, known, facts)) {}
 

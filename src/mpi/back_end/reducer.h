@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "memory/reduction.h"
-#include "mpi/back_end/real.h"
 #include "mpi/back_end/types.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 
@@ -25,8 +25,8 @@ std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, 
 // Stays where it is while its reduction is used.
 class Reducer {
  public:
-  Reducer(const Real& real, const Types& types, const Operators& known, Comm comm, Datatype type,
-          const TypeFacts& facts, Op op);
+  Reducer(const UnderlyingMpi& real, const Types& types, const Operators& known, Comm comm,
+          Datatype type, const TypeFacts& facts, Op op);
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
@@ -50,7 +50,7 @@ class Reducer {
                             void* context);
   void join(const void* left, void* right_and_result, int count) const;
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   Comm comm_;
   Datatype type_;
   Op op_;

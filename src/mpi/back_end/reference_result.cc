@@ -27,7 +27,7 @@ std::size_t bytes_of(const std::vector<Part>& parts) {
 
 }  // namespace
 
-ReferenceResult::ReferenceResult(const Real& real, Comm comm, Written written)
+ReferenceResult::ReferenceResult(const UnderlyingMpi& real, Comm comm, Written written)
     : real_(real), comm_(comm), written_(std::move(written)), held_(written_.parts) {
   if (written_.read) held_ = {*written_.read};
   const Bounds all = bounds_of(written_.address, held_);

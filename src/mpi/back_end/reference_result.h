@@ -20,7 +20,7 @@ namespace huddle::mpi {
 class ReferenceResult {
  public:
   // pre: it holds what huddle's call will find there.
-  ReferenceResult(const Real& real, Comm comm, Written written);
+  ReferenceResult(const UnderlyingMpi& real, Comm comm, Written written);
 
   // What to give the MPI in place of the program's address, once huddle is done.
   void* prepare();
@@ -43,7 +43,7 @@ class ReferenceResult {
   static std::optional<std::size_t> mismatch(std::span<const std::byte> theirs,
                                              const std::byte* ours, bool may_hold_padding);
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   Comm comm_;
   Written written_;
   std::vector<Part> held_;  // what the MPI has to find: all that is written, and what is read

@@ -12,7 +12,7 @@ namespace {
 
 // Data from one layout to another, however many they are, by a collective of this rank alone. (A
 // message to itself on the program's communicator could be taken by a receive of the program's.)
-bool move(const Real& real, Comm comm, const TypedBuffer& from, const TypedBuffer& to) {
+bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const TypedBuffer& to) {
   const Alone alone(real, comm);
   return alone.is_made() &&
          real.allgather(from.address, static_cast<int>(from.count), from.type, to.address,
@@ -22,7 +22,7 @@ bool move(const Real& real, Comm comm, const TypedBuffer& from, const TypedBuffe
 // So many bytes in a row as one element, in blocks that an int counts.
 class Row {
  public:
-  Row(const Real& real, const std::byte* address, std::size_t bytes) : real_(real) {
+  Row(const UnderlyingMpi& real, const std::byte* address, std::size_t bytes) : real_(real) {
     std::vector<int> blocks;
     std::vector<Aint> places;
     for (std::size_t at = 0; at < bytes; at += most_packed_bytes) {
@@ -42,13 +42,14 @@ class Row {
   const TypedBuffer& place() const { return place_; }
 
  private:
-  const Real& real_;
+  const UnderlyingMpi& real_;
   TypedBuffer place_;
 };
 
 }  // namespace
 
-bool pack(const Real& real, Comm comm, const TypedBuffer& from, std::byte* row, std::size_t bytes) {
+bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,
+          std::size_t bytes) {
   if (bytes > most_packed_bytes) return move(real, comm, from, Row(real, row, bytes).place());
   const auto room = static_cast<int>(bytes);
   int position = 0;
@@ -57,7 +58,7 @@ bool pack(const Real& real, Comm comm, const TypedBuffer& from, std::byte* row, 
          position == room;
 }
 
-bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes,
+bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::size_t bytes,
             const TypedBuffer& to) {
   if (bytes > most_packed_bytes) return move(real, comm, Row(real, row, bytes).place(), to);
   const auto size = static_cast<int>(bytes);

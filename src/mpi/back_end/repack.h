@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 
@@ -25,8 +25,9 @@ inline constexpr std::size_t most_packed_bytes = std::numeric_limits<int>::max()
 // Whether the MPI did so, with as many bytes as that; one element may have more than MPI_Pack
 // counts. Nobody else has to take part. pre: there is one element, or no more than
 // most_packed_bytes.
-bool pack(const Real& real, Comm comm, const TypedBuffer& from, std::byte* row, std::size_t bytes);
-bool unpack(const Real& real, Comm comm, const std::byte* row, std::size_t bytes,
+bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,
+          std::size_t bytes);
+bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::size_t bytes,
             const TypedBuffer& to);
 
 }  // namespace huddle::mpi

@@ -49,7 +49,7 @@ const Element* element_of_f90(int combiner) {
 
 }  // namespace
 
-Types::Types(const Real& real, Find find)
+Types::Types(const UnderlyingMpi& real, Find find)
     : real_(real),
       null_comm_(handle<Comm>(comm_null, find)),
       null_(handle<Datatype>(datatype_null, find)),

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "mpi/abi/elements.h"
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 
@@ -83,7 +83,7 @@ class Answers {
 
 class Types {
  public:
-  Types(const Real& real, Find find);
+  Types(const UnderlyingMpi& real, Find find);
 
   // Where MPI has a world: from here on types can be tried, and until there all are taken to be
   // committed; and before it goes.
@@ -147,7 +147,7 @@ class Types {
   std::vector<Datatype> contents(Datatype type, const Envelope& envelope) const;
   void give_back(Datatype inner) const;
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   Comm null_comm_;
   Datatype null_;
   // What is known of a derived datatype is an attribute of it, which goes with it: handles are used

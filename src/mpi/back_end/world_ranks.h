@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mpi/back_end/communicator.h"
-#include "mpi/back_end/real.h"
+#include "mpi/back_end/underlying_mpi.h"
 #include "mpi/route.h"
 
 namespace huddle::mpi {
@@ -16,7 +16,7 @@ namespace huddle::mpi {
 // For several threads.
 class WorldRanks {
  public:
-  WorldRanks(const Real& real, Comm world) : real_(real), world_(world) {}
+  WorldRanks(const UnderlyingMpi& real, Comm world) : real_(real), world_(world) {}
 
   // The program's sessions: where there is no world, they know who is who.
   void opened(Session session);
@@ -34,7 +34,7 @@ class WorldRanks {
   // they must not be mixed.
   bool take_everybody(Group& everybody);
 
-  const Real& real_;
+  const UnderlyingMpi& real_;
   Comm world_;
   std::mutex mutex_;  // guards what follows
   std::vector<Session> sessions_;

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "path/cma.h"
+#include "single_copy/cma.h"
 
 namespace huddle::predict::model {
 namespace {
@@ -215,7 +215,7 @@ void Figures::find_memory() {
 void Figures::find_path() {
   double gb_per_s = 0;
   for (const machine::PathCurve& curve : model_.machine().paths) {
-    if (curve.path != path::cma.name || curve.copiers < path_copiers_) continue;
+    if (curve.path != single_copy::cma.name || curve.copiers < path_copiers_) continue;
     const double bytes = curve.curve.bytes.back();
     gb_per_s = curve.copiers * bytes / path_ns_of(bytes, curve.copiers);
     path_copiers_ = curve.copiers;
@@ -224,7 +224,7 @@ void Figures::find_path() {
 }
 
 double Figures::path_ns_of(double bytes, int copiers) const {
-  return model_.path_ns(path::cma.name, bytes, copiers - 1);
+  return model_.path_ns(single_copy::cma.name, bytes, copiers - 1);
 }
 
 double Figures::path_load_bytes(std::size_t bytes) const {
@@ -233,7 +233,7 @@ double Figures::path_load_bytes(std::size_t bytes) const {
 }
 
 double Figures::path_ns(std::size_t bytes) const {
-  return model_.path_ns(path::cma.name, static_cast<double>(bytes), 0);
+  return model_.path_ns(single_copy::cma.name, static_cast<double>(bytes), 0);
 }
 
 namespace {

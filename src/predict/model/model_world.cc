@@ -66,15 +66,15 @@ std::optional<world::Address> ModelWorld::reach(world::Address at) {
   if (!run_.lets_reach()) return std::nullopt;
   return run_.exposed(rank_, at);
 }
-path::ErrorNumber ModelWorld::pull(world::Address to, world::Address at, std::size_t offset,
-                                   std::size_t bytes) {
+single_copy::ErrorNumber ModelWorld::pull(world::Address to, world::Address at, std::size_t offset,
+                                          std::size_t bytes) {
   run_.copy_by_path(rank_, to, run_.exposed(rank_, at) + offset, bytes);
-  return path::fine;
+  return single_copy::fine;
 }
-path::ErrorNumber ModelWorld::push(world::Address at, std::size_t offset, world::Address from,
-                                   std::size_t bytes) {
+single_copy::ErrorNumber ModelWorld::push(world::Address at, std::size_t offset,
+                                          world::Address from, std::size_t bytes) {
   run_.copy_by_path(rank_, run_.exposed(rank_, at) + offset, from, bytes);
-  return path::fine;
+  return single_copy::fine;
 }
 
 double Outcome::all_ns() const { return *std::max_element(ns.begin(), ns.end()); }

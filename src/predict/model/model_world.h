@@ -17,7 +17,7 @@
 #include "machine/cost.h"
 #include "memory/copy.h"
 #include "memory/reduction.h"
-#include "path/peer_memory.h"
+#include "single_copy/peer_memory.h"
 #include "world/address.h"
 #include "world/awaited_flag.h"
 #include "world/sequence.h"
@@ -60,10 +60,10 @@ class ModelWorld {
   bool expose(world::Address at, world::Address what);
   void order_callers_stores() {}
   std::optional<world::Address> reach(world::Address at);
-  path::ErrorNumber pull(world::Address to, world::Address at, std::size_t offset,
-                         std::size_t bytes);
-  path::ErrorNumber push(world::Address at, std::size_t offset, world::Address from,
-                         std::size_t bytes);
+  single_copy::ErrorNumber pull(world::Address to, world::Address at, std::size_t offset,
+                                std::size_t bytes);
+  single_copy::ErrorNumber push(world::Address at, std::size_t offset, world::Address from,
+                                std::size_t bytes);
   // Nobody dies here.
   void outlast(world::Address flag, world::Until until) { wait(flag, until); }
 

@@ -250,8 +250,8 @@ std::optional<world::Address> CheckerWorld::reach(world::Address at, Where where
   return execution_.reach(call, at);
 }
 
-path::ErrorNumber CheckerWorld::pull(world::Address to, world::Address at, std::size_t offset,
-                                     std::size_t n, Where where) {
+single_copy::ErrorNumber CheckerWorld::pull(world::Address to, world::Address at,
+                                            std::size_t offset, std::size_t n, Where where) {
   const Call call{rank_, {Operation::pull, where}};
   FaultSet faults{};
   faults.add(Fault::dropped, n > 0);
@@ -259,15 +259,15 @@ path::ErrorNumber CheckerWorld::pull(world::Address to, world::Address at, std::
   faults.add(Fault::wrong_source, n > 0 && ranks() > 1);
   faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && to.region == world::Region::shared);
   const auto fault = execution_.fault_at(call.site, faults);
-  if (fault == Fault::dropped) return path::fine;
+  if (fault == Fault::dropped) return single_copy::fine;
   if (fault == Fault::fewer) --n;
   if (fault == Fault::wrong_source) at = next_owners(at);
   if (fault == Fault::wrong_owner) to = next_owners(to);
-  return execution_.pull(call, placed(to), at, offset, n) ? path::fine : EPERM;
+  return execution_.pull(call, placed(to), at, offset, n) ? single_copy::fine : EPERM;
 }
 
-path::ErrorNumber CheckerWorld::push(world::Address at, std::size_t offset, world::Address from,
-                                     std::size_t n, Where where) {
+single_copy::ErrorNumber CheckerWorld::push(world::Address at, std::size_t offset,
+                                            world::Address from, std::size_t n, Where where) {
   const Call call{rank_, {Operation::push, where}};
   FaultSet faults{};
   faults.add(Fault::dropped, n > 0);
@@ -275,11 +275,11 @@ path::ErrorNumber CheckerWorld::push(world::Address at, std::size_t offset, worl
   faults.add(Fault::wrong_owner, n > 0 && ranks() > 1);
   faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region == world::Region::shared);
   const auto fault = execution_.fault_at(call.site, faults);
-  if (fault == Fault::dropped) return path::fine;
+  if (fault == Fault::dropped) return single_copy::fine;
   if (fault == Fault::fewer) --n;
   if (fault == Fault::wrong_owner) at = next_owners(at);
   if (fault == Fault::wrong_source) from = next_owners(from);
-  return execution_.push(call, at, offset, placed(from), n) ? path::fine : EPERM;
+  return execution_.push(call, at, offset, placed(from), n) ? single_copy::fine : EPERM;
 }
 
 }  // namespace huddle::verify::checker

@@ -83,10 +83,10 @@ class CheckerWorld {
   // What is reached keeps its own name.
   std::optional<world::Address> reach(world::Address at, Where where = Where::current());
   // Both fail where the job says that paths may, once or more in some execution.
-  path::ErrorNumber pull(world::Address to, world::Address at, std::size_t offset, std::size_t n,
-                         Where where = Where::current());
-  path::ErrorNumber push(world::Address at, std::size_t offset, world::Address from, std::size_t n,
-                         Where where = Where::current());
+  single_copy::ErrorNumber pull(world::Address to, world::Address at, std::size_t offset,
+                                std::size_t n, Where where = Where::current());
+  single_copy::ErrorNumber push(world::Address at, std::size_t offset, world::Address from,
+                                std::size_t n, Where where = Where::current());
 
   // What the caller of a protocol has done, not the protocol: it stored there what is there, past
   // the caches, and nothing has ordered that yet.

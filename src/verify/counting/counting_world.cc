@@ -109,24 +109,24 @@ std::optional<world::Address> CountingWorld::reach(world::Address at) {
 }
 
 // What a rank keeps to itself is in nobody's cache here: what it takes to reach it is the path's.
-path::ErrorNumber CountingWorld::pull(world::Address to, world::Address at, std::size_t offset,
-                                      std::size_t bytes) {
+single_copy::ErrorNumber CountingWorld::pull(world::Address to, world::Address at,
+                                             std::size_t offset, std::size_t bytes) {
   ++counts().pulls;
   counts().pulled_bytes += bytes;
   const world::Address from = what_is_exposed(at) + offset;
   const auto source = round_.read(from.owner, from, bytes);
   round_.write(rank_, to, std::vector<std::byte>(source.begin(), source.end()));
-  return path::fine;
+  return single_copy::fine;
 }
 
-path::ErrorNumber CountingWorld::push(world::Address at, std::size_t offset, world::Address from,
-                                      std::size_t bytes) {
+single_copy::ErrorNumber CountingWorld::push(world::Address at, std::size_t offset,
+                                             world::Address from, std::size_t bytes) {
   ++counts().pushes;
   counts().pushed_bytes += bytes;
   const world::Address to = what_is_exposed(at) + offset;
   const auto source = round_.read(rank_, from, bytes);
   round_.write(to.owner, to, std::vector<std::byte>(source.begin(), source.end()));
-  return path::fine;
+  return single_copy::fine;
 }
 
 Counts count(const Job& job) {

@@ -54,10 +54,10 @@ class CountingWorld {
   bool expose(world::Address at, world::Address what);
   void order_callers_stores() { ++counts().orderings; }
   std::optional<world::Address> reach(world::Address at);
-  path::ErrorNumber pull(world::Address to, world::Address at, std::size_t offset,
-                         std::size_t bytes);
-  path::ErrorNumber push(world::Address at, std::size_t offset, world::Address from,
-                         std::size_t bytes);
+  single_copy::ErrorNumber pull(world::Address to, world::Address at, std::size_t offset,
+                                std::size_t bytes);
+  single_copy::ErrorNumber push(world::Address at, std::size_t offset, world::Address from,
+                                std::size_t bytes);
   // Nobody dies here.
   void outlast(world::Address flag, world::Until until) { wait(flag, until); }
 

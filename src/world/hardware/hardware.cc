@@ -19,10 +19,10 @@ namespace {
 // Until `look` returns something.
 template <class Look>
 auto look_patiently(Waiting& waiting, Look look) {
-  Patience patience(waiting);
+  Wait wait(waiting);
   for (;;) {
     try {
-      patience.spend();
+      wait.spend();
     } catch (const PeerLost&) {
       // What the lost one did before it died counts.
       if (const auto seen = look()) return *seen;
@@ -35,7 +35,7 @@ auto look_patiently(Waiting& waiting, Look look) {
 }  // namespace
 
 Sequence Hardware::wait_longer(Flag word, Until until) {
-  return look_patiently(*surroundings_.waiting, [&]() -> std::optional<Sequence> {
+  return look_patiently(*context_.waiting, [&]() -> std::optional<Sequence> {
     const Sequence seen = word.load(std::memory_order_acquire);
     return until.holds(seen) ? std::optional(seen) : std::nullopt;
   });
@@ -49,15 +49,15 @@ std::optional<int> Hardware::find(std::span<const AwaitedFlag> awaited) {
 }
 
 int Hardware::wait_any(std::span<const AwaitedFlag> awaited) {
-  for (int looks = surroundings_.waiting->quick_looks(); looks > 0; --looks) {
+  for (int looks = context_.waiting->quick_looks(); looks > 0; --looks) {
     if (const auto found = find(awaited)) return *found;
     memory::spin_pause();
   }
-  return look_patiently(*surroundings_.waiting, [&] { return find(awaited); });
+  return look_patiently(*context_.waiting, [&] { return find(awaited); });
 }
 
 void Hardware::outlast(Address place, Until until) {
-  while (!until.holds(load(place)) && !surroundings_.waiting->is_gone(place.owner)) sched_yield();
+  while (!until.holds(load(place)) && !context_.waiting->is_gone(place.owner)) sched_yield();
 }
 
 void Hardware::prefetch_write(Address place, std::size_t bytes) {

@@ -17,23 +17,23 @@
 #include "memory/heap.h"
 #include "memory/reduction.h"
 #include "memory/spin.h"
-#include "path/peer_memory.h"
+#include "single_copy/peer_memory.h"
 #include "world/address.h"
 #include "world/awaited_flag.h"
-#include "world/hardware/patience.h"
+#include "world/hardware/waiting.h"
 #include "world/sequence.h"
 
 namespace huddle::world::hardware {
 
 // Where a protocol's shared memory lies in this process, and how this rank waits. Lives as long as
 // the protocol does.
-struct Surroundings {
+struct ProtocolContext {
   int rank = 0;
   int ranks = 1;
   std::byte* const* shared = nullptr;  // by owner
   std::byte* scratch = nullptr;
   Waiting* waiting = nullptr;
-  path::PeerMemory* const* peers = nullptr;  // by owner; for protocols that pull or push
+  single_copy::PeerMemory* const* peers = nullptr;  // by owner; for protocols that pull or push
   // What peers have mapped of this rank's memory; for protocols that let them.
   const memory::HeapFacts* heap = nullptr;
 };
@@ -46,11 +46,11 @@ struct Buffers {
 
 class Hardware {
  public:
-  Hardware(const Surroundings& surroundings, const Buffers& buffers)
-      : surroundings_(surroundings), buffers_(buffers) {}
+  Hardware(const ProtocolContext& context, const Buffers& buffers)
+      : context_(context), buffers_(buffers) {}
 
-  int rank() const { return surroundings_.rank; }
-  int ranks() const { return surroundings_.ranks; }
+  int rank() const { return context_.rank; }
+  int ranks() const { return context_.ranks; }
 
   Sequence load(Address place) { return flag(place).load(std::memory_order_acquire); }
   void store(Address place, Sequence value) { flag(place).store(value, std::memory_order_release); }
@@ -60,7 +60,7 @@ class Hardware {
 
   Sequence wait(Address place, Until until) {
     const auto word = flag(place);
-    for (int looks = surroundings_.waiting->quick_looks(); looks > 0; --looks) {
+    for (int looks = context_.waiting->quick_looks(); looks > 0; --looks) {
       const Sequence seen = word.load(std::memory_order_acquire);
       if (until.holds(seen)) return seen;
       // Not at every look: whoever is about to store to this line has to get it first.
@@ -94,22 +94,22 @@ class Hardware {
   }
 
   bool expose(Address at, Address what) {
-    const path::Told told = told_of(address(what));
+    const single_copy::RemoteAddress told = told_of(address(what));
     std::memcpy(address(at), &told, sizeof told);
-    return path::is_mapped(told);
+    return single_copy::is_mapped(told);
   }
   void order_callers_stores() { memory::order_nontemporal_stores(); }
   std::optional<Address> reach(Address at) {
-    const path::Told told = told_at(at);
-    if (!path::is_mapped(told)) return std::nullopt;
-    const std::byte* here = surroundings_.peers[at.owner]->mapped(told);
+    const single_copy::RemoteAddress told = told_at(at);
+    if (!single_copy::is_mapped(told)) return std::nullopt;
+    const std::byte* here = context_.peers[at.owner]->mapped(told);
     return Address{Region::reached, at.owner, reinterpret_cast<std::uintptr_t>(here)};
   }
-  path::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t bytes) {
-    return surroundings_.peers[at.owner]->read(address(to), told_at(at) + offset, bytes);
+  single_copy::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t bytes) {
+    return context_.peers[at.owner]->read(address(to), told_at(at) + offset, bytes);
   }
-  path::ErrorNumber push(Address at, std::size_t offset, Address from, std::size_t bytes) {
-    return surroundings_.peers[at.owner]->write(told_at(at) + offset, address(from), bytes);
+  single_copy::ErrorNumber push(Address at, std::size_t offset, Address from, std::size_t bytes) {
+    return context_.peers[at.owner]->write(told_at(at) + offset, address(from), bytes);
   }
 
  private:
@@ -118,14 +118,14 @@ class Hardware {
   std::byte* address(Address place) const {
     switch (place.region) {
       case Region::shared:
-        return surroundings_.shared[place.owner] + place.offset;
+        return context_.shared[place.owner] + place.offset;
       case Region::input:
         // Protocols only read there; one type of address keeps copy() one function.
         return const_cast<std::byte*>(buffers_.input) + place.offset;
       case Region::output:
         return buffers_.output + place.offset;
       case Region::scratch:
-        return surroundings_.scratch + place.offset;
+        return context_.scratch + place.offset;
       case Region::reached:
         // NOLINTNEXTLINE(performance-no-int-to-ptr): it is an address that was made an offset
         return reinterpret_cast<std::byte*>(place.offset);
@@ -133,13 +133,13 @@ class Hardware {
     return nullptr;
   }
 
-  path::Told told_of(const std::byte* address) const {
-    const path::Told told = reinterpret_cast<std::uintptr_t>(address);
-    const memory::HeapFacts* heap = surroundings_.heap;
-    return heap != nullptr && heap->shows(address) ? told | path::mapped_bit : told;
+  single_copy::RemoteAddress told_of(const std::byte* address) const {
+    const single_copy::RemoteAddress told = reinterpret_cast<std::uintptr_t>(address);
+    const memory::HeapFacts* heap = context_.heap;
+    return heap != nullptr && heap->shows(address) ? told | single_copy::mapped_bit : told;
   }
-  path::Told told_at(Address at) const {
-    path::Told told = 0;
+  single_copy::RemoteAddress told_at(Address at) const {
+    single_copy::RemoteAddress told = 0;
     std::memcpy(&told, address(at), sizeof told);
     return told;
   }
@@ -149,7 +149,7 @@ class Hardware {
   // The first flag that holds what is wanted of it, if any does.
   std::optional<int> find(std::span<const AwaitedFlag> awaited);
 
-  const Surroundings& surroundings_;
+  const ProtocolContext& context_;
   Buffers buffers_;
 };
 

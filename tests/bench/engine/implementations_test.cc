@@ -49,9 +49,9 @@ TEST(Implementations, YieldingBarriersOfMany) {
 }
 
 TEST(Implementations, RingsOfEveryKernelAndManySizes) {
-  for (memory::CopyRoute route : memory::to_one_reader) {
+  for (memory::CopyMethod method : memory::to_one_reader) {
     for (const std::size_t bytes : {8U, 16384U, 16392U, 600000U}) {
-      EXPECT_EQ(hold_one(std::make_unique<BareRing>(route), 2, bytes, 1).rounds, 2);
+      EXPECT_EQ(hold_one(std::make_unique<BareRing>(method), 2, bytes, 1).rounds, 2);
     }
   }
 }

@@ -21,10 +21,10 @@
 
 namespace ours = huddle::mpi;
 
-template <class Ours, class Real>
-constexpr bool is_same_kind =
-    sizeof(Ours) == sizeof(Real) &&
-    alignof(Ours) == alignof(Real) && std::is_pointer_v<Ours> == std::is_pointer_v<Real>;
+template <class Ours, class UnderlyingMpi>
+constexpr bool is_same_kind = sizeof(Ours) == sizeof(UnderlyingMpi) &&
+                              alignof(Ours) == alignof(UnderlyingMpi) &&
+                              std::is_pointer_v<Ours> == std::is_pointer_v<UnderlyingMpi>;
 
 static_assert(is_same_kind<ours::Comm, MPI_Comm>);
 static_assert(is_same_kind<ours::Datatype, MPI_Datatype>);

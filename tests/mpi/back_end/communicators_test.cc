@@ -30,7 +30,7 @@ void live_once(Communicators& communicators, int thread) {
 }
 
 TEST(CommunicatorsOfThreads, AreTheirOwn) {
-  const Real real(stand_in::find);
+  const UnderlyingMpi real(stand_in::find);
   for (int round = 0; round < rounds; ++round) {
     Communicators communicators(real, stand_in::find, Route::too_young, [](Communicator&) {});
     at_once([&](int thread) {

@@ -15,7 +15,7 @@ Datatype named(std::size_t number) { return handle<Datatype>(datatypes[number], 
 Op op_of(std::size_t number) { return handle<Op>(operators[number], stand_in::find); }
 
 TEST(LatestFacts, AreOfTheSameDatatypeOnly) {
-  const Real real(stand_in::find);
+  const UnderlyingMpi real(stand_in::find);
   const Types types(real, stand_in::find);
   LatestFacts latest;
   EXPECT_EQ(latest.of(Datatype{}, types), nullptr);
@@ -26,7 +26,7 @@ TEST(LatestFacts, AreOfTheSameDatatypeOnly) {
 }
 
 TEST(LatestFacts, EndWhenADatatypeIsFreedWhoseHandleIsUsedAgain) {
-  const Real real(stand_in::find);
+  const UnderlyingMpi real(stand_in::find);
   const Types types(real, stand_in::find);
   LatestFacts latest;
   const Datatype type = stand_in::new_type();

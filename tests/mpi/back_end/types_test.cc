@@ -26,7 +26,7 @@ void expect_all_of(const TypeFacts& facts, const Predefined& predefined) {
 }
 
 TEST(TypesOfThreads, NamedOnesAreKnownWhole) {
-  const Real real(stand_in::find);
+  const UnderlyingMpi real(stand_in::find);
   for (int round = 0; round < rounds; ++round) {
     const Types types(real, stand_in::find);
     at_once([&](int) {
@@ -41,7 +41,7 @@ TEST(TypesOfThreads, NamedOnesAreKnownWhole) {
 }
 
 TEST(TypesOfThreads, MadeOnesAreKnownWholeAndOnce) {
-  const Real real(stand_in::find);
+  const UnderlyingMpi real(stand_in::find);
   for (int round = 0; round < rounds; ++round) {
     const Types types(real, stand_in::find);
     const Datatype type = stand_in::new_type();

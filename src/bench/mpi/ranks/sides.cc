@@ -13,7 +13,7 @@
 namespace huddle::bench::ranks {
 namespace {
 
-// The back end knows its surroundings through plain functions, so these are of the process.
+// The back end knows its context through plain functions, so these are of the process.
 void* mpi_handle = nullptr;
 Functions native{};
 unsigned long passed = 0;

@@ -17,7 +17,7 @@ Route AllgatherCall::take(const Process& process, Communicator& communicator) co
   return Route::huddle;
 }
 
-int AllgatherCall::native(const Real& real) const {
+int AllgatherCall::native(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.allgather_c(input.address, input.count, input.type, output.address, output.count,
                             output.type, comm);
@@ -40,7 +40,7 @@ Route AllgathervCall::take(const Process& process, Communicator& communicator) c
   return Route::huddle;
 }
 
-int AllgathervCall::native(const Real& real) const {
+int AllgathervCall::native(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.allgatherv_c(input.address, input.count, input.type, output.address,
                              output.counts().wide(), output.displacements().wide(), output.type(),

@@ -43,7 +43,7 @@ struct AllgatherCall : AnyAllgather<Side> {
     return output.bytes();
   }
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 struct AllgathervCall : AnyAllgather<ListedSide> {
@@ -54,7 +54,7 @@ struct AllgathervCall : AnyAllgather<ListedSide> {
     return output.bytes_of_all(communicator.ranks);
   }
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 }  // namespace huddle::mpi

@@ -35,7 +35,7 @@ Route AlltoallCall::take(const Process& process, Communicator& communicator) con
   return Route::huddle;
 }
 
-int AlltoallCall::native(const Real& real) const {
+int AlltoallCall::native(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.alltoall_c(input.address, input.count, input.type, output.address, output.count,
                            output.type, comm);
@@ -76,7 +76,7 @@ Route AnyAlltoallv::take(const Process& process, Communicator& communicator) con
   return Route::huddle;
 }
 
-int AlltoallvCall::native(const Real& real) const {
+int AlltoallvCall::native(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.alltoallv_c(input.address, input.counts().wide(), input.displacements().wide(),
                             input.type(), output.address, output.counts().wide(),
@@ -87,7 +87,7 @@ int AlltoallvCall::native(const Real& real) const {
                         output.displacements().narrow(), output.type(), comm);
 }
 
-int AlltoallwCall::native(const Real& real) const {
+int AlltoallwCall::native(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.alltoallw_c(input.address, input.counts().wide(), input.displacements().wide(),
                             input.types(), output.address, output.counts().wide(),

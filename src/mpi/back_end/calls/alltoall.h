@@ -22,7 +22,7 @@ struct AlltoallCall : ForAll<Side, Side> {
   }
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 // What is alike in the other two: only the two of a pair know how much they exchange, so that what
@@ -40,12 +40,12 @@ struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
 
 struct AlltoallvCall : AnyAlltoallv {
   static constexpr select::Operation operation = select::Operation::alltoallv;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 struct AlltoallwCall : AnyAlltoallv {
   static constexpr select::Operation operation = select::Operation::alltoallw;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 }  // namespace huddle::mpi

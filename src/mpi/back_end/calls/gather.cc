@@ -10,7 +10,7 @@
 namespace huddle::mpi {
 
 Route GatherCall::take(const Process& process, Communicator& communicator) const {
-  const Real& real = process.real();
+  const UnderlyingMpi& real = process.real();
   if (is_wrong_at_root(communicator)) return take_for_nothing(process, communicator);
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
@@ -37,7 +37,7 @@ Route GatherCall::take_for_nothing(const Process& process, Communicator& communi
   return Route::for_judgement;
 }
 
-int GatherCall::native(const Real& real) const {
+int GatherCall::native(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.gather_c(input.address, input.count, input.type, output.address, output.count,
                          output.type, root, comm);
@@ -57,7 +57,7 @@ Route GathervCall::objection(const Process& process, const Communicator& communi
 }
 
 Route GathervCall::take(const Process& process, Communicator& communicator) const {
-  const Real& real = process.real();
+  const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
     mine.fetch();
@@ -72,7 +72,7 @@ Route GathervCall::take(const Process& process, Communicator& communicator) cons
   return verdict_of_root();
 }
 
-int GathervCall::native(const Real& real) const {
+int GathervCall::native(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.gatherv_c(input.address, input.count, input.type, output.address,
                           output.counts().wide(), output.displacements().wide(), output.type(),

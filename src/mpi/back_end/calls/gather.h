@@ -76,7 +76,7 @@ struct GatherCall : AnyGather<Side> {
     return bytes(communicator);
   }
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 
  private:
   Route take_for_nothing(const Process& process, Communicator& communicator) const;
@@ -91,7 +91,7 @@ struct GathervCall : AnyGather<ListedSide> {
   }
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 }  // namespace huddle::mpi

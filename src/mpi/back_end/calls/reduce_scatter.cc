@@ -49,7 +49,7 @@ Route ReduceScatterBlockCall::take(const Process& process, Communicator& communi
   return take_blocks(process, communicator, node::Blocks::even(static_cast<std::size_t>(block)));
 }
 
-int ReduceScatterBlockCall::native(const Real& real) const {
+int ReduceScatterBlockCall::native(const UnderlyingMpi& real) const {
   return fits_int(block)
              ? real.reduce_scatter_block(input, output, static_cast<int>(block), type, op, comm)
              : real.reduce_scatter_block_c(input, output, block, type, op, comm);
@@ -82,7 +82,7 @@ Route ReduceScatterCall::take(const Process& process, Communicator& communicator
   return take_blocks(process, communicator, node::Blocks::listed(shares));
 }
 
-int ReduceScatterCall::native(const Real& real) const {
+int ReduceScatterCall::native(const UnderlyingMpi& real) const {
   return blocks.is_wide() ? real.reduce_scatter_c(input, output, blocks.wide(), type, op, comm)
                           : real.reduce_scatter(input, output, blocks.narrow(), type, op, comm);
 }

@@ -28,7 +28,7 @@ struct ReduceScatterBlockCall : AnyReduceScatter {
   void look(const Process& process, Communicator& communicator);
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 
@@ -40,7 +40,7 @@ struct ReduceScatterCall : AnyReduceScatter {
   void look(const Process& process, Communicator& communicator);
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 

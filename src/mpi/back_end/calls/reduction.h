@@ -23,7 +23,7 @@ class ReductionParts {
   // output: null on ranks that get no result, and maybe on others: data may lie there.
   ReductionParts(const void* input, void* output) : in_(input), out_(output) {}
   // The same elements, packed. Null: this rank gets no result.
-  void pack(const Real& real, Comm comm, const Part& input, const Part* output) {
+  void pack(const UnderlyingMpi& real, Comm comm, const Part& input, const Part* output) {
     packed_in_.emplace(real, comm, input);
     packed_in_->fetch();
     in_ = packed_in_->data();

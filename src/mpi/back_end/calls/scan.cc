@@ -13,7 +13,7 @@ Route ScanCall::take(const Process& process, Communicator& communicator) const {
   return take_by<&team::Team::scan>(process, communicator);
 }
 
-int ScanCall::native(const Real& real) const {
+int ScanCall::native(const UnderlyingMpi& real) const {
   return fits_int(count) ? real.scan(input, output, static_cast<int>(count), type, op, comm)
                          : real.scan_c(input, output, count, type, op, comm);
 }
@@ -33,7 +33,7 @@ Route ExscanCall::take(const Process& process, Communicator& communicator) const
   return take_by<&team::Team::exscan>(process, communicator, !is_first);
 }
 
-int ExscanCall::native(const Real& real) const {
+int ExscanCall::native(const UnderlyingMpi& real) const {
   return fits_int(count) ? real.exscan(input, output, static_cast<int>(count), type, op, comm)
                          : real.exscan_c(input, output, count, type, op, comm);
 }

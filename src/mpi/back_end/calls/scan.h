@@ -14,7 +14,7 @@ struct ScanCall : AnyReduction {
 
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 
@@ -24,7 +24,7 @@ struct ExscanCall : AnyReduction {
 
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 

@@ -8,7 +8,7 @@
 namespace huddle::mpi {
 
 Route ScatterCall::take(const Process& process, Communicator& communicator) const {
-  const Real& real = process.real();
+  const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
     communicator.with_team(
@@ -30,7 +30,7 @@ Route ScatterCall::take(const Process& process, Communicator& communicator) cons
   return Route::huddle;
 }
 
-int ScatterCall::native(const Real& real) const {
+int ScatterCall::native(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.scatter_c(input.address, input.count, input.type, output.address, output.count,
                           output.type, root, comm);
@@ -44,7 +44,7 @@ std::size_t ScattervCall::bytes(const Communicator& communicator) const {
 }
 
 Route ScattervCall::take(const Process& process, Communicator& communicator) const {
-  const Real& real = process.real();
+  const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
     communicator.team->scatterv(nullptr, {}, mine.data(), mine.bytes(), root);
@@ -64,7 +64,7 @@ Route ScattervCall::take(const Process& process, Communicator& communicator) con
   return Route::huddle;
 }
 
-int ScattervCall::native(const Real& real) const {
+int ScattervCall::native(const UnderlyingMpi& real) const {
   if (input.counts().is_wide()) {
     return real.scatterv_c(input.address, input.counts().wide(), input.displacements().wide(),
                            input.type(), output.address, output.count, output.type, root, comm);

@@ -74,7 +74,7 @@ struct ScatterCall : AnyScatter<Side> {
     return bytes(communicator);
   }
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 struct ScattervCall : AnyScatter<ListedSide> {
@@ -85,7 +85,7 @@ struct ScattervCall : AnyScatter<ListedSide> {
     return std::nullopt;
   }
   Route take(const Process& process, Communicator& communicator) const;
-  int native(const Real& real) const;
+  int native(const UnderlyingMpi& real) const;
 };
 
 }  // namespace huddle::mpi

@@ -13,7 +13,7 @@ using namespace huddle::mpi;
 namespace {
 
 // How many ranks may have something to say of the window.
-int ranks_of(const Real& real, Win window) {
+int ranks_of(const UnderlyingMpi& real, Win window) {
   int ranks = 0;
   Group group{};
   if (real.win_get_group(window, &group) != success) return ranks;
@@ -25,7 +25,7 @@ int ranks_of(const Real& real, Win window) {
 }  // namespace
 
 HUDDLE_EXPORT int MPI_Win_test(Win window, int* has_ended) {
-  const Real& real = process().real();
+  const UnderlyingMpi& real = process().real();
   int status = real.win_test(window, has_ended);
   if (status != success || *has_ended != 0 || !process().has_joined()) return status;
   // Each look moves the MPI by what one rank has sent.

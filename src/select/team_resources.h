@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// How much shared memory a team's protocols get, and what follows from it. Equal on all ranks.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "machine/cost.h"
+#include "node/bcast_inline.h"
+#include "node/bcast_pipelined.h"
+#include "node/bcast_segments.h"
+#include "node/direct_exchange.h"
+#include "node/direct_reduce.h"
+#include "node/doubling_exchange.h"
+#include "node/locality.h"
+#include "node/pair_exchange.h"
+#include "node/reduce_exchange.h"
+#include "node/reduce_slices.h"
+#include "node/reduce_tree.h"
+#include "node/slot_exchange.h"
+#include "select/forcing.h"
+
+namespace huddle::select {
+
+// What a rank gives to each of the algorithms that move much, where nobody says otherwise.
+inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;
+
+struct TeamResources {
+  std::vector<node::Shape> shapes;  // trees worth a thought in a team of this size
+  node::InlineBcast::Parameters inline_bcast;
+  node::PipelinedBcast::Parameters pipelined_bcast;
+  node::SegmentedBcast::Parameters segmented_bcast;
+  node::ExchangeReduce::Parameters exchange;
+  node::TreeReduce::Parameters tree_reduce;
+  node::SlicedReduce::Parameters sliced_reduce;
+  node::SlotExchange::Parameters slot_exchange;
+  node::DoublingExchange::Parameters doubling_exchange;
+  node::PairExchange::Parameters pair_exchange;
+  node::DirectExchange::Parameters direct_exchange;
+  node::DirectReduce::Parameters direct_reduce;
+  // Why ranks cannot reach each other's memory, once that is known; empty: they can, or nobody has
+  // tried.
+  std::string direct_refusal;
+  // The same of their mapping each other's heaps.
+  std::string heap_refusal = "there is no shared heap";
+  // What somebody wants run in place of the cheapest.
+  Forcing forcing;
+
+  // The queues of what goes through queues. A power of two.
+  void set_queue(std::size_t bytes);
+};
+
+// queue_bytes: the most that a rank gives to each of the algorithms that move much. No price is
+// asked for that: queues are as large as they may be.
+TeamResources team_resources(const node::RankLocality& locality, std::size_t queue_bytes);
+// How large a queue is filled and read fastest, up to so many bytes. pre: two ranks or more.
+std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
+                       std::size_t most_bytes);
+// The same with the best queues.
+TeamResources team_resources(const node::RankLocality& locality, const machine::CostModel& model,
+                             std::size_t queue_bytes);
+
+}  // namespace huddle::select
