@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`huddle report`: what `huddle bench --json FILE` measured, or what `huddle watch --json` says of
-threads, as one HTML file."""
+"""`huddle report`: what `huddle bench --json FILE` measured, or what `huddle watch`, `huddle paths`
+and `huddle ucx --check` say with --json, as one HTML file."""
 import argparse
 import logging
 import os
@@ -43,9 +43,10 @@ def _arguments(words):
     parser = argparse.ArgumentParser(
         prog="huddle report",
         description="Writes one HTML file about what 'huddle bench --json FILE' measured, or "
-                    "a film of threads, from what 'huddle watch --json' says. It needs no "
+                    "of what 'huddle watch', 'huddle paths' and 'huddle ucx --check' "
+                    "say with --json. It needs no "
                     "network and holds everything that it shows.")
-    parser.add_argument("results", metavar="RESULTS.json", help="what huddle bench --json or huddle watch --json wrote")
+    parser.add_argument("results", metavar="RESULTS.json", help="what bench, watch, paths or ucx --check wrote with --json")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write, or - for standard output; else RESULTS.html")
     return parser.parse_args(words)

@@ -9,6 +9,7 @@ from typing import Dict, List, Optional
 from .fields import BadResults, Fields
 from .film import film_from
 from .machine import Machine, machine_from
+from .node_paths import node_paths_from, ucx_check_from
 from .statistics import Interval, batches_interval, factor_between, geometric_mean
 
 SCHEMA = 1
@@ -205,8 +206,8 @@ def load(path):
 
 
 def from_text(text):
-    """The same from what such a file holds: Results of a benchmark, or the Film of a program's
-    threads."""
+    """The same from what such a file holds: Results of a benchmark, the Film of a program's threads,
+    or what was said of the paths inside a node."""
     if not text.strip():
         raise BadResults("there is nothing in it; was what should have written it stopped?")
     try:
@@ -216,6 +217,11 @@ def from_text(text):
     document = Fields(data)
     if document.has("decisions") and document.has("command"):
         return film_from(document)
+    if document.has("command") and document.has("schema"):
+        if document.raw("command") == "paths":
+            return node_paths_from(document)
+        if document.raw("command") == "ucx --check":
+            return ucx_check_from(document)
     return _results(document)
 
 
@@ -231,7 +237,8 @@ def _refuse_others(document):
                          "a newer huddle may have written it")
     if document.text("command") != "bench":
         raise BadResults(f"this is what 'huddle {document.text('command')}' says; a report is made "
-                         "of what 'huddle bench --json FILE' or 'huddle watch --json' writes")
+                         "of what 'huddle bench --json FILE', 'huddle watch --json', 'huddle paths --json' "
+                         "or 'huddle ucx --check --json' writes")
     if document.text("what") != "mpi":
         raise BadResults("this is a benchmark of the engine; a report is made of what "
                          "'huddle bench --json FILE' writes, not 'huddle bench engine'")

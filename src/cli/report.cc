@@ -41,8 +41,8 @@ class ReportCommand : public Command {
            "many times faster huddle is by operation and size, the times of each operation with "
            "their intervals, what was chosen and why, and how to measure it again. Of what 'huddle "
            "watch --json' says it makes a film with a slider: which threads share pages, where "
-           "each "
-           "sits, what was decided and why. The file needs "
+           "each sits, what was decided and why; of 'huddle paths --json' and 'huddle ucx --check "
+           "--json', the paths inside the node and what UCX makes of them. The file needs "
            "no network: it can be sent around, and looked at on a node without any. It is drawn by "
            "Python with matplotlib; where these are not there, huddle says how to get them.";
   }
@@ -60,7 +60,7 @@ class ReportCommand : public Command {
   }
   void declare(Options& options) override {
     options.positional("RESULTS", results_,
-                       "what huddle bench --json or huddle watch --json has written");
+                       "what bench, watch, paths or ucx --check have written with --json");
     options.complete("RESULTS", Value::file);
     options.text("-o,--output", output_, "FILE",
                  "the file to write, or - for standard output; else RESULTS with .html for .json");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/machine_in_question.h"
@@ -70,6 +72,7 @@ class UcxCommand : public Command {
            "  huddle ucx --ppn 32 > ucx.sh   to be sourced before the job starts\n"
            "  mpirun $(huddle ucx --format openmpi) -n 4 ./app\n"
            "  huddle ucx --check             over what messages go, without and with them\n"
+           "  huddle ucx --check --ranks 2,4,8 --json > ucx.json; huddle report ucx.json\n"
            "  huddle ucx --check mpirun -n 4 ./app   the same of a program, six times each\n"
            "  huddle ucx --machine songshan --for 1.9 --ppn 32\n"
            "\n"
@@ -86,8 +89,10 @@ class UcxCommand : public Command {
     options.complete("--format", Value::word, format_words());
     options.flag("--check", check_,
                  "ask UCX what it makes of them and over what messages go now; time alltoall and "
-                 "gather without and with them, and see what network devices carry meanwhile");
+                 "gather without and with them, and by huddle, and see what network devices carry");
     options.text("--mpi", mpi_, "LAUNCHER", "with --check: of the MPI to time; the first in PATH");
+    options.text("--ranks", rank_counts_, "LIST",
+                 "with --check: jobs of so many ranks, such as 2,4,8; else as many as --ppn");
     options.flag("--dry-run", dry_run_, "with --check: only ask UCX, time nothing");
     options.text("--tool", tool_, "FILE", "the ucx_info to ask; the first in PATH");
     options.setting("machine");
@@ -102,8 +107,8 @@ class UcxCommand : public Command {
   ExitCode run(const Context& context) override {
     const ucx::Format format = format_.empty() ? ucx::Format::env : ucx::format_named(format_);
     if (!for_.empty()) version_named(for_);
-    if (!check_ && (!command_.empty() || !mpi_.empty() || dry_run_)) {
-      throw UsageError("a program, --mpi and --dry-run belong to --check");
+    if (!check_ && (!command_.empty() || !mpi_.empty() || !rank_counts_.empty() || dry_run_)) {
+      throw UsageError("a program, --mpi, --ranks and --dry-run belong to --check");
     }
     const machine::Discovery here = machine::discover_this_machine();
     const MachineInQuestion machine = machine_in_question(context, here.topology);
@@ -194,21 +199,44 @@ class UcxCommand : public Command {
     const std::string advised = tool.selections_text(settings);
     check.advised = ucx::read_selections(advised);
     check.complaints = ucx::complaints(advised);
-    if (!dry_run_ && command_.empty()) check.runs = timed(console, machine, check.given);
+    if (!dry_run_ && command_.empty()) {
+      for (const int ranks : rank_counts(given)) {
+        check.runs.push_back(timed(console, machine, ranks, check.given));
+      }
+    }
     if (!dry_run_ && !command_.empty()) check.program_runs = program_runs(check.given);
     console.print(json_ ? ucx_check_json(check) : ucx_check_text(check, console.columns));
     const bool is_fine = strays_of(check.now, check.devices).empty() && check.complaints.empty();
     return is_fine ? ExitCode::fine : ExitCode::failure;
   }
 
+  std::vector<int> rank_counts(const UcxAdvice& given) const {
+    if (rank_counts_.empty()) return {std::max(given.heading.ranks, 2)};
+    std::vector<int> counts;
+    for (const std::string_view word : split(rank_counts_, ',')) {
+      int count = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
+      if (error != std::errc() || end != word.data() + word.size() || count < 2 ||
+          count > most_ranks) {
+        throw UsageError(
+            fmt::format("--ranks is a list of numbers from 2 to {}, such as 2,4,8; "
+                        "'{}' is none",
+                        most_ranks, word));
+      }
+      counts.push_back(count);
+    }
+    return counts;
+  }
+
   // Collectives of which large messages between any two ranks are a part.
-  UcxRuns timed(const Console& console, const MachineInQuestion& machine, UcxAdvice& given) const {
+  UcxRuns timed(const Console& console, const MachineInQuestion& machine, int ranks,
+                UcxAdvice& given) const {
     const char* const search_path = std::getenv("PATH");
     std::error_code error;
     const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
     UcxRunPlan plan{
         .mpi = bench::find_mpi(mpi_, "", search_path == nullptr ? "" : search_path),
-        .job_options = {.ranks = std::max(given.heading.ranks, 2),
+        .job_options = {.ranks = ranks,
                         .programs = launch::find_library(program).folder,
                         .machine_file = std::filesystem::absolute(machine.loaded.path).string()},
         .points = bench::points_of(bench::operations_from("alltoall,gather"),
@@ -242,7 +270,7 @@ class UcxCommand : public Command {
   }
 
   int ranks_ = 0;
-  std::string for_, format_, tool_, mpi_;
+  std::string for_, format_, tool_, mpi_, rank_counts_;
   std::vector<std::string> command_;
   bool check_ = false;
   bool dry_run_ = false;

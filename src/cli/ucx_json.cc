@@ -11,6 +11,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int schema = 1;
+constexpr int check_schema = 2;  // from 2 on "runs" is a list, by ranks
 
 void add_advice(ordered_json& document, const UcxAdvice& given) {
   document["machine"] = given.heading.machine;
@@ -75,6 +76,10 @@ ordered_json json_of(const UcxRuns& runs) {
                       {"low", run.estimate.low},
                       {"high", run.estimate.high},
                       {"batches", run.estimate.batches},
+                      {"huddle_ns", run.huddle_ns},
+                      {"huddle_ratio", run.huddle_estimate.ratio},
+                      {"huddle_low", run.huddle_estimate.low},
+                      {"huddle_high", run.huddle_estimate.high},
                       {"sent_without", run.before},
                       {"sent_with", run.after}});
   }
@@ -82,11 +87,9 @@ ordered_json json_of(const UcxRuns& runs) {
   for (const ucx::Omitted& one : runs.dropped) {
     dropped.push_back({{"name", one.name}, {"why", one.why}});
   }
-  return {{"mpi", runs.mpi},
-          {"mpi_version", runs.version},
-          {"crowded", runs.crowded},
-          {"points", std::move(points)},
-          {"dropped", std::move(dropped)}};
+  return {
+      {"mpi", runs.mpi},         {"mpi_version", runs.version}, {"ranks", runs.ranks},
+      {"crowded", runs.crowded}, {"points", std::move(points)}, {"dropped", std::move(dropped)}};
 }
 
 ordered_json json_of(const UcxProgramRuns& program) {
@@ -109,14 +112,16 @@ std::string ucx_json(const UcxAdvice& given) {
 }
 
 std::string ucx_check_json(const UcxCheck& check) {
-  ordered_json document = json_document(schema, "ucx --check");
+  ordered_json document = json_document(check_schema, "ucx --check");
   add_advice(document, check.given);
   document["now"] = json_of(check.now);
   document["advised"] = json_of(check.advised);
   document["complaints"] = check.complaints;
   document["network_now"] = json_of(strays_of(check.now, check.devices));
   document["network_advised"] = json_of(strays_of(check.advised, check.devices));
-  document["runs"] = check.runs ? json_of(*check.runs) : ordered_json();
+  ordered_json runs = ordered_json::array();
+  for (const UcxRuns& one : check.runs) runs.push_back(json_of(one));
+  document["runs"] = std::move(runs);
   document["program"] = check.program_runs ? json_of(*check.program_runs) : ordered_json();
   return json_text(document);
 }

@@ -51,16 +51,21 @@ std::string traffic_text(const ucx::Traffic& before, const ucx::Traffic& after) 
 }
 
 std::string runs_text(const UcxRuns& runs, int columns) {
-  std::string text = fmt::format("{}{}, without and with huddle's settings, in turns:\n",
-                                 runs.version, runs.crowded ? ", more ranks than cores" : "");
-  Table table({"", "without", "with", "without / with", "network sent, each"}, {.indent = 2});
+  std::string text = fmt::format(
+      "{}, {}{}: without and with huddle's settings, and by huddle's own collectives, in turns:\n",
+      runs.version, counted(runs.ranks, "rank"), runs.crowded ? ", more than cores" : "");
+  Table table(
+      {"", "without", "with", "without / with", "network sent, each", "huddle", "without / huddle"},
+      {.indent = 2});
   for (const UcxRun& run : runs.runs) {
     table.add({fmt::format("{} {}", name(run.point.operation),
                            size_text(static_cast<double>(run.point.bytes))),
                time_text(run.before_ns), time_text(run.after_ns),
                fmt::format("{:.2f} ({:.2f} to {:.2f})", run.estimate.ratio, run.estimate.low,
                            run.estimate.high),
-               traffic_text(run.before, run.after)});
+               traffic_text(run.before, run.after), time_text(run.huddle_ns),
+               fmt::format("{:.2f} ({:.2f} to {:.2f})", run.huddle_estimate.ratio,
+                           run.huddle_estimate.low, run.huddle_estimate.high)});
   }
   text += table.text(columns);
   for (const ucx::Omitted& one : runs.dropped) {
@@ -104,7 +109,7 @@ std::string ucx_check_text(const UcxCheck& check, int columns) {
   for (const std::string& complaint : check.complaints) {
     text += fmt::format("UCX about huddle's settings: {}\n", complaint);
   }
-  if (check.runs) text += runs_text(*check.runs, columns);
+  for (const UcxRuns& runs : check.runs) text += runs_text(runs, columns);
   if (check.program_runs) text += program_text(*check.program_runs);
   const auto strays = strays_of(check.now, check.devices);
   for (const Stray& stray : strays) {

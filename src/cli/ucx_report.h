@@ -29,7 +29,7 @@ struct UcxCheck {
   std::vector<ucx::Selection> advised;
   std::vector<ucx::Device> devices;
   std::vector<std::string> complaints;  // of UCX, about huddle's settings
-  std::optional<UcxRuns> runs;          // of an MPI's own collectives
+  std::vector<UcxRuns> runs;            // of an MPI's own collectives, by ranks
   std::optional<UcxProgramRuns> program_runs;
 };
 

@@ -43,19 +43,26 @@ class BothWays {
     const auto end = Clock::now() + std::chrono::duration<double>(effort_.point_seconds);
     UcxRun run;
     run.point = point;
-    bench::native_batch(before_, point,
-                        bench::Timing::apart);  // buffers are touched, connections are made
-    bench::native_batch(after_, point, bench::Timing::apart);
-    bench::PairedSamples samples;
+    // Buffers are touched and connections made, which is nobody's.
+    bench::batch_of(bench::Side::native, before_, point, bench::Timing::apart);
+    bench::batch_of(bench::Side::native, after_, point, bench::Timing::apart);
+    bench::batch_of(bench::Side::huddle, before_, point, bench::Timing::apart);
+    bench::PairedSamples with_settings;
+    bench::PairedSamples with_huddle;
     do {
-      const bool after_first = samples.batches() % 2 != 0;
-      if (after_first) samples.huddle_ns.push_back(batch(after_, point, run.after));
-      samples.native_ns.push_back(batch(before_, point, run.before));
-      if (!after_first) samples.huddle_ns.push_back(batch(after_, point, run.after));
-      run.estimate = bench::estimate(samples.ratios());
+      const bool after_first = with_settings.batches() % 2 != 0;
+      if (after_first) with_settings.huddle_ns.push_back(batch(after_, point, run.after));
+      with_settings.native_ns.push_back(batch(before_, point, run.before));
+      with_huddle.huddle_ns.push_back(
+          bench::batch_of(bench::Side::huddle, before_, point, bench::Timing::apart));
+      if (!after_first) with_settings.huddle_ns.push_back(batch(after_, point, run.after));
+      with_huddle.native_ns.push_back(with_settings.native_ns.back());
+      run.estimate = bench::estimate(with_settings.ratios());
     } while (!is_enough(run.estimate) && Clock::now() < end);
-    run.before_ns = bench::middle_ns(samples.native_ns);
-    run.after_ns = bench::middle_ns(samples.huddle_ns);
+    run.huddle_estimate = bench::estimate(with_huddle.ratios());
+    run.before_ns = bench::middle_ns(with_settings.native_ns);
+    run.after_ns = bench::middle_ns(with_settings.huddle_ns);
+    run.huddle_ns = bench::middle_ns(with_huddle.huddle_ns);
     return run;
   }
 
@@ -67,7 +74,7 @@ class BothWays {
 
   std::vector<double> batch(bench::Job& job, const bench::Point& point, ucx::Traffic& sent) {
     const ucx::Traffic start = ucx::sent_so_far(system_);
-    std::vector<double> ns = bench::native_batch(job, point, bench::Timing::apart);
+    std::vector<double> ns = bench::batch_of(bench::Side::native, job, point, bench::Timing::apart);
     ucx::add(ucx::between(start, ucx::sent_so_far(system_)), sent);
     return ns;
   }
@@ -159,6 +166,7 @@ UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& setting
     BothWays both(plan, settings, stop);
     runs.mpi = both.job().mpi().name;
     runs.version = both.job().version();
+    runs.ranks = plan.job_options.ranks;
     runs.crowded = both.job().crowded();
     for (std::size_t i = 0; i < plan.points.size(); ++i) {
       watcher.begin(plan.points[i], i);

@@ -19,9 +19,11 @@ namespace huddle::cli {
 
 struct UcxRun {
   bench::Point point;
-  bench::Estimate estimate;  // how many times faster with the settings
+  bench::Estimate estimate;         // how many times faster with the settings
+  bench::Estimate huddle_estimate;  // and how many times with huddle, without them
   double before_ns = 0;
   double after_ns = 0;
+  double huddle_ns = 0;
   ucx::Traffic before;  // in all batches of that side
   ucx::Traffic after;
 };
@@ -29,6 +31,7 @@ struct UcxRun {
 struct UcxRuns {
   std::string mpi;
   std::string version;
+  int ranks = 0;
   bool crowded = false;
   std::vector<UcxRun> runs;
   std::vector<ucx::Omitted> dropped;  // settings that made something slower

@@ -2,9 +2,11 @@
 // Copyright the huddle contributors
 //
 // K. Liu and others: which path UCX takes inside a node, by its own score, and what the card adds.
+#include <algorithm>
 #include <optional>
 
 #include "reproduce/experiment.h"
+#include "ucx/advice.h"
 #include "ucx/score.h"
 #include "ucx/ways.h"
 
@@ -34,6 +36,41 @@ double first_to_take(std::string_view path, const ucx::Version& version) {
   return ranks;
 }
 
+// What one rank gets of the node's cards where all of so many send at once.
+double card_bytes_per_s(const Machine& machine, int ranks) {
+  double of_node = 0;
+  for (const machine::Network& network : machine.networks) {
+    of_node = std::max(of_node, network.node_gb_per_s * 1e9);
+  }
+  return of_node / ranks;
+}
+
+// UCX as it is shipped: the card joins messages inside the node.
+bool has_card_lane_as_shipped(const Machine& machine, int ranks) {
+  double best = 0;
+  for (const ucx::RatedPath& path : ucx::shipped_ratings(ucx::oldest_known)) {
+    best = std::max(best, ucx::rate_of(path.rating, ranks));
+  }
+  return ucx::takes_lane(card_bytes_per_s(machine, ranks), best, ucx::oldest_lane_ratio);
+}
+
+// The same with the settings that huddle writes.
+bool has_card_lane_as_advised(const Machine& machine, int ranks) {
+  const machine::CostModel model(machine);
+  const ucx::Advice advice = ucx::advise(
+      model, {.ranks = ranks, .version = ucx::oldest_known, .library = nullptr, .users_own = {}});
+  return ucx::takes_lane(card_bytes_per_s(machine, ranks), advice.believed_bytes_per_s,
+                         advice.lane_ratio.value_or(ucx::oldest_lane_ratio));
+}
+
+// Of 2 to 32 ranks a node: with how many this is so.
+double rank_counts_with(bool (*has_lane)(const Machine& machine, int ranks),
+                        const Machine& machine) {
+  int counts = 0;
+  for (int ranks = 2; ranks <= ranks_of_node; ++ranks) counts += has_lane(machine, ranks) ? 1 : 0;
+  return counts;
+}
+
 // What KNEM takes by what CMA does, with so many ranks at work.
 double knem_by_cma(const machine::CostModel& model, int ranks) {
   return ucx::way_ns(model, "knem", ucx::judged_bytes, ranks) /
@@ -58,6 +95,12 @@ std::vector<Experiment> liu_experiments() {
       {"knem-gains-with-ranks", OfMachine([](const Machine& machine) {
          const machine::CostModel model(machine);
          return knem_by_cma(model, ranks_of_node) / knem_by_cma(model, 2);
+       })},
+      {"lanes-as-shipped", OfMachine([](const Machine& machine) {
+         return rank_counts_with(has_card_lane_as_shipped, machine);
+       })},
+      {"lanes-as-advised", OfMachine([](const Machine& machine) {
+         return rank_counts_with(has_card_lane_as_advised, machine);
        })},
       {"card-16-ranks",
        OfMachine([](const Machine& machine) { return shared_memory_by_card(machine, 16); })},

@@ -21,8 +21,6 @@ constexpr std::string_view known_settings[] = {"UCX_NUM_PPN",        "UCX_CMA_BW
                                                "UCX_KNEM_BW",        "UCX_POSIX_BW",
                                                "UCX_SYSV_BW",        "UCX_MULTI_LANE_MAX_RATIO",
                                                "UCX_MAX_RNDV_LANES", "UCX_IB_PCI_RELAXED_ORDERING"};
-// The ratio that 1.9 brings; from which version on it is less is not known here.
-constexpr double oldest_lane_ratio = 10;
 // A card's share stays out with so much room: UCX's own rounding must not let it in.
 constexpr double room = 0.95;
 constexpr double ns_per_s = 1e9;
@@ -72,6 +70,7 @@ class Adviser {
     add_copies();
     keep_network_out();
     add_rails();
+    advice_.believed_bytes_per_s = believed_rate_;
     return std::move(advice_);
   }
 
@@ -215,6 +214,7 @@ class Adviser {
       omit(name, fmt::format("{}: with {} it stays out of the node", figure, shipped));
       return;
     }
+    advice_.lane_ratio = ratio;
     add({std::string(name), fmt::format("{:.3f}", ratio), figure,
          own.empty() ? fmt::format("{:g}", shipped) : own,
          "no part of a message inside the node goes through a network card"});

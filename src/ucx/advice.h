@@ -36,6 +36,8 @@ struct Omitted {
 struct Advice {
   std::vector<Setting> settings;
   std::vector<Omitted> omitted;
+  double believed_bytes_per_s = 0;  // what UCX then takes the fastest path into a peer's memory for
+  std::optional<double> lane_ratio;  // none: UCX's own stays
 };
 
 struct Question {

@@ -39,6 +39,14 @@ struct RatedPath {
 // The constants that this version brings for paths into a peer's memory. pre: it is known.
 std::vector<RatedPath> shipped_ratings(const Version& version);
 
+// Whether UCX sends a part of a large message by a lane of this rate, beside the best one.
+constexpr bool takes_lane(double bytes_per_s, double best_bytes_per_s, double lane_ratio) {
+  return bytes_per_s * lane_ratio >= best_bytes_per_s;
+}
+
+// UCX_MULTI_LANE_MAX_RATIO as 1.9 brings it; from which version on it is less is not known here.
+inline constexpr double oldest_lane_ratio = 10;
+
 // The message by which UCX compares paths.
 inline constexpr double judged_bytes = 262144;
 

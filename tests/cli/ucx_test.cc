@@ -55,6 +55,7 @@ TEST(Ucx, RefusesWhatItCannotKnow) {
                "--format env");
   expect_error(here().run({"ucx", "--machine", calibrated, "--ppn", "0"}), 2, "--ppn");
   expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--for", "1.9"}), 2, "--for");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ranks", "2,4"}), 2, "--check");
   expect_error(here().run({"ucx", "--machine", calibrated, "mpirun", "./app"}), 2,
                "belong to --check");
 }
@@ -106,18 +107,21 @@ TEST(UcxCheckText, ShowsRunsAndWhatWasDropped) {
   UcxCheck check = sample_check("lo", ucx::DeviceKind::network);
   UcxRun run{{select::Operation::alltoall, 4 << 20},
              {1.1, 1.04, 1.17, 20, true},
+             {2.5, 2.4, 2.6, 20, true},
              4e6,
              3e6,
+             1.6e6,
              {{"lo", 44e6}},
              {{"lo", 104}}};
-  check.runs = UcxRuns{"mpirun", "Open MPI", false, {run}, {{"UCX_CMA_BW", "it was slower"}}};
-  const std::string text = ucx_check_text(check, 100);
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("alltoall 4M"), HasSubstr("1.10 (1.04 to 1.17)"),
-                    HasSubstr("lo 42M, 104"), HasSubstr("UCX_CMA_BW is dropped: it was slower")));
+  check.runs = {UcxRuns{"mpirun", "Open MPI", 4, false, {run}, {{"UCX_CMA_BW", "it was slower"}}}};
+  const std::string text = ucx_check_text(check, 140);
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("4 ranks"), HasSubstr("alltoall 4M"), HasSubstr("1.10 (1.04 to 1.17)"),
+                  HasSubstr("2.50 (2.40 to 2.60)"), HasSubstr("lo 42M, 104"),
+                  HasSubstr("UCX_CMA_BW is dropped: it was slower")));
   const json document = json::parse(ucx_check_json(check));
   EXPECT_EQ(document["network_now"][0]["device"], "lo");
-  EXPECT_EQ(document["runs"]["points"][0]["sent_with"]["lo"], 104);
+  EXPECT_EQ(document["runs"][0]["points"][0]["sent_with"]["lo"], 104);
 }
 
 TEST(UcxCheckText, ShowsAProgramBothWays) {

@@ -10,7 +10,8 @@ import pytest
 from browser import Browser
 from huddle.plots.palette import DARK, LIGHT
 from huddle.results import from_text
-from sample import MEASURED, OPERATIONS, document, film_document, machine_model, of_one_mpi, text
+from sample import (MEASURED, OPERATIONS, document, film_document, machine_model, of_one_mpi,
+                    paths_document, text, ucx_document)
 
 WIDE, NARROW = 1400, 420
 SHOTS = pathlib.Path(os.environ["TEST_SHOTS"])
@@ -23,6 +24,8 @@ REPORTS = {"peers": lambda: from_text(text(document())),
            "threads": lambda: from_text(text(MANY_THREADS)),
            "one": lambda: from_text(text(of_one_mpi())),
            "film": lambda: from_text(text(film_document())),
+           "paths": lambda: from_text(text(paths_document())),
+           "ucx": lambda: from_text(text(ucx_document())),
            "measured": lambda: huddle.load(MEASURED)}
 
 # What sticks out of the window, or of what holds it where that does not scroll.

@@ -118,5 +118,40 @@ def film_document():
             "machine_model": machine_model()}
 
 
+def paths_document():
+    """Small messages are copied, large ones read; UCX's constants are wrong for both."""
+    def point(size_bytes, copied_ns, cma_ns, fastest):
+        return {"bytes": size_bytes, "fastest": fastest,
+                "paths": [{"path": name, "ns": ns, "gb_per_s": size_bytes / ns, "score": 1e9 / ns}
+                          for name, ns in (("copied", copied_ns), ("cma", cma_ns))],
+                "ucx": [{"from_version": "1.9", "path": "cma", "ns": cma_ns}]}
+    return {"schema": 1, "command": "paths", "huddle": "0.1.0", "machine": "made-up <b>", "measured": True,
+            "machine_file": "node.toml", "ranks": 16,
+            "points": [point(4096.0, 1000.0, 2500.0, "copied"), point(4194304.0, 9e5, 6e5, "cma")]}
+
+
+def ucx_document():
+    """Two numbers of ranks; a card carries messages until the settings are made."""
+    def point(operation, size_bytes, ratio, huddle_ratio):
+        return {"operation": operation, "bytes": size_bytes, "without_ns": 4e6, "with_ns": 4e6 / ratio,
+                "ratio": ratio, "low": ratio * 0.98, "high": ratio * 1.02, "batches": 9,
+                "huddle_ns": 4e6 / huddle_ratio, "huddle_ratio": huddle_ratio,
+                "huddle_low": huddle_ratio * 0.97, "huddle_high": huddle_ratio * 1.03,
+                "sent_without": {"lo": 44e6}, "sent_with": {}}
+
+    def runs(ranks, crowded):
+        return {"mpi": "mpirun", "mpi_version": "Open MPI v4.1.4", "ranks": ranks, "crowded": crowded,
+                "points": [point(operation, size_bytes, 1.3, 2.1)
+                           for operation in ("alltoall", "gather") for size_bytes in (65536, 4194304)],
+                "dropped": [] if crowded else [{"name": "UCX_POSIX_BW", "why": "gather was slower"}]}
+    return {"schema": 2, "command": "ucx --check", "huddle": "0.1.0", "machine": "made-up", "version": "1.22",
+            "ranks_per_node": 2, "doubt": "", "omitted": [], "complaints": [], "now": [], "advised": [],
+            "settings": [{"name": "UCX_CMA_BW", "value": "9500MBps", "figure": "9.96 GB/s a rank",
+                          "replaces": "11145MBps", "reason": "paths are compared by what ranks get"}],
+            "network_now": [{"transport": "tcp", "device": "lo", "share": 0.37, "from_bytes": 0,
+                             "call": "tagged message"}],
+            "network_advised": [], "runs": [runs(2, False), runs(4, True)], "program": None}
+
+
 def text(data):
     return json.dumps(data)

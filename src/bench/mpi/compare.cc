@@ -154,12 +154,13 @@ PointResult compare_cold(const Mpi& mpi, const JobOptions& job_options, const Po
   return result;
 }
 
-std::vector<double> native_batch(Job& job, const Point& point, Timing timing) {
+std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing) {
   Order order = order_of(point, timing, job.crowded());
-  order.huddle = false;
+  order.native = side == Side::native;
+  order.huddle = side == Side::huddle;
   PointResult result;
   add(job.carry_out(order), order.calls, result);
-  return result.samples.native_ns.front();
+  return order.native ? result.samples.native_ns.front() : result.samples.huddle_ns.front();
 }
 
 }  // namespace huddle::bench

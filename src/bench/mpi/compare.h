@@ -49,8 +49,8 @@ struct PointResult {
 // pre, of both: the timing is not cold.
 PointResult compare(Job& rival, Job& host, const Point& point, Timing timing, const Effort& effort);
 
-// The MPI's own operation alone, one batch: nanoseconds a call.
-std::vector<double> native_batch(Job& job, const Point& point, Timing timing);
+// One side alone, one batch: nanoseconds a call.
+std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing);
 
 // The first so many calls of jobs just started, each of one side: what is compared are starts.
 // Throws what jobs throw.

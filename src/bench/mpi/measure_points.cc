@@ -64,7 +64,8 @@ Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   Selection selection;
   std::vector<std::size_t> running;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    selection.median_ns.push_back(calibrate::median_of(native_batch(*jobs[i], point, timing)));
+    selection.median_ns.push_back(
+        calibrate::median_of(batch_of(Side::native, *jobs[i], point, timing)));
     running.push_back(i);
   }
   running = within(hopeless_at_first, running, selection.median_ns);
@@ -72,7 +73,7 @@ Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   for (int round = 0; round < selection_rounds; ++round) {
     if (round == rounds_before_hopeless) running = within(hopeless, running, selection.median_ns);
     for (const std::size_t i : running) {
-      batches[i].push_back(native_batch(*jobs[i], point, timing));
+      batches[i].push_back(batch_of(Side::native, *jobs[i], point, timing));
       selection.median_ns[i] = middle_ns(batches[i]);
     }
   }

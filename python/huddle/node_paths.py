@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""What `huddle paths --json` says of the paths inside a node, and `huddle ucx --check --json` of what
+UCX makes of them."""
+from dataclasses import dataclass
+from typing import Dict, List, Tuple
+
+from .fields import BadResults
+from .statistics import Interval
+from .words import size_text
+
+PATHS_SCHEMA = 1
+CHECK_SCHEMA = 2
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """A message of one size: what it takes by each path, while all ranks receive one."""
+    size_bytes: int
+    ns: Dict[str, float]
+    fastest: str
+    by_ucx: List[Tuple[str, str, float]]  # from which version of UCX on, the path that it takes, ns
+
+    def gb_per_s(self, path):
+        return self.size_bytes / self.ns[path]
+
+
+@dataclass(frozen=True)
+class NodePaths:
+    huddle: str
+    machine_name: str
+    is_measured: bool
+    ranks: int
+    points: List[PathPoint]
+
+    @property
+    def names(self):
+        """Of all paths, in the order of the machine file."""
+        return list(dict.fromkeys(name for point in self.points for name in point.ns))
+
+    def html(self):
+        """One document that needs nothing besides itself."""
+        from .node_paths_page import paths_page
+        return paths_page(self)
+
+
+@dataclass(frozen=True)
+class UcxPoint:
+    operation: str
+    size_bytes: int
+    without_ns: float
+    with_ns: float
+    huddle_ns: float
+    with_ratio: Interval  # above 1: faster than without the settings
+    huddle_ratio: Interval
+
+
+@dataclass(frozen=True)
+class UcxRuns:
+    """The same collectives in one job of so many ranks."""
+    version: str
+    ranks: int
+    crowded: bool
+    points: List[UcxPoint]
+    dropped: List[Tuple[str, str]]  # a setting, and why
+
+
+@dataclass(frozen=True)
+class UcxCheck:
+    huddle: str
+    machine_name: str
+    ucx_version: str
+    settings: List[Tuple[str, str, str]]  # name, value, the figure that it follows from
+    network_now: List[str]  # sentences: what goes through a network device inside the node
+    network_advised: List[str]
+    runs: List[UcxRuns]
+
+    def html(self):
+        """One document that needs nothing besides itself."""
+        from .node_paths_page import ucx_page
+        return ucx_page(self)
+
+
+def _refuse_other_schemas(document, known):
+    if document.raw("schema") != known:
+        raise BadResults(f"schema {document.raw('schema')} is not known here, only {known}: "
+                         "another huddle has written it")
+
+
+def node_paths_from(document):
+    _refuse_other_schemas(document, PATHS_SCHEMA)
+    points = [_path_point(one) for one in document.objects("points")]
+    if not points:
+        raise BadResults("there is nothing in it: no size was looked at")
+    return NodePaths(document.text("huddle"), document.text("machine"), document.flag("measured"),
+                     document.whole("ranks"), points)
+
+
+def _path_point(given):
+    times = {one.text("path"): one.positive("ns") for one in given.objects("paths")}
+    fastest = given.text("fastest")
+    if fastest not in times:
+        raise BadResults(f"'{given.path('fastest')}' is none of the paths beside it")
+    taken = [(one.text("from_version"), one.text("path"), one.positive("ns"))
+             for one in given.objects("ucx")]
+    return PathPoint(int(given.positive("bytes")), times, fastest, taken)
+
+
+def ucx_check_from(document):
+    _refuse_other_schemas(document, CHECK_SCHEMA)
+    return UcxCheck(
+        document.text("huddle"), document.text("machine"), document.text("version"),
+        [(one.text("name"), one.text("value"), one.text("figure"))
+         for one in document.objects("settings")],
+        [_stray(one) for one in document.objects("network_now")],
+        [_stray(one) for one in document.objects("network_advised")],
+        [_runs(one) for one in document.objects("runs")])
+
+
+def _stray(given):
+    return (f"{given.positive('share') * 100:.0f} % of messages from "
+            f"{size_text(given.positive_or_zero('from_bytes'))} on go through "
+            f"{given.text('transport')}/{given.text('device')}")
+
+
+def _runs(given):
+    return UcxRuns(given.text("mpi_version"), given.whole("ranks"), given.flag("crowded"),
+                   [_ucx_point(one) for one in given.objects("points")],
+                   [(one.text("name"), one.text("why")) for one in given.objects("dropped")])
+
+
+def _ucx_point(given):
+    return UcxPoint(given.text("operation"), given.whole("bytes"), given.positive("without_ns"),
+                    given.positive("with_ns"), given.positive("huddle_ns"),
+                    _ratio(given, "low", "ratio", "high"),
+                    _ratio(given, "huddle_low", "huddle_ratio", "huddle_high"))
+
+
+def _ratio(given, low, middle, high):
+    return Interval(given.positive(low), given.positive(middle), given.positive(high))
