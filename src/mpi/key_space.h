@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What ranks of a job tell each other across nodes before their MPI comes up: by PMIx, where that
-// is their launcher's. What is put there before the MPI begins has arrived everywhere once it has
-// begun, for it exchanges its own addresses so.
+// What ranks of a job tell each other across nodes by way of their launcher. What is put there
+// before the MPI begins has arrived everywhere once it has begun, for it exchanges its own
+// addresses so.
 #pragma once
 
 #include <memory>
@@ -15,28 +15,24 @@ namespace huddle::mpi {
 
 class KeySpace {
  public:
-  // Of an environment of "NAME=value" lines.
-  explicit KeySpace(const std::vector<std::string>& environment);
-  ~KeySpace();
+  KeySpace() = default;
+  virtual ~KeySpace() = default;
   KeySpace(const KeySpace&) = delete;
   KeySpace& operator=(const KeySpace&) = delete;
 
-  // Whether the job has one. If so, and this process cannot use it, the others see nothing of it.
-  bool is_there() const { return !job_.empty(); }
   // Before the MPI comes up, once. False: nobody will hear it.
-  bool tell(const std::string& value);
+  virtual bool tell(const std::string& value) = 0;
   // Whether that rank told just this; after it has. pre: tell() was true. May take some seconds
   // where the rank is on this node and has told nothing.
-  bool has_told(int rank, std::string_view value);
+  virtual bool has_told(int rank, std::string_view value) = 0;
   // As early as may be: the MPI's own end of it is the last.
-  void close();
-
- private:
-  struct Functions;
-
-  std::string job_;
-  std::string version_;                   // of the launcher's side
-  std::unique_ptr<Functions> functions_;  // while it is open
+  virtual void close() = 0;
 };
+
+// Where the launcher offers PMIx, by an environment of "NAME=value" lines; else null. If it is
+// there and this process cannot use it, the others see nothing of it.
+std::unique_ptr<KeySpace> pmix_key_space(const std::vector<std::string>& environment);
+// Where it is Hydra, the launcher of MPICH and its family, that speaks PMI-1; else null.
+std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& environment);
 
 }  // namespace huddle::mpi

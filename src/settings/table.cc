@@ -92,8 +92,8 @@ constexpr std::array settings_table = {
             .placeholder = "off|auto|on",
             .fallback = "off",
             .help = "collectives over several nodes, where all ranks of the job are known to run "
-                    "with huddle (on: they do where nobody can say; under Open MPI 4 "
-                    "its launcher can)"},
+                    "with huddle (on: they do where nobody can say; the launchers of Open MPI 4, "
+                    "MPICH and Intel MPI can)"},
     Setting{.key = "heap",
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",

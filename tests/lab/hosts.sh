@@ -32,13 +32,13 @@ seated() {
   done
   [ "$layout" != turns ] || case $mpi in
     openmpi-4) launcher+=(--map-by node) ;;
-    mpich-5) launcher+=(-ppn 1) ;;
+    mpich-5 | intel) launcher+=(-ppn 1) ;;
   esac
 }
 
-# Who is there: the launcher of Open MPI 4 can tell; elsewhere the user says so.
+# Who is there: Open MPI 4 and the launcher of MPICH's family can tell; elsewhere the user says so.
 net_of() {
-  case $1 in openmpi-4) echo auto ;; *) echo on ;; esac
+  case $1 in openmpi-5) echo on ;; *) echo auto ;; esac
 }
 
 # So many ranks of 4 x 2, one after the other: even ones are the first of their host.
@@ -110,7 +110,7 @@ try() {
   # shellcheck disable=SC2016  # for the ranks' shell
   if [ "$net" = auto ]; then
     local with='export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=0 HUDDLE_NET=auto;'
-    local number='rank=${OMPI_COMM_WORLD_RANK};'
+    local number='rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK};'
     job "$mpi-one-host" "${launcher[@]}" sh -c "[ \"\$(hostname)\" = h2 ] || $with"' exec "$2"' sh "$preload" "$program"
     says "$mpi-one-host" "no allreduce over several hosts was the MPI's" "$passed"
     job "$mpi-one-rank" "${launcher[@]}" sh -c "$number [ \$rank = 5 ] || $with"' exec "$2"' sh "$preload" "$program"
@@ -135,5 +135,5 @@ try() {
 }
 
 bring_up
-for mpi in ${HOSTS_MPIS:-openmpi-4 openmpi-5 mpich-5}; do try "$mpi"; done
+for mpi in ${HOSTS_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do try "$mpi"; done
 exit "$status"

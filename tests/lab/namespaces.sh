@@ -89,7 +89,7 @@ launcher_of() {
         --prtemca prte_if_include $ours --mca btl_tcp_if_include $ours --mca pml ob1 --mca btl self,sm,tcp \
         --mca mpi_yield_when_idle 1
       ;;
-    mpich-5)
+    mpich-5 | intel)
       printf '%s\n' "$peers/$1/venv/bin/mpiexec.hydra" -launcher rsh -launcher-exec "$lab/agent" -iface eth0 \
         -n "$((2 * ${#hosts[@]}))"
       ;;
@@ -101,7 +101,7 @@ seating_of() {
   case $1 in
     openmpi-4) printf '%s\n' --oversubscribe --bind-to none ;;
     openmpi-5) printf '%s\n' --map-by :OVERSUBSCRIBE --bind-to none ;;
-    mpich-5) printf '%s\n' -hosts "$(slots_of)" ;;
+    mpich-5 | intel) printf '%s\n' -hosts "$(slots_of)" ;;
   esac
 }
 slots_of() {
@@ -111,7 +111,7 @@ slots_of() {
 }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER=tcp FI_TCP_IFACE=eth0
+export MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER=tcp FI_TCP_IFACE=eth0 I_MPI_FABRICS=shm:ofi
 # Daemons of a job on other hosts get no environment but what the launcher hands on.
 unset LD_PRELOAD
 

@@ -25,9 +25,9 @@ constexpr int most_tag = 32767;
 // MPI counts in an int.
 constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
 
-// Whether the MPI goes along with it that the process has come to the launcher before it does. Open
-// MPI 5 does not: it fails to begin.
-bool shares_key_space(const UnderlyingMpi& real) {
+// Whether the MPI goes along with it that the process has come to PMIx before it does. Open MPI 5
+// does not: it fails to begin.
+bool shares_pmix(const UnderlyingMpi& real) {
   std::array<char, max_library_version_string> text{};
   int length = 0;
   if (real.get_library_version == nullptr ||
@@ -35,6 +35,14 @@ bool shares_key_space(const UnderlyingMpi& real) {
     return false;
   }
   return std::string_view(text.data()).starts_with("Open MPI v4");
+}
+
+// The same kind on all ranks of a job.
+std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
+  const std::vector<std::string>& environment = settings::process_sources().environment;
+  if (auto space = pmix_key_space(environment))
+    return shares_pmix(real) ? std::move(space) : nullptr;
+  return hydra_key_space(environment);
 }
 
 void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().inter_node().note_refusal(); }
@@ -124,31 +132,27 @@ class InterNode::MpiWire : public net::Wire {
 
 InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
                      std::string kind)
-    : real_(real),
-      options_(options),
-      roll_call_(roll_call),
-      kind_(std::move(kind)),
-      key_space_(settings::process_sources().environment) {}
+    : real_(real), options_(options), roll_call_(roll_call), kind_(std::move(kind)) {}
 
 InterNode::~InterNode() = default;
 
 void InterNode::sign_in(bool has_threads) {
   is_wanted_ = !options_.off && options_.net != "off" && !has_threads;
   if (!is_wanted_ || has_told_) return;
-  can_tell_ = key_space_.is_there() && shares_key_space(real_);
-  has_told_ = can_tell_ && key_space_.tell(kind_);
+  key_space_ = key_space_of(real_);
+  has_told_ = key_space_ != nullptr && key_space_->tell(kind_);
 }
 
 // Who is missing on this node is seen without a word; to ask for what such a rank has told takes
 // the launcher some seconds. Who is here may have told nothing all the same: it has other settings.
 bool InterNode::are_all_here(int ranks) {
-  if (!can_tell_) return options_.net == "on";
+  if (key_space_ == nullptr) return options_.net == "on";
   if (!has_told_) return false;
   int found_here = 0;
   for (int rank = 0; rank < ranks; ++rank) found_here += roll_call_.is_here(rank) ? 1 : 0;
   if (found_here < roll_call_.ranks_here()) return false;
   for (int rank = 0; rank < ranks; ++rank) {
-    if (!key_space_.has_told(rank, kind_)) return false;
+    if (!key_space_->has_told(rank, kind_)) return false;
   }
   return true;
 }
@@ -158,7 +162,7 @@ void InterNode::begin(Comm world) {
   int ranks = 0;
   const bool all_here =
       real_.comm_size(world, &ranks) == success && ranks > 1 && are_all_here(ranks);
-  key_space_.close();
+  if (key_space_ != nullptr) key_space_->close();
   if (!all_here) return;
   Errhandler takes_note{};
   is_open_ = real_.comm_dup(world, &comm_) == success;

@@ -64,9 +64,8 @@ class InterNode {
   const Options& options_;
   RollCall& roll_call_;
   std::string kind_;
-  KeySpace key_space_;
+  std::unique_ptr<KeySpace> key_space_;  // null: nobody can tell
   bool is_wanted_ = false;
-  bool can_tell_ = false;  // the same on all ranks of the job
   bool has_told_ = false;
   Comm comm_{};
   bool is_open_ = false;

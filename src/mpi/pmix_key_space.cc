@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The few functions, structures and numbers of PMIx that are needed, as its standard has them: its
+// headers need not be here.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+
+#include "mpi/key_space.h"
+#include "settings/settings.h"
+
+namespace huddle::mpi {
+namespace {
+
+constexpr const char* library_name = "libpmix.so.2";
+constexpr const char* key = "huddle.kind";
+
+constexpr int success = 0;
+constexpr std::uint16_t type_string = 3;  // PMIX_STRING
+constexpr std::uint8_t to_all = 3;        // PMIX_GLOBAL
+constexpr std::size_t most_name = 255;    // PMIX_MAX_NSLEN
+
+struct Process {
+  std::array<char, most_name + 1> job;
+  std::uint32_t rank;
+};
+
+// A union of some thirty types; the largest takes three words.
+struct Value {
+  std::uint16_t type;
+  union {
+    char* text;
+    std::array<std::uint64_t, 3> room;
+  };
+};
+
+template <class Function>
+bool look_up(void* library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(dlsym(library, name));
+  return function != nullptr;
+}
+
+// The one that the MPI has loaded, or will.
+void* open_library() {
+  void* const loaded = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
+  return loaded != nullptr ? loaded : dlopen(library_name, RTLD_NOW);
+}
+
+struct Functions {
+  bool look_up_all(void* library) {
+    return look_up(library, "PMIx_Init", init) && look_up(library, "PMIx_Finalize", finalize) &&
+           look_up(library, "PMIx_Put", put) && look_up(library, "PMIx_Commit", commit) &&
+           look_up(library, "PMIx_Get", get) && look_up(library, "PMIx_Get_version", version);
+  }
+
+  Process self{};
+  int (*init)(Process*, void*, std::size_t) = nullptr;
+  int (*finalize)(const void*, std::size_t) = nullptr;
+  int (*put)(std::uint8_t scope, const char*, Value*) = nullptr;
+  int (*commit)() = nullptr;
+  int (*get)(const Process*, const char*, const void*, std::size_t, Value**) = nullptr;
+  const char* (*version)() = nullptr;
+};
+
+class PmixKeySpace : public KeySpace {
+ public:
+  // version: of the launcher's side.
+  explicit PmixKeySpace(std::string version) : version_(std::move(version)) {}
+
+  // A process must not come to its launcher twice, by a library of the MPI's own and by this one.
+  // An MPI that brings its own has the launcher's version of it, and this one another.
+  bool tell(const std::string& value) override {
+    if (functions_ || version_.empty()) return false;
+    void* const library = open_library();
+    auto functions = std::make_unique<Functions>();
+    if (library == nullptr || !functions->look_up_all(library)) return false;
+    const std::string_view version = functions->version();
+    if (version.find(version_) == std::string_view::npos) return false;
+    if (functions->init(&functions->self, nullptr, 0) != success) return false;
+    functions_ = std::move(functions);
+    std::string text = value;
+    Value told{};
+    told.type = type_string;
+    told.text = text.data();
+    const bool is_told =
+        functions_->put(to_all, key, &told) == success && functions_->commit() == success;
+    if (!is_told) close();
+    return is_told;
+  }
+
+  bool has_told(int rank, std::string_view value) override {
+    Process whose = functions_->self;
+    whose.rank = static_cast<std::uint32_t>(rank);
+    Value* found = nullptr;
+    if (functions_->get(&whose, key, nullptr, 0, &found) != success || found == nullptr) {
+      return false;
+    }
+    const bool is_same =
+        found->type == type_string && found->text != nullptr && found->text == value;
+    if (found->type == type_string) std::free(found->text);
+    std::free(found);
+    return is_same;
+  }
+
+  // It counts how often a process has begun with it.
+  void close() override {
+    if (functions_) functions_->finalize(nullptr, 0);
+    functions_.reset();
+  }
+
+ private:
+  std::string version_;
+  std::unique_ptr<Functions> functions_;  // while it is open
+};
+
+}  // namespace
+
+// Without a rank it is not this process that the launcher meant.
+std::unique_ptr<KeySpace> pmix_key_space(const std::vector<std::string>& environment) {
+  if (settings::value_of(environment, "PMIX_RANK").empty() ||
+      settings::value_of(environment, "PMIX_NAMESPACE").empty()) {
+    return nullptr;
+  }
+  return std::make_unique<PmixKeySpace>(settings::value_of(environment, "PMIX_VERSION"));
+}
+
+}  // namespace huddle::mpi
