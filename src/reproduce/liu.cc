@@ -64,10 +64,9 @@ bool has_card_lane_as_advised(const Machine& machine, int ranks) {
 }
 
 // Of 2 to 32 ranks a node: with how many this is so.
-double rank_counts_with(bool (*has_lane)(const Machine& machine, int ranks),
-                        const Machine& machine) {
+double rank_counts_with(bool (*is_so)(const Machine& machine, int ranks), const Machine& machine) {
   int counts = 0;
-  for (int ranks = 2; ranks <= ranks_of_node; ++ranks) counts += has_lane(machine, ranks) ? 1 : 0;
+  for (int ranks = 2; ranks <= ranks_of_node; ++ranks) counts += is_so(machine, ranks) ? 1 : 0;
   return counts;
 }
 
@@ -100,7 +99,8 @@ std::vector<Experiment> liu_experiments() {
          return rank_counts_with(has_card_lane_as_shipped, machine);
        })},
       {"lanes-as-advised", OfMachine([](const Machine& machine) {
-         return rank_counts_with(has_card_lane_as_advised, machine);
+         return rank_counts_with(has_card_lane_as_advised, machine) /
+                rank_counts_with(has_card_lane_as_shipped, machine);
        })},
       {"card-16-ranks",
        OfMachine([](const Machine& machine) { return shared_memory_by_card(machine, 16); })},
