@@ -129,6 +129,7 @@ Json paths_json(const Machine& machine) {
   for (const auto& path : machine.paths) {
     Json entry = {
         {"path", path.path}, {"copiers", path.copiers}, {"origin", origin_text(path.origin)}};
+    if (!path.level.empty()) entry["level"] = path.level;
     add_curve(entry, path.curve);
     list.push_back(entry);
   }

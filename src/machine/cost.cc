@@ -280,10 +280,21 @@ double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) c
 double CostModel::path_ns(std::string_view path, double bytes, int others) const {
   std::vector<CrowdPoint> points;
   for (const PathCurve& curve : machine_.paths) {
-    if (curve.path == path) points.push_back({curve.copiers, &curve.curve});
+    if (curve.path == path && curve.level.empty()) points.push_back({curve.copiers, &curve.curve});
   }
   if (points.empty()) return std::numeric_limits<double>::infinity();
   return crowd_time_ns(points, bytes, others + 1);
+}
+
+double CostModel::path_ns(std::string_view path, double bytes, int others,
+                          std::string_view level) const {
+  const double anywhere_ns = path_ns(path, bytes, others);
+  const auto found =
+      std::find_if(machine_.paths.begin(), machine_.paths.end(), [&](const PathCurve& curve) {
+        return curve.path == path && !level.empty() && curve.level == level;
+      });
+  if (found == machine_.paths.end()) return anywhere_ns;
+  return anywhere_ns * time_at(found->curve, bytes) / path_ns(path, bytes, found->copiers - 1);
 }
 
 double CostModel::system_ns(SystemCall call) const {

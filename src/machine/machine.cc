@@ -168,9 +168,11 @@ void check_paths(const Machine& machine) {
   for (std::size_t i = 0; i < machine.paths.size(); ++i) {
     const PathCurve& path = machine.paths[i];
     const Entry entry(machine.topology, "path", i,
-                      fmt::format("path {}, copiers {}", path.path, path.copiers));
+                      fmt::format("path {}, copiers {}{}", path.path, path.copiers,
+                                  path.level.empty() ? "" : ", level " + path.level));
     if (path.path.empty()) entry.refuse("a path needs a name");
     entry.once(seen);
+    if (!path.level.empty()) entry.level(path.level);
     entry.copiers(path.copiers);
     entry.curve(path.curve);
   }

@@ -168,6 +168,8 @@ struct PathCurve {
   int copiers = 1;
   Curve curve;
   Origin origin = Origin::estimated;
+  // Where a reader and its peer meet; empty: they are spread over the machine.
+  std::string level = {};
 
   bool operator==(const PathCurve&) const = default;
 };

@@ -237,7 +237,8 @@ MemoryCost memory_cost(TomlTable& table) {
 }
 
 PathCurve path_curve(TomlTable& table) {
-  return {table.text("path"), copiers(table), curve(table), origin(table)};
+  return {table.text("path"), copiers(table), curve(table), origin(table),
+          table.text_or("level", "")};
 }
 
 SystemCost system_cost(TomlTable& table) {

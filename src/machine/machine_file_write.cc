@@ -193,6 +193,7 @@ void Writer::write_curves(const Machine& machine) {
     line("\n[[path]]");
     key("path", toml_text(path.path));
     key("copiers", path.copiers);
+    if (!path.level.empty()) key("level", toml_text(path.level));
     origin_key(path.origin);
     curve_keys(path.curve);
   }

@@ -112,6 +112,19 @@ RC_GTEST_PROP(CostProperty, CompanyNeverHelps, ()) {
   RC_ASSERT(cost.path_ns("cma", copy.bytes, copy.others) >= quiet_path_ns * (1 - 1e-12));
 }
 
+TEST(Cost, APathToAPeerThatMeetsElsewhereIsAsMuchDearer) {
+  Machine machine = machine_of("pack:2 l3:1 core:2 pu:1");
+  const CostModel anywhere(machine);
+  const double alone_ns = anywhere.path_ns("cma", 1e5, 0);
+  const double crowd_ns = anywhere.path_ns("cma", 1e5, 3);
+  machine.paths.push_back({"cma", 1, {{1e5}, {3 * alone_ns}, {}}, Origin::measured, "machine"});
+  validate(machine);
+  const CostModel cost(machine);
+  EXPECT_DOUBLE_EQ(cost.path_ns("cma", 1e5, 3), crowd_ns) << "as without the level's curve";
+  EXPECT_DOUBLE_EQ(cost.path_ns("cma", 1e5, 3, "machine"), 3 * crowd_ns);
+  EXPECT_DOUBLE_EQ(cost.path_ns("cma", 1e5, 3, "l3"), crowd_ns) << "which nobody has measured";
+}
+
 TEST(Cost, MeasuredPairsWinOverTheirLevel) {
   Machine machine = machine_of("pack:2 core:2 pu:1");
   machine.pairs = LinePairs{{0, 1, 2, 3},

@@ -144,6 +144,16 @@ TEST(MachineFile, AMissingLevelIsNamed) {
   expect_refused(format_machine(machine), "level machine has no line latency");
 }
 
+TEST(MachineFile, APathAtALevelReadsBackAndTwoOfThemAreRefused) {
+  Machine machine = sample();
+  machine.paths.push_back({"cma", 1, {{1000}, {500}, {}}, Origin::measured, "l3"});
+  EXPECT_EQ(parse_machine(format_machine(machine), "x").paths, machine.paths);
+  machine.paths.push_back(machine.paths.back());
+  expect_refused(format_machine(machine), "path cma, copiers 1, level l3");
+  machine.paths.back().level = "l7";
+  expect_refused(format_machine(machine), "l7");
+}
+
 TEST(MachineFile, TruncationAnywhereIsAnErrorNeverACrash) {
   const std::string text = format_machine(sample());
   for (std::size_t size = 0; size + 1 < text.size(); size += 7) {
