@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -320,6 +321,69 @@ TEST_F(MoverTest, OpenBlasLoadedLateSeesTheGroup) {
     if (answer == "none") GTEST_SKIP() << "there is no OpenBLAS here";
     const int processors = binding == Binding::group ? before_.count() : 1;
     EXPECT_EQ(answer, std::to_string(processors));
+  }
+}
+
+// Whoever sets the second mask is told of, and stands still before he does.
+class StopsAtTheSecond final : public ThreadMasks {
+ public:
+  explicit StopsAtTheSecond(int tell) : tell_(tell) {}
+  std::optional<CpuSet> mask(pid_t thread) const override { return masks_.mask(thread); }
+  int set_mask(pid_t thread, const CpuSet& processors) override {
+    if (++calls_ == 2) {
+      write_byte(tell_);
+      for (;;) ::pause();
+    }
+    return masks_.set_mask(thread, processors);
+  }
+  std::uint64_t born(pid_t number) const override { return masks_.born(number); }
+  std::vector<pid_t> threads_of(pid_t process) const override { return masks_.threads_of(process); }
+  std::vector<pid_t> children_of(pid_t process) const override {
+    return masks_.children_of(process);
+  }
+
+ private:
+  SystemMasks masks_;
+  int tell_, calls_ = 0;
+};
+
+// A thread that is bound already is to be bound elsewhere: that is written down, and not yet done.
+TEST_F(MoverTest, KilledBetweenWritingDownAndBinding) {
+  for (const bool with_guardian : {true, false}) {
+    SCOPED_TRACE(with_guardian ? "given back by the guardian" : "by the next command");
+    const Sleepers program;
+    const auto stops = make_pipe();
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+      const StateFolder folder(folder_);
+      std::optional<StateFolder::Lock> lock(folder.lock());
+      const StateFile file(folder, own_identity());
+      const Guardian guardian(folder, file);
+      file.add(guardian_line(guardian.identity()));
+      lock.reset();
+      StopsAtTheSecond masks(stops[1]);
+      Binder binder(masks, [&file](std::string_view line) { return file.add(line); });
+      binder.look(program.process(), {program.process()});
+      for (const Seat& seat : {seats(0)[0], seats(1)[0]}) {
+        binder.bind(program.process(), CpuSet({seat.processor}), seat.processor);
+      }
+      ::_exit(1);
+    }
+    ::close(stops[1]);
+    ASSERT_EQ(read_byte(stops[0]), 'x');
+    EXPECT_TRUE(program.is_bound());
+    const Identity guard = guardian();
+    if (!with_guardian) ::kill(guard.number, SIGKILL);
+    ::kill(agent, SIGKILL);
+    ::waitpid(agent, nullptr, 0);
+    ::close(stops[0]);
+    if (!with_guardian) {
+      EXPECT_TRUE(comes_true([&] { return !is_running(guard); }));
+      SystemMasks masks;
+      StateFolder(folder_).repair(masks);
+    }
+    EXPECT_TRUE(comes_true([&] { return program.all_have(before_); }));
+    EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));
   }
 }
 
