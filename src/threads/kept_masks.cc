@@ -96,6 +96,11 @@ int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
 bool KeptMasks::apply(std::string_view line) {
   const std::vector<std::string> fields = words(line);
   if (fields.size() < 3) return false;
+  if (fields[0] == "serves" && fields.size() == 3) {
+    socket = fields[1];
+    terms = fields[2];
+    return true;
+  }
   const std::optional<Identity> one = identity_in(fields);
   if (!one) return false;
   if (fields[0] == "bind" && fields.size() == 8) {
@@ -132,6 +137,9 @@ machine::CpuSet KeptMasks::claims() const {
 
 std::string agent_line(const Identity& one) { return line_of("agent", one); }
 std::string guardian_line(const Identity& one) { return line_of("guardian", one); }
+std::string serves_line(std::string_view socket, std::string_view terms) {
+  return fmt::format("serves {} {}\n", socket, terms);
+}
 std::string program_line(const Identity& one) { return line_of("program", one); }
 std::string alone_line(const Identity& one) { return line_of("alone", one); }
 std::string back_line(const Identity& one) { return line_of("back", one); }

@@ -6,6 +6,7 @@
 // after an agent that was killed at any moment knows what to undo:
 //
 //   agent PID BORN            who binds
+//   serves SOCKET TERMS       programs of these terms may be handed over to that agent there
 //   guardian PID BORN         who gives back when the agent is gone
 //   program PID BORN          a process whose threads are bound
 //   bind TID BORN PID ORIGINAL BEFORE NEW CLAIM
@@ -41,6 +42,7 @@ struct Kept {
 
 struct KeptMasks {
   Identity agent = {}, guardian = {};
+  std::string socket = {}, terms = {};  // empty: it serves nobody else
   std::map<pid_t, Identity> programs = {};
   std::map<pid_t, Kept> bound = {};  // by thread
   std::set<Identity> alone = {};
@@ -51,6 +53,7 @@ struct KeptMasks {
 };
 
 std::string agent_line(const Identity& one);
+std::string serves_line(std::string_view socket, std::string_view terms);
 std::string guardian_line(const Identity& one);
 std::string program_line(const Identity& one);
 std::string alone_line(const Identity& one);
