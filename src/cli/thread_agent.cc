@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "base/text.h"
@@ -27,7 +28,8 @@
 namespace huddle::cli {
 namespace {
 
-constexpr std::string_view ready_word = "ready";
+// The agent of another rank may be what is to answer: nobody waits long for one that stands still.
+constexpr int longest_start_ms = 10'000;
 
 struct Pipe {
   FileDescriptor out, in;
@@ -41,11 +43,14 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// Until whoever writes has closed it.
-std::string read_all(const FileDescriptor& from) {
+// Until whoever writes has closed it, or for so long.
+std::string read_all(const FileDescriptor& from, int most_ms) {
   std::string text;
   std::array<char, 512> chunk{};
   for (;;) {
+    pollfd wait{from.number(), POLLIN, 0};
+    const int ready = ::poll(&wait, 1, most_ms);
+    if (ready == 0) return "the agent does not answer";
     const ssize_t got = ::read(from.number(), chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
@@ -59,15 +64,20 @@ struct Setting {
   const AgentRequest& request;
   MachineInQuestion machine;
   machine::CpuSet allowed;
-  pid_t program = 0;
+  threads::Identity program = {};
   double fault_s = 0;
 };
+
+std::string title(const Setting& setting, const threads::Watched& watched) {
+  const std::string& first = setting.request.title;
+  return watched.programs < 2 ? first : fmt::format("{} and {} more", first, watched.programs - 1);
+}
 
 std::string report(const Setting& setting, const threads::Agent& agent, const Witness& witness,
                    const threads::Watched& watched, std::vector<std::string> notes) {
   const threads::AgentOptions options;
   ThreadsSubject subject{.command = "run",
-                         .title = setting.request.title,
+                         .title = title(setting, watched),
                          .machine = picture::machine_title(setting.machine.loaded.machine),
                          .matrix = {},
                          .threads = threads_at_work(witness.events()),
@@ -84,32 +94,31 @@ std::string report(const Setting& setting, const threads::Agent& agent, const Wi
   return "\n" + threads_text(subject, beside);
 }
 
-void watch(const Setting& setting, threads::HelperPort port, FileDescriptor& ready,
-           const FileDescriptor& until_exec) {
+void watch(const Setting& setting, threads::AwaitedProgram program) {
   const machine::CostModel model(setting.machine.loaded.machine);
-  threads::Agent agent(model, setting.allowed, {});
-  std::optional<threads::Mover> mover;
+  std::unique_ptr<threads::Mover> mover;
   if (setting.request.moves) {
-    mover.emplace(setting.program, model.machine().topology, setting.allowed,
-                  setting.request.binding, threads::usual_state_folder());
+    try {
+      mover = threads::Mover::join_or_start(program, model.machine().topology, setting.allowed,
+                                            setting.request.binding, threads::usual_state_folder());
+    } catch (const Error& error) {
+      const std::string why = error.what();
+      (void)!::write(program.ready.number(), why.data(), why.size());
+      return;
+    }
+    if (!mover) return;
   }
-  threads::Mover* const moves = mover ? &*mover : nullptr;
-  Witness witness(agent, moves, Witness::Keeps::latest);
-  const auto go = [&] {
-    (void)!::write(ready.number(), ready_word.data(), ready_word.size());
-    ready = FileDescriptor();
-    read_all(until_exec);
-  };
-  const threads::Watched watched =
-      watch_awaited({setting.program, std::move(port), setting.fault_s, go}, witness, moves);
+  threads::Agent agent(model, setting.allowed, {});
+  Witness witness(agent, mover.get(), Witness::Keeps::latest);
+  const threads::Watched watched = watch_awaited(std::move(program), witness, mover.get());
   std::vector<std::string> notes = watched.notes;
   if (mover) {
     for (std::string& note : mover->notes()) notes.push_back(std::move(note));
     mover.reset();
   }
-  if (!setting.request.tells) return;
+  if (!watched.report.is_open()) return;
   const std::string text = report(setting, agent, witness, watched, std::move(notes));
-  (void)!::write(STDERR_FILENO, text.data(), text.size());
+  (void)!::write(watched.report.number(), text.data(), text.size());
 }
 
 [[noreturn]] void become_agent(const Setting& setting, threads::HelperPort port, Pipe ready,
@@ -117,13 +126,21 @@ void watch(const Setting& setting, threads::HelperPort port, FileDescriptor& rea
   // What is written to while somebody else reads it no more.
   std::signal(SIGPIPE, SIG_IGN);
   exec.in.release();  // detach() closes it
-  threads::detach("huddle-agent", {port.descriptor(), ready.in.number(), exec.out.number()},
+  threads::AwaitedProgram program{
+      .process = setting.program,
+      .fault_s = setting.fault_s,
+      .port = std::move(port),
+      .ready = std::move(ready.in),
+      .until_exec = std::move(exec.out),
+      .report = FileDescriptor(setting.request.tells ? ::dup(STDERR_FILENO) : -1)};
+  threads::detach("huddle-agent",
+                  {program.port.descriptor(), program.ready.number(), program.until_exec.number(),
+                   program.report.number()},
                   setting.request.tells);
   try {
-    watch(setting, std::move(port), ready.in, exec.out);
-  } catch (const std::exception& error) {
-    const std::string why = error.what();
-    if (ready.in.is_open()) (void)!::write(ready.in.number(), why.data(), why.size());
+    watch(setting, std::move(program));
+  } catch (const std::exception&) {
+    ::_exit(1);  // whoever waits was told, or finds the pipe closed
   }
   ::_exit(0);
 }
@@ -174,16 +191,20 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   if (!protection.works) return none("writes cannot be made visible: " + protection.why_not);
   const machine::CpuSet allowed =
       machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus;
-  const Setting setting{context, request,    std::move(machine),
-                        allowed, ::getpid(), protection.fault_s};
+  const Setting setting{.context = context,
+                        .request = request,
+                        .machine = std::move(machine),
+                        .allowed = allowed,
+                        .program = threads::own_identity(),
+                        .fault_s = protection.fault_s};
   threads::HelperPort port;
   StartedAgent started{.preload = request.library, .variable = port.variable()};
   Pipe ready = make_pipe();
   Pipe exec = make_pipe();
   fork_agent(setting, port, ready, exec);
   ready.in = FileDescriptor();
-  const std::string said = read_all(ready.out);
-  if (said != ready_word) return none(said.empty() ? "the agent has died" : said);
+  const std::string said = read_all(ready.out, longest_start_ms);
+  if (said != threads::ready_word) return none(said.empty() ? "the agent has died" : said);
   started.until_exec = std::move(exec.in);
   return started;
 }

@@ -11,7 +11,7 @@ using machine::CpuSet;
 
 const Kept* Binder::bound_with(const CpuSet& mask) const {
   for (const auto& [thread, kept] : kept_.bound) {
-    if (kept.set == mask && kept.original != mask) return &kept;
+    if (kept.has_set(mask)) return &kept;
   }
   return nullptr;
 }
@@ -20,9 +20,8 @@ void Binder::take(const Birth& birth) {
   const auto parent = kept_.bound.find(birth.parent);
   if (parent == kept_.bound.end()) return;
   const std::optional<CpuSet> mask = masks_.mask(birth.thread);
-  const CpuSet original = parent->second.original;
-  if (!mask || *mask != parent->second.set || *mask == original) return;
-  masks_.set_mask(birth.thread, original);
+  if (!mask || !parent->second.has_set(*mask)) return;
+  masks_.set_mask(birth.thread, parent->second.original);
 }
 
 bool Binder::is_changed(const Known& one) const {
@@ -88,7 +87,9 @@ Binder::Outcome Binder::bind(pid_t thread, const CpuSet& processors, int claim) 
   if (one.alone) return Outcome::alone;
   const CpuSet wanted = common(processors, one.original);
   if (wanted.empty()) return Outcome::not_allowed;
-  const Kept kept{one.thread, one.process, one.original, wanted, claim};
+  const auto bound = kept_.bound.find(thread);
+  const CpuSet before = bound == kept_.bound.end() ? one.original : bound->second.set;
+  const Kept kept{one.thread, one.process, one.original, before, wanted, claim};
   const Identity program{one.process, masks_.born(one.process)};
   if (!kept_.programs.contains(one.process)) {
     if (!note_(program_line(program))) return Outcome::not_noted;

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/file_descriptor.h"
 
@@ -23,8 +24,10 @@ class HelperPort {
  public:
   // Throws FailureError.
   HelperPort();
+  // One that another process has made and named, by the socket that listens there.
+  explicit HelperPort(FileDescriptor listening) : socket_(std::move(listening)) {}
 
-  // "NAME=VALUE" for the environment of the program.
+  // "NAME=VALUE" for the environment of the program. pre: it was made here.
   std::string variable() const;
   int descriptor() const { return socket_.number(); }  // readable when somebody has come
   // The next one who has come. Does not wait.

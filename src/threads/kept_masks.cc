@@ -26,11 +26,15 @@ std::optional<Identity> identity_in(const std::vector<std::string>& fields) {
 
 std::optional<Kept> kept_in(const std::vector<std::string>& fields, const Identity& thread) {
   const auto process = whole_number(fields[3]);
-  const auto claim = whole_number(fields[6]);
+  const auto claim = whole_number(fields[7]);
   if (!process || !claim) return std::nullopt;
   try {
-    return Kept{thread, static_cast<pid_t>(*process), machine::CpuSet::parse(fields[4]),
-                machine::CpuSet::parse(fields[5]), static_cast<int>(*claim)};
+    return Kept{.thread = thread,
+                .process = static_cast<pid_t>(*process),
+                .original = machine::CpuSet::parse(fields[4]),
+                .before = machine::CpuSet::parse(fields[5]),
+                .set = machine::CpuSet::parse(fields[6]),
+                .claim = static_cast<int>(*claim)};
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -61,9 +65,8 @@ class Heirs {
     const auto mask = masks_.mask(thread);
     if (!mask) return 0;
     const auto parent =
-        std::find_if(kept_.bound.begin(), kept_.bound.end(), [&mask](const auto& bound) {
-          return bound.second.set == *mask && bound.second.original != *mask;
-        });
+        std::find_if(kept_.bound.begin(), kept_.bound.end(),
+                     [&mask](const auto& bound) { return bound.second.has_set(*mask); });
     if (parent == kept_.bound.end()) return 0;
     return masks_.set_mask(thread, parent->second.original) == 0 ? 1 : 0;
   }
@@ -75,9 +78,9 @@ class Heirs {
 int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
   int changed = 0;
   for (const auto& [thread, one] : kept.bound) {
-    if (one.set == one.original || !masks.is_there(one.thread)) continue;
+    if (!masks.is_there(one.thread)) continue;
     const auto mask = masks.mask(thread);
-    if (!mask || *mask != one.set) continue;
+    if (!mask || !one.has_set(*mask)) continue;
     if (masks.set_mask(thread, one.original) == 0) ++changed;
   }
   constexpr int generations = 8;
@@ -93,9 +96,14 @@ int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
 bool KeptMasks::apply(std::string_view line) {
   const std::vector<std::string> fields = words(line);
   if (fields.size() < 3) return false;
+  if (fields[0] == "serves" && fields.size() == 3) {
+    socket = fields[1];
+    terms = fields[2];
+    return true;
+  }
   const std::optional<Identity> one = identity_in(fields);
   if (!one) return false;
-  if (fields[0] == "bind" && fields.size() == 7) {
+  if (fields[0] == "bind" && fields.size() == 8) {
     std::optional<Kept> kept = kept_in(fields, *one);
     if (!kept) return false;
     bound.insert_or_assign(one->number, std::move(*kept));
@@ -129,12 +137,16 @@ machine::CpuSet KeptMasks::claims() const {
 
 std::string agent_line(const Identity& one) { return line_of("agent", one); }
 std::string guardian_line(const Identity& one) { return line_of("guardian", one); }
+std::string serves_line(std::string_view socket, std::string_view terms) {
+  return fmt::format("serves {} {}\n", socket, terms);
+}
 std::string program_line(const Identity& one) { return line_of("program", one); }
 std::string alone_line(const Identity& one) { return line_of("alone", one); }
 std::string back_line(const Identity& one) { return line_of("back", one); }
 std::string bind_line(const Kept& kept) {
-  return fmt::format("bind {} {} {} {} {} {}\n", kept.thread.number, kept.thread.born, kept.process,
-                     kept.original.text(), kept.set.text(), kept.claim);
+  return fmt::format("bind {} {} {} {} {} {} {}\n", kept.thread.number, kept.thread.born,
+                     kept.process, kept.original.text(), kept.before.text(), kept.set.text(),
+                     kept.claim);
 }
 
 KeptMasks read_kept_masks(std::string_view text) {

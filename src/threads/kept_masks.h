@@ -6,9 +6,12 @@
 // after an agent that was killed at any moment knows what to undo:
 //
 //   agent PID BORN            who binds
+//   serves SOCKET TERMS       programs of these terms may be handed over to that agent there
 //   guardian PID BORN         who gives back when the agent is gone
 //   program PID BORN          a process whose threads are bound
-//   bind TID BORN PID OLD NEW CLAIM   OLD and NEW as in 0-3,8; CLAIM: the processor it is for
+//   bind TID BORN PID ORIGINAL BEFORE NEW CLAIM
+//                             masks as in 0-3,8; BEFORE: until now, which is ORIGINAL or what an
+//                             earlier line has set; CLAIM: the processor that it is for
 //   alone TID BORN            bound by somebody else: not ours to change
 //   back TID BORN             given back
 #pragma once
@@ -26,12 +29,20 @@ struct Kept {
   Identity thread = {};
   pid_t process = 0;
   machine::CpuSet original = {};
+  machine::CpuSet before = {};  // until this was set
   machine::CpuSet set = {};
   int claim = -1;
+
+  // It is huddle that has set this mask: the last one, or the one before, since whoever has written
+  // the line may have been killed before he did what it tells of.
+  bool has_set(const machine::CpuSet& mask) const {
+    return mask != original && (mask == set || mask == before);
+  }
 };
 
 struct KeptMasks {
   Identity agent = {}, guardian = {};
+  std::string socket = {}, terms = {};  // empty: it serves nobody else
   std::map<pid_t, Identity> programs = {};
   std::map<pid_t, Kept> bound = {};  // by thread
   std::set<Identity> alone = {};
@@ -42,6 +53,7 @@ struct KeptMasks {
 };
 
 std::string agent_line(const Identity& one);
+std::string serves_line(std::string_view socket, std::string_view terms);
 std::string guardian_line(const Identity& one);
 std::string program_line(const Identity& one);
 std::string alone_line(const Identity& one);

@@ -8,13 +8,42 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/system.h"
 #include "base/text.h"
 
 namespace huddle::threads {
 
 using machine::CpuSet;
 
+namespace {
+
+// The system may end a group of processes as a whole, an agent and its guardian with it: nobody
+// relies on those of another one.
+bool is_of_our_group(const Identity& agent) {
+  const System system;
+  const auto theirs = system.read(fmt::format("/proc/{}/cgroup", agent.number));
+  return theirs && theirs == system.read("/proc/self/cgroup");
+}
+
+std::string terms_of(const CpuSet& allowed, Binding binding) {
+  return fmt::format("{}:{}", binding_names[static_cast<std::size_t>(binding)], allowed.text());
+}
+
+StateFolder::Lock repaired(const StateFolder& folder) {
+  SystemMasks masks;
+  folder.repair(masks);
+  return folder.lock();
+}
+
+}  // namespace
+
 Mover::Mover(pid_t process, const machine::Topology& topology, CpuSet allowed, Binding binding,
+             const std::string& folder)
+    : Mover(repaired(StateFolder(folder)), {process, SystemMasks().born(process)}, topology,
+            std::move(allowed), binding, folder) {}
+
+Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
+             const machine::Topology& topology, CpuSet allowed, Binding binding,
              const std::string& folder)
     : topology_(topology),
       allowed_(std::move(allowed)),
@@ -22,16 +51,13 @@ Mover::Mover(pid_t process, const machine::Topology& topology, CpuSet allowed, B
       folder_(folder),
       binder_(masks_, [this](std::string_view line) { return file_ && file_->add(line); }),
       self_(own_identity()) {
-  folder_.repair(masks_);
-  const StateFolder::Lock lock = folder_.lock();
-  const Identity program{process, masks_.born(process)};
   for (const KeptMasks& other : folder_.living()) {
-    const auto found = other.programs.find(process);
+    const auto found = other.programs.find(program.number);
     if (found == other.programs.end() || found->second != program) continue;
     throw FailureError(
         fmt::format("the threads of process {} are moved by another huddle already "
                     "(process {})",
-                    process, other.agent.number));
+                    program.number, other.agent.number));
   }
   file_ = std::make_unique<StateFile>(folder_, self_);
   try {
@@ -44,11 +70,57 @@ Mover::Mover(pid_t process, const machine::Topology& topology, CpuSet allowed, B
   file_->add(program_line(program));
 }
 
+// Under one lock, so that of two that start at once one finds the other.
+std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
+                                            const machine::Topology& topology,
+                                            const CpuSet& allowed, Binding binding,
+                                            const std::string& folder) {
+  const StateFolder all(folder);
+  const StateFolder::Lock lock = repaired(all);
+  const std::string terms = terms_of(allowed, binding);
+  for (const KeptMasks& other : all.living()) {
+    if (other.terms != terms || !is_running(other.agent) || !is_of_our_group(other.agent)) continue;
+    if (hand_over(program, other.socket)) return nullptr;
+  }
+  std::unique_ptr<Mover> mover(
+      new Mover(lock, program.process, topology, allowed, binding, folder));
+  mover->serve(terms);
+  return mover;
+}
+
+void Mover::serve(const std::string& terms) {
+  try {
+    socket_.emplace();
+  } catch (const Error&) {
+    return;  // others have agents of their own
+  }
+  if (!file_->add(serves_line(socket_->name(), terms))) socket_.reset();
+}
+
+std::optional<AwaitedProgram> Mover::accept() {
+  while (socket_) {
+    std::optional<AwaitedProgram> program = socket_->accept();
+    // Closing what it waits at tells it that it is not watched.
+    if (!program || file_->add(program_line(program->process))) return program;
+  }
+  return std::nullopt;
+}
+
+// Who hands a program over holds the lock as well.
+std::optional<AwaitedProgram> Mover::accept_or_close() {
+  if (!socket_) return std::nullopt;
+  const StateFolder::Lock lock = folder_.lock();
+  std::optional<AwaitedProgram> program = accept();
+  if (!program) socket_.reset();
+  return program;
+}
+
 Mover::~Mover() { end(); }
 
 // The file goes first and the guardian afterwards, which finds nothing to do should we be killed.
 void Mover::end() {
   if (!file_) return;
+  socket_.reset();
   binder_.give_back();
   try {
     const StateFolder::Lock lock = folder_.lock();
@@ -76,7 +148,12 @@ void Mover::look(const ThreadList& threads) {
   numbers_ = threads.alive();
   std::map<pid_t, std::vector<pid_t>> by_process;
   for (const auto& [thread, process] : threads.processes()) by_process[process].push_back(thread);
-  for (const auto& [process, all] : by_process) binder_.look(process, all);
+  for (const pid_t process : processes_) by_process.try_emplace(process);  // maybe ended by now
+  processes_.clear();
+  for (const auto& [process, all] : by_process) {
+    binder_.look(process, all);
+    if (!all.empty()) processes_.insert(process);
+  }
   claimed_ = claimed_by_others();
 }
 

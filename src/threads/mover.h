@@ -8,9 +8,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "threads/agent_socket.h"
 #include "threads/binder.h"
 #include "threads/guardian.h"
 #include "threads/seats.h"
@@ -26,6 +28,12 @@ class Mover {
   // where another agent moves them already.
   Mover(pid_t process, const machine::Topology& topology, machine::CpuSet allowed, Binding binding,
         const std::string& folder);
+  // Of the first of programs that share an agent. Null where there is one that moves threads among
+  // these very processors, with this binding: then it has been handed the program.
+  static std::unique_ptr<Mover> join_or_start(const AwaitedProgram& program,
+                                              const machine::Topology& topology,
+                                              const machine::CpuSet& allowed, Binding binding,
+                                              const std::string& folder);
   // Gives back everything.
   ~Mover();
   Mover(const Mover&) = delete;
@@ -36,6 +44,12 @@ class Mover {
   // Nobody is bound where one of these processors is another agent's by now.
   void move(const std::vector<Seat>& seats);
   void give_back();
+  // Readable when another program is to be taken in; -1: none ever.
+  int socket() const { return socket_ ? socket_->descriptor() : -1; }
+  // The next one. Does not wait.
+  std::optional<AwaitedProgram> accept();
+  // No program is left: takes the next one, or no other ever.
+  std::optional<AwaitedProgram> accept_or_close();
   // Without a guardian nobody is bound.
   void check_guardian();
 
@@ -44,6 +58,9 @@ class Mover {
   std::vector<std::string> notes() const;
 
  private:
+  Mover(const StateFolder::Lock& lock, const Identity& program, const machine::Topology& topology,
+        machine::CpuSet allowed, Binding binding, const std::string& folder);
+  void serve(const std::string& terms);
   machine::CpuSet claimed_by_others() const;
   void end();
 
@@ -56,6 +73,8 @@ class Mover {
   std::unique_ptr<Guardian> guardian_;
   Binder binder_;
   Identity self_;
+  std::optional<AgentSocket> socket_;  // none: it serves one program
+  std::set<pid_t> processes_;          // that had threads at the last look
   std::map<pid_t, int> numbers_;
   std::map<Binder::Outcome, int> outcomes_;
   machine::CpuSet claimed_;  // by others, when somebody last looked

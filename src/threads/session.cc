@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/pidfd.h"
 #include "place/random.h"
 #include "threads/gated_start.h"
 #include "threads/helper_port.h"
@@ -50,7 +51,13 @@ class Signals {
     ::sigprocmask(SIG_BLOCK, &taken, &before_);
     arrivals_ = FileDescriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
   }
-  ~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  // Who was asked to stop stops in order: the signal itself is taken.
+  ~Signals() {
+    signalfd_siginfo one{};
+    while (::read(arrivals_.number(), &one, sizeof one) == sizeof one) {
+    }
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
@@ -76,52 +83,76 @@ void carry_out(const Listener::Wish& wish, const ThreadList& threads, Mover* mov
   if (!wish.seats.empty()) mover->move(wish.seats);
 }
 
+// A program that is watched, with whatever it starts.
+struct Program {
+  pid_t process = 0;
+  FileDescriptor hold;  // its pidfd
+  HelperPort port;
+  FileDescriptor until_exec;  // readable once the process has become the program; not open: it has
+  PageFaults faults;
+  std::map<pid_t, Protection> protections = {};
+  double used_s = 0;         // processor time
+  bool has_arrived = false;  // at the port
+  bool has_stepped_aside = false;
+  int refused = 0;  // an errno
+
+  std::vector<pid_t> processes() const {
+    std::vector<pid_t> all;
+    for (const auto& one : protections) all.push_back(one.first);
+    if (all.empty() && !until_exec.is_open()) all.push_back(process);
+    return all;
+  }
+};
+
+FileDescriptor hold_on(pid_t process) {
+  FileDescriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (!hold.is_open()) throw FailureError(fmt::format("there is no process {}", process));
+  return hold;
+}
+
 class Session {
  public:
   Session(const WatchedProgram& program, Listener& listener)
       : stream_(listener), trial_(program.helper.empty() ? Trial{} : try_protection()) {
-    start_.emplace(program.file, program.words, environment_of(program), signals_.before());
-    process_ = start_->process();
-    faults_ = PageFaults::from_exec_of(process_, program.observer);
+    HelperPort port;
+    start_.emplace(program.file, program.words, environment_of(program, port), signals_.before());
+    const pid_t process = start_->process();
+    programs_.push_back({.process = process,
+                         .hold = hold_on(process),
+                         .port = std::move(port),
+                         .until_exec = {},
+                         .faults = PageFaults::from_exec_of(process, program.observer)});
     budget_.fault_s = trial_.fault_s;
+    watched_.programs = 1;
   }
   Session(AwaitedProgram program, Listener& listener, Mover* mover)
-      : stream_(listener),
-        port_(std::move(program.port)),
-        trial_{.works = true, .why_not = {}, .fault_s = program.fault_s},
-        go_(std::move(program.go)),
-        process_(program.process),
-        mover_(mover),
-        faults_(PageFaults::from_exec_of(process_)) {
-    budget_.fault_s = trial_.fault_s;
+      : stream_(listener), trial_{.works = true, .why_not = {}}, mover_(mover) {
+    budget_.fault_s = 0;
+    add(std::move(program));
   }
 
   Watched run() {
     const double agent_before_s = own_cpu_s();
-    const FileDescriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, process_, 0)));
-    if (start_) {
-      start_->go();
-    } else {
-      go_();
-    }
-    while (wait_for_round(hold.number())) {
+    if (start_) start_->go();
+    while (wait_for_round()) {
       watched_.spent.agent_s = own_cpu_s() - agent_before_s;
       round();
     }
-    while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
-    stream_.pass(faults_, processes());
-    if (start_) ::waitpid(process_, &watched_.wait_status, 0);
+    for (Program& one : programs_) finish(one);  // we have been asked to stop
+    if (start_) ::waitpid(start_->process(), &watched_.wait_status, 0);
     watched_.seconds = stream_.seconds();
     watched_.touches = stream_.touches();
     watched_.fault_s = budget_.fault_s;
-    watched_.lost = faults_.lost();
     watched_.names = stream_.threads().names();
-    watched_.notes = notes();
+    if (watched_.lost > 0) {
+      note(fmt::format("{} page faults came too fast and were not seen", watched_.lost));
+    }
     return std::move(watched_);
   }
 
  private:
-  std::vector<std::string> environment_of(const WatchedProgram& program) const {
+  std::vector<std::string> environment_of(const WatchedProgram& program,
+                                          const HelperPort& port) const {
     std::vector<std::string> lines = program.environment;
     if (!trial_.works) return lines;
     const std::string_view preload = "LD_PRELOAD=";
@@ -133,26 +164,45 @@ class Session {
     });
     lines.push_back(
         fmt::format("{}{}{}{}", preload, theirs, theirs.empty() ? "" : ":", program.helper));
-    lines.push_back(port_.variable());
+    lines.push_back(port.variable());
     return lines;
   }
 
-  // False once the program has ended.
-  bool wait_for_round(int hold) {
+  // Who waits is told, either way. Throws FailureError.
+  void add(AwaitedProgram awaited) {
+    std::string answer = ready_word;
+    const FileDescriptor ready = std::move(awaited.ready);
+    try {
+      const pid_t process = awaited.process.number;
+      programs_.push_back({.process = process,
+                           .hold = hold_on(process),
+                           .port = std::move(awaited.port),
+                           .until_exec = std::move(awaited.until_exec),
+                           .faults = PageFaults::from_exec_of(process)});
+    } catch (const Error& error) {
+      answer = error.what();
+      (void)!::write(ready.number(), answer.data(), answer.size());
+      throw;
+    }
+    (void)!::write(ready.number(), answer.data(), answer.size());
+    budget_.fault_s = std::max(budget_.fault_s, awaited.fault_s);
+    ++watched_.programs;
+    if (!watched_.report.is_open()) watched_.report = std::move(awaited.report);
+  }
+  void add_another(AwaitedProgram awaited) {
+    try {
+      add(std::move(awaited));
+    } catch (const Error&) {
+      return;  // it runs on without us, and says so
+    }
+  }
+
+  // False once all programs have ended, or we are asked to stop.
+  bool wait_for_round() {
     for (;;) {
       const std::uint64_t now = now_ns();
       if (now >= next_round_ns_) break;
-      std::array<pollfd, 3> waits = {
-          {{hold, POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {port_.descriptor(), POLLIN, 0}}};
-      const timespec wait{.tv_sec = 0, .tv_nsec = static_cast<long>(next_round_ns_ - now)};
-      ::ppoll(waits.data(), waits.size(), &wait, nullptr);
-      if (start_) {
-        signals_.pass_on(process_);
-      } else if (waits[1].revents != 0) {
-        return false;
-      }
-      while (std::optional<Arrival> arrival = port_.accept()) take_in(std::move(*arrival));
-      if (waits[0].revents != 0) return false;
+      if (!wait(next_round_ns_ - now)) return false;
     }
     // Not in step with the turns that threads take: that would show the same ones again and again.
     const double part = 0.5 + random_.fraction();
@@ -160,52 +210,127 @@ class Session {
     return true;
   }
 
-  void take_in(Arrival arrival) {
-    has_arrived_ = true;
+  bool wait(std::uint64_t most_ns) {
+    // A descriptor of -1 is waited at in vain.
+    std::vector<pollfd> waits = {{signals_.descriptor(), POLLIN, 0},
+                                 {mover_ == nullptr ? -1 : mover_->socket(), POLLIN, 0}};
+    const std::size_t first = waits.size();
+    for (const Program& one : programs_) {
+      waits.push_back({one.until_exec.number(), POLLIN, 0});
+      waits.push_back({one.hold.number(), POLLIN, 0});
+      waits.push_back({one.port.descriptor(), POLLIN, 0});
+    }
+    const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(most_ns)};
+    ::ppoll(waits.data(), waits.size(), &time, nullptr);
+    if (start_) {
+      signals_.pass_on(start_->process());
+    } else if (waits[0].revents != 0) {
+      return false;
+    }
+    bool has_ended = false;
+    for (std::size_t i = 0; i < programs_.size(); ++i) {
+      Program& one = programs_[i];
+      const std::size_t place = first + 3 * i;
+      if (waits[place].revents != 0) one.until_exec = FileDescriptor();
+      while (std::optional<Arrival> arrival = one.port.accept()) take_in(one, std::move(*arrival));
+      has_ended |= waits[place + 1].revents != 0;
+    }
+    if (has_ended) remove_ended();
+    if (waits[1].revents != 0) {
+      if (std::optional<AwaitedProgram> another = mover_->accept()) {
+        add_another(std::move(*another));
+      }
+    }
+    while (programs_.empty()) {
+      std::optional<AwaitedProgram> another =
+          mover_ == nullptr ? std::nullopt : mover_->accept_or_close();
+      if (!another) return false;
+      add_another(std::move(*another));
+    }
+    return true;
+  }
+
+  void remove_ended() {
+    pass();
+    std::erase_if(programs_, [this](Program& one) {
+      if (!is_dead(one.hold.number())) return false;
+      finish(one);
+      return true;
+    });
+  }
+
+  void finish(Program& one) {
+    while (std::optional<Arrival> arrival = one.port.accept()) take_in(one, std::move(*arrival));
+    stream_.pass({&one.faults}, one.processes());
+    ended_s_ += one.used_s;
+    watched_.lost += one.faults.lost();
+    for (std::string& text : notes_of(one)) note(std::move(text));
+  }
+
+  void take_in(Program& program, Arrival arrival) {
+    program.has_arrived = true;
     if (!arrival.userfaultfd.is_open()) {
-      refused_ = arrival.error;
+      program.refused = arrival.error;
       return;
     }
-    protections_.erase(arrival.process);
+    program.protections.erase(arrival.process);
     Protection protection(arrival.process, std::move(arrival.userfaultfd));
     if (!protection.works()) return;
     next_look_ns_ = next_search_ns_ = 0;  // now
-    protections_.emplace(arrival.process, std::move(protection));
+    program.protections.emplace(arrival.process, std::move(protection));
   }
 
   std::vector<pid_t> processes() const {
     std::vector<pid_t> all;
-    for (const auto& [process, protection] : protections_) all.push_back(process);
-    if (all.empty()) all.push_back(process_);
+    for (const Program& one : programs_) {
+      const std::vector<pid_t> some = one.processes();
+      all.insert(all.end(), some.begin(), some.end());
+    }
     return all;
   }
 
+  void pass() {
+    std::vector<PageFaults*> faults;
+    for (Program& one : programs_) faults.push_back(&one.faults);
+    stream_.pass(faults, processes());
+  }
+
   void round() {
-    stream_.pass(faults_, processes());
-    const std::vector<Birth> births = faults_.take_births();
+    pass();
     if (mover_ != nullptr) {
-      mover_->take(births);
+      for (Program& one : programs_) mover_->take(one.faults.take_births());
       mover_->check_guardian();
     }
     if (now_ns() >= next_look_ns_) look();
-    if (!wish_.touches || protections_.empty()) return;
+    if (wish_.touches) protect();
+  }
+
+  // Each process gets as much of what may be spent as the others.
+  void protect() {
+    std::size_t processes = 0;
+    for (const Program& one : programs_) processes += one.protections.size();
     int left = budget_.faults_left(watched_.spent);
-    for (auto& [process, protection] : protections_) {
-      const int faults = protection.rearm(left);
-      left -= faults;
-      watched_.spent.faults += static_cast<std::uint64_t>(faults);
+    for (Program& one : programs_) {
+      for (auto& [process, protection] : one.protections) {
+        const int faults = protection.rearm(left / static_cast<int>(processes--));
+        left -= faults;
+        watched_.spent.faults += static_cast<std::uint64_t>(faults);
+      }
     }
   }
 
   void look() {
     const std::uint64_t time_ns = now_ns();
-    std::erase_if(protections_, [](const auto& one) { return ::kill(one.first, 0) != 0; });
-    const std::vector<pid_t> watched = processes();
-    double program_s = 0;
-    for (const pid_t process : watched) program_s += process_cpu_s(process);
     Spent& spent = watched_.spent;
-    spent.program_s = std::max(spent.program_s, program_s);
-    wish_ = stream_.look(watched);
+    spent.program_s = ended_s_;
+    for (Program& one : programs_) {
+      std::erase_if(one.protections, [](const auto& old) { return ::kill(old.first, 0) != 0; });
+      double used_s = 0;
+      for (const pid_t process : one.processes()) used_s += process_cpu_s(process);
+      one.used_s = std::max(one.used_s, used_s);
+      spent.program_s += one.used_s;
+    }
+    wish_ = stream_.look(processes());
     carry_out(wish_, stream_.threads(), mover_);
     next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
     if (wish_.touches && time_ns >= next_search_ns_) search(time_ns);
@@ -214,50 +339,47 @@ class Session {
   }
 
   void search(std::uint64_t time_ns) {
-    for (auto one = protections_.begin(); one != protections_.end();) {
-      const bool goes_on = one->second.find_ranges();
-      has_stepped_aside_ |= !goes_on;
-      one = goes_on ? std::next(one) : protections_.erase(one);
+    for (Program& program : programs_) {
+      for (auto one = program.protections.begin(); one != program.protections.end();) {
+        const bool goes_on = one->second.find_ranges();
+        program.has_stepped_aside |= !goes_on;
+        one = goes_on ? std::next(one) : program.protections.erase(one);
+      }
     }
     next_search_ns_ = time_ns + search_ns;
   }
 
-  std::vector<std::string> notes() const {
+  std::vector<std::string> notes_of(const Program& program) const {
     std::vector<std::string> all;
     if (!trial_.works && !trial_.why_not.empty()) {
       all.push_back("writes were not made visible: " + trial_.why_not);
-    } else if (refused_ != 0) {
+    } else if (program.refused != 0) {
       all.push_back(fmt::format("the program got no userfaultfd ({}): writes were not made visible",
-                                std::strerror(refused_)));
-    } else if (!has_arrived_) {
+                                std::strerror(program.refused)));
+    } else if (!program.has_arrived) {
       all.emplace_back(
           "nothing could be preloaded into the program (is it linked statically?): writes were not "
           "made visible, only its own page faults were seen");
     }
-    if (has_stepped_aside_) {
+    if (program.has_stepped_aside) {
       all.emplace_back("the program uses userfaultfd itself: huddle has left its memory alone");
     }
-    if (faults_.lost() > 0) {
-      all.push_back(fmt::format("{} page faults came too fast and were not seen", faults_.lost()));
-    }
     return all;
+  }
+  void note(std::string text) {
+    std::vector<std::string>& all = watched_.notes;
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
   }
 
   TouchStream stream_;
   Signals signals_;
-  HelperPort port_;
   Trial trial_;
   std::optional<GatedStart> start_;  // none: somebody else has started it, and waits for it
-  std::function<void()> go_;
-  pid_t process_ = 0;
   Mover* mover_ = nullptr;
-  PageFaults faults_;
+  std::vector<Program> programs_;  // that have not ended
+  double ended_s_ = 0;             // processor time of those that have
   Budget budget_;
-  std::map<pid_t, Protection> protections_;
   Watched watched_;
-  bool has_arrived_ = false;
-  bool has_stepped_aside_ = false;
-  int refused_ = 0;
   Listener::Wish wish_;
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
@@ -272,16 +394,14 @@ class Attachment {
         seconds_(seconds),
         mover_(mover),
         stream_(listener),
-        hold_(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))) {
-    if (!hold_.is_open()) throw FailureError(fmt::format("there is no process {}", process));
-  }
+        hold_(hold_on(process)) {}
 
   Watched run() {
     const double agent_before_s = own_cpu_s();
     const double program_before_s = process_cpu_s(process_);
     Watched watched;
     while (stream_.seconds() < seconds_ && wait_for_round()) {
-      stream_.pass(faults_, {process_});
+      stream_.pass({&faults_}, {process_});
       const std::vector<Birth> births = faults_.take_births();
       if (mover_ != nullptr) {
         mover_->take(births);

@@ -7,12 +7,11 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "threads/agent_socket.h"
 #include "threads/budget.h"
-#include "threads/helper_port.h"
 #include "threads/mover.h"
 #include "threads/touch_stream.h"
 
@@ -35,22 +34,16 @@ struct Watched {
   std::uint64_t lost = 0;               // for which there was no room
   std::vector<std::string> names = {};  // by thread
   std::vector<std::string> notes = {};  // why something was not seen
-};
-
-// A process that is about to become the program, and is not ours to wait for.
-struct AwaitedProgram {
-  pid_t process = 0;
-  HelperPort port;           // whose name is in the program's environment
-  double fault_s = 0;        // what a fault costs here
-  std::function<void()> go;  // called when it is watched; returns once it is the program
+  int programs = 0;                     // that were watched
+  FileDescriptor report = {};           // of the first one that wants to be told
 };
 
 // Starts it, and returns once it has ended. Signals that would end us meanwhile go to the program.
 // Throws FailureError where it cannot be started or watched.
 Watched watch_program(const WatchedProgram& program, Listener& listener);
 
-// Until it ends, or a signal asks us to stop. `mover`: who binds its
-// threads; null: nobody.
+// It, and whatever programs the mover is handed meanwhile, until the last of them has ended or a
+// signal asks us to stop. `mover`: who binds threads; null: nobody.
 Watched watch_awaited(AwaitedProgram program, Listener& listener, Mover* mover);
 
 // A process that runs already, for so many seconds, until it ends, or until a signal asks us to

@@ -21,12 +21,21 @@ TouchStream::TouchStream(Listener& listener)
       start_ns_(now_ns()),
       page_bytes_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {}
 
-void TouchStream::pass(PageFaults& faults, const std::vector<pid_t>& processes) {
+std::uint64_t TouchStream::space_of(pid_t process) {
+  constexpr unsigned page_number_bits = 52;
+  return spaces_.try_emplace(process, spaces_.size()).first->second << page_number_bits;
+}
+
+void TouchStream::pass(const std::vector<PageFaults*>& faults,
+                       const std::vector<pid_t>& processes) {
   batch_.clear();
-  faults.drain(batch_);
+  for (PageFaults* const one : faults) one->drain(batch_);
+  if (faults.size() > 1) {
+    std::stable_sort(batch_.begin(), batch_.end(),
+                     [](const PageFault& a, const PageFault& b) { return a.time_ns < b.time_ns; });
+  }
   for (const PageFault& fault : batch_) {
-    const auto place = std::find(processes.begin(), processes.end(), fault.process);
-    if (place == processes.end()) continue;
+    if (std::find(processes.begin(), processes.end(), fault.process) == processes.end()) continue;
     int thread = threads_.number_of(fault.thread);
     if (thread < 0) {
       threads_.look(processes);
@@ -34,10 +43,8 @@ void TouchStream::pass(PageFaults& faults, const std::vector<pid_t>& processes) 
     }
     if (thread < 0) continue;  // gone before anybody could look
     ++touches_;
-    // Pages of different processes are different pages.
-    const auto space = static_cast<std::uint64_t>(place - processes.begin()) << 52U;
-    listener_.take(
-        Touch{in_order(fault.time_ns), thread, fault.address / page_bytes_ + space, true});
+    const std::uint64_t page = fault.address / page_bytes_ + space_of(fault.process);
+    listener_.take(Touch{in_order(fault.time_ns), thread, page, true});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "threads/page_faults.h"
@@ -38,8 +39,9 @@ class TouchStream {
   // Times are told since now.
   explicit TouchStream(Listener& listener);
 
-  // The faults of these processes that have come since the last call; those of others are left out.
-  void pass(PageFaults& faults, const std::vector<pid_t>& processes);
+  // What these have seen of these processes since the last call; the faults of others are left
+  // out.
+  void pass(const std::vector<PageFaults*>& faults, const std::vector<pid_t>& processes);
   Listener::Wish look(const std::vector<pid_t>& processes);
 
   const ThreadList& threads() const { return threads_; }
@@ -48,6 +50,7 @@ class TouchStream {
 
  private:
   std::uint64_t in_order(std::uint64_t time_ns);
+  std::uint64_t space_of(pid_t process);
 
   Listener& listener_;
   ThreadList threads_;
@@ -56,6 +59,7 @@ class TouchStream {
   std::uint64_t last_ns_ = 0;  // that was passed on
   std::uint64_t touches_ = 0;
   std::uint64_t page_bytes_;
+  std::map<pid_t, std::uint64_t> spaces_;  // pages of different processes are different pages
 };
 
 }  // namespace huddle::threads

@@ -188,6 +188,40 @@ TEST_F(RunThreads, LeavesNothingBehind) {
   EXPECT_FALSE(is_left());
 }
 
+// As ranks of a node do. The first one to start is the first one to end.
+TEST_F(RunThreads, ProgramsOfTheSameProcessorsShareAnAgent) {
+  if (!threads::try_page_faults().works || !threads::try_protection().works) {
+    GTEST_SKIP() << "writes cannot be made visible here";
+  }
+  if (machine::discover_this_machine().allowed.count() < 2) GTEST_SKIP() << "one processor";
+  const std::string script = program_.home().write("ranks.sh", R"sh(cd "$1"
+mkfifo gate.3 gate.4
+: >started
+rank() {
+  "$2" run --threads move sh -c 'echo up >>started; read -r go <gate.'"$1"'; exit '"$1" &
+}
+rank 3 "$2"
+first=$!
+until [ "$(wc -l <started)" -eq 1 ]; do :; done
+rank 4 "$2"
+second=$!
+until [ "$(wc -l <started)" -eq 2 ]; do :; done
+ls huddle | wc -l
+grep -c '^program ' huddle/agent-*
+agent=$(ls huddle)
+echo go >gate.3
+wait "$first"
+echo "$?"
+[ "$(ls huddle)" = "$agent" ] && echo stays
+echo go >gate.4
+wait "$second"
+echo "$?"
+)sh");
+  const Ran ran = run("off", {"sh", script, program_.home().folder().string(), HUDDLE_PROGRAM});
+  EXPECT_EQ(ran.out, "1\n2\n3\nstays\n4\n") << ran.err;
+  EXPECT_FALSE(is_left());
+}
+
 TEST_F(RunThreads, OneSentenceWhereItCannotBe) {
   const std::string script =
       program_.home().write("alone.sh",

@@ -59,6 +59,35 @@ TEST_F(BinderTest, WhatIsWrittenDownIsEnoughToGiveBack) {
   EXPECT_EQ(masks_.text(11), "0-7");
 }
 
+// Whoever has written a line may be killed before he does what it tells of.
+TEST_F(BinderTest, WhatWasWrittenDownAndNotDoneIsGivenBackAsWell) {
+  bind(10, "0-3");
+  masks_.start(10, 14, "0-3");  // of whom nobody has told
+  bind(10, "4-7");
+  masks_.set_mask(10, CpuSet::parse("0-3"));
+  EXPECT_EQ(give_back(read_kept_masks(log_), masks_), 2);
+  EXPECT_EQ(masks_.text(10), "0-7");
+  EXPECT_EQ(masks_.text(14), "0-7");
+  bind(11, "0-3");
+  bind(11, "0-7");  // to be free again, which it is not yet
+  masks_.set_mask(11, CpuSet::parse("0-3"));
+  EXPECT_EQ(give_back(read_kept_masks(log_), masks_), 1);
+  EXPECT_EQ(masks_.text(11), "0-7");
+}
+
+// Born before its creator was bound anew, and seen afterwards.
+TEST_F(BinderTest, ANewbornOfTheBindingBeforeIsOurs) {
+  bind(10, "0-3");
+  masks_.start(10, 14, "0-3");
+  masks_.start(10, 15, "0-3");
+  bind(10, "4-7");
+  binder_.take({10, 14, 10});
+  EXPECT_EQ(masks_.text(14), "0-7");
+  look();
+  EXPECT_EQ(masks_.text(15), "0-7");
+  EXPECT_FALSE(binder_.is_alone(14) || binder_.is_alone(15));
+}
+
 TEST_F(BinderTest, StaysWithinWhatAThreadHad) {
   masks_.start(20, 20, "0-1");
   binder_.look(20, {20});
@@ -155,7 +184,12 @@ TEST_F(BinderTest, ThreadsThatHaveGoneAreForgotten) {
 
 TEST(KeptMasks, WhatHasNoEndWasNotDone) {
   const std::string all = agent_line({4, 5}) + guardian_line({6, 7}) + program_line({10, 1}) +
-                          bind_line({{10, 1}, 10, CpuSet::parse("0-7"), CpuSet::parse("0-3"), 0});
+                          bind_line({.thread = {10, 1},
+                                     .process = 10,
+                                     .original = CpuSet::parse("0-7"),
+                                     .before = CpuSet::parse("4-7"),
+                                     .set = CpuSet::parse("0-3"),
+                                     .claim = 0});
   EXPECT_EQ(read_kept_masks(all).bound.size(), 1U);
   for (std::size_t bytes = 0; bytes < all.size(); ++bytes) {
     EXPECT_TRUE(read_kept_masks(all.substr(0, bytes)).bound.empty()) << bytes;
@@ -164,9 +198,12 @@ TEST(KeptMasks, WhatHasNoEndWasNotDone) {
 }
 
 TEST(KeptMasks, DamagedLinesAreTheEnd) {
-  const std::string good = bind_line({{10, 1}, 10, CpuSet::parse("0-7"), CpuSet::parse("0"), 0});
-  for (const char* bad : {"\n", "bind\n", "bind 1 2 3 x 0 0\n", "bind -1 2 3 0 0 0\n", "what 1 2\n",
-                          "agent 1\n", "agent 1 2 3\n"}) {
+  const CpuSet all = CpuSet::parse("0-7");
+  const std::string good = bind_line({{10, 1}, 10, all, all, CpuSet::parse("0"), 0});
+  ASSERT_EQ(read_kept_masks(good).bound.size(), 1U);
+  for (const char* bad :
+       {"\n", "bind\n", "bind 1 2 3 x 0 0 0\n", "bind 1 2 3 0 x 0 0\n", "bind -1 2 3 0 0 0 0\n",
+        "bind 1 2 3 0 0 0\n", "what 1 2\n", "agent 1\n", "agent 1 2 3\n"}) {
     EXPECT_TRUE(read_kept_masks(bad + good).bound.empty()) << bad;
   }
 }

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -321,6 +322,197 @@ TEST_F(MoverTest, OpenBlasLoadedLateSeesTheGroup) {
     const int processors = binding == Binding::group ? before_.count() : 1;
     EXPECT_EQ(answer, std::to_string(processors));
   }
+}
+
+// Whoever sets the second mask is told of, and stands still before he does.
+class StopsAtTheSecond final : public ThreadMasks {
+ public:
+  explicit StopsAtTheSecond(int tell) : tell_(tell) {}
+  std::optional<CpuSet> mask(pid_t thread) const override { return masks_.mask(thread); }
+  int set_mask(pid_t thread, const CpuSet& processors) override {
+    if (++calls_ == 2) {
+      write_byte(tell_);
+      for (;;) ::pause();
+    }
+    return masks_.set_mask(thread, processors);
+  }
+  std::uint64_t born(pid_t number) const override { return masks_.born(number); }
+  std::vector<pid_t> threads_of(pid_t process) const override { return masks_.threads_of(process); }
+  std::vector<pid_t> children_of(pid_t process) const override {
+    return masks_.children_of(process);
+  }
+
+ private:
+  SystemMasks masks_;
+  int tell_, calls_ = 0;
+};
+
+// A thread that is bound already is to be bound elsewhere: that is written down, and not yet done.
+TEST_F(MoverTest, KilledBetweenWritingDownAndBinding) {
+  for (const bool with_guardian : {true, false}) {
+    SCOPED_TRACE(with_guardian ? "given back by the guardian" : "by the next command");
+    const Sleepers program;
+    const auto stops = make_pipe();
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+      const StateFolder folder(folder_);
+      std::optional<StateFolder::Lock> lock(folder.lock());
+      const StateFile file(folder, own_identity());
+      const Guardian guardian(folder, file);
+      file.add(guardian_line(guardian.identity()));
+      lock.reset();
+      StopsAtTheSecond masks(stops[1]);
+      Binder binder(masks, [&file](std::string_view line) { return file.add(line); });
+      binder.look(program.process(), {program.process()});
+      for (const Seat& seat : {seats(0)[0], seats(1)[0]}) {
+        binder.bind(program.process(), CpuSet({seat.processor}), seat.processor);
+      }
+      ::_exit(1);
+    }
+    ::close(stops[1]);
+    ASSERT_EQ(read_byte(stops[0]), 'x');
+    EXPECT_TRUE(program.is_bound());
+    const Identity guard = guardian();
+    if (!with_guardian) ::kill(guard.number, SIGKILL);
+    ::kill(agent, SIGKILL);
+    ::waitpid(agent, nullptr, 0);
+    ::close(stops[0]);
+    if (!with_guardian) {
+      EXPECT_TRUE(comes_true([&] { return !is_running(guard); }));
+      SystemMasks masks;
+      StateFolder(folder_).repair(masks);
+    }
+    EXPECT_TRUE(comes_true([&] { return program.all_have(before_); }));
+    EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));
+  }
+}
+
+// Programs that share an agent.
+class SharedAgentTest : public MoverTest {
+ protected:
+  static constexpr int served = 0, joined = 7;  // exit status
+  void SetUp() override {
+    MoverTest::SetUp();
+    if (!IsSkipped() && !try_page_faults().works) {
+      GTEST_SKIP() << "page faults cannot be watched here";
+    }
+  }
+  // Whoever is alive sits where the processor of its number is: of each program the first thread.
+  class FirstThreads : public Listener {
+   public:
+    explicit FirstThreads(CpuSet processors) : processors_(std::move(processors)) {}
+    void take(const Touch&) override {}
+    Wish take(const Look& look) override {
+      Wish wish{.touches = false, .next_look_ms = 20};
+      for (const ThreadUse& use : look.threads) {
+        const int program = use.thread / program_threads;
+        if (use.thread % program_threads != 0 || program >= processors_.count()) continue;
+        wish.seats.push_back({use.thread, processors_.cpus()[static_cast<std::size_t>(program)]});
+      }
+      return wish;
+    }
+
+   private:
+    CpuSet processors_;
+  };
+
+  // What `huddle run` forks, for this program. It has been said to be ready when this returns.
+  pid_t serve(const Sleepers& program, const CpuSet& allowed) const {
+    const auto ready = make_pipe();
+    const auto exec = make_pipe();
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+      ::close(ready[0]);
+      ::close(exec[1]);  // it is the program already
+      AwaitedProgram awaited{.process = {program.process(), SystemMasks().born(program.process())},
+                             .fault_s = 1e-6,
+                             .port = {},
+                             .ready = FileDescriptor(ready[1]),
+                             .until_exec = FileDescriptor(exec[0]),
+                             .report = {}};
+      int status = joined;
+      {
+        const auto mover =
+            Mover::join_or_start(awaited, topology_, allowed, Binding::core, folder_);
+        FirstThreads listener(before_);
+        if (mover) {
+          watch_awaited(std::move(awaited), listener, mover.get());
+          status = served;
+        }
+      }
+      ::_exit(status);
+    }
+    ::close(ready[1]);
+    ::close(exec[0]);
+    ::close(exec[1]);
+    std::string answer;
+    for (char byte = read_byte(ready[0]); byte != '\0'; byte = read_byte(ready[0])) answer += byte;
+    ::close(ready[0]);
+    EXPECT_EQ(answer, ready_word);
+    return agent;
+  }
+  std::vector<KeptMasks> agents() const {
+    const StateFolder::Lock lock = StateFolder(folder_).lock();
+    return StateFolder(folder_).living();
+  }
+  static int status_of(pid_t agent) {
+    int status = -1;
+    ::waitpid(agent, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+};
+
+TEST_F(SharedAgentTest, LivesUntilTheLastProgramHasEnded) {
+  for (const bool first_ends_first : {true, false}) {
+    SCOPED_TRACE(first_ends_first);
+    std::optional<Sleepers> first(std::in_place), second(std::in_place);
+    const pid_t agent = serve(*first, before_);
+    EXPECT_EQ(status_of(serve(*second, before_)), joined);
+    EXPECT_TRUE(comes_true([&] { return first->is_bound() && second->is_bound(); }));
+    const std::vector<KeptMasks> all = agents();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all.front().agent.number, agent);
+    EXPECT_TRUE(all.front().programs.contains(first->process()));
+    EXPECT_TRUE(all.front().programs.contains(second->process()));
+    EXPECT_EQ(all.front().claims().count(), 2);  // no processor twice
+    (first_ends_first ? first : second).reset();
+    std::optional<Sleepers> third(std::in_place);
+    EXPECT_EQ(status_of(serve(*third, before_)), joined);
+    EXPECT_TRUE((first_ends_first ? second : first)->is_bound());
+    third.reset();
+    first.reset();
+    second.reset();
+    EXPECT_EQ(status_of(agent), served);
+    EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));
+  }
+}
+
+TEST_F(SharedAgentTest, KilledAllProgramsGetBackWhatTheyHad) {
+  const Sleepers first, second;
+  const pid_t agent = serve(first, before_);
+  EXPECT_EQ(status_of(serve(second, before_)), joined);
+  EXPECT_TRUE(comes_true([&] { return first.is_bound() && second.is_bound(); }));
+  ::kill(agent, SIGKILL);
+  EXPECT_EQ(status_of(agent), -1);
+  EXPECT_TRUE(comes_true([&] { return first.all_have(before_) && second.all_have(before_); }));
+  EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));
+  // Nobody is handed to one that was killed.
+  const pid_t next = serve(second, before_);
+  EXPECT_TRUE(comes_true([&] { return second.is_bound(); }));
+  ::kill(next, SIGTERM);
+  EXPECT_EQ(status_of(next), served);
+  EXPECT_TRUE(second.all_have(before_));
+}
+
+TEST_F(SharedAgentTest, WhoeverMayUseOtherProcessorsHasAnotherOne) {
+  std::optional<Sleepers> first(std::in_place), second(std::in_place);
+  const pid_t here = serve(*first, CpuSet({before_.cpus()[0]}));
+  const pid_t there = serve(*second, CpuSet({before_.cpus()[1]}));
+  EXPECT_EQ(agents().size(), 2U);
+  first.reset();
+  second.reset();
+  EXPECT_EQ(status_of(here), served);
+  EXPECT_EQ(status_of(there), served);
 }
 
 enum class Victim { agent, guardian, program, both };

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Programs that may use the same processors, as ranks of a node do, share one agent: the first
+// one's serves, and is handed the others by a socket. Its name is in the agent's state file.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/file_descriptor.h"
+#include "threads/helper_port.h"
+#include "threads/thread_masks.h"
+
+namespace huddle::threads {
+
+// A process that is about to become the program, and is not ours to wait for.
+struct AwaitedProgram {
+  Identity process = {};
+  double fault_s = 0;         // what a fault costs here
+  HelperPort port;            // whose name is in the program's environment
+  FileDescriptor ready;       // where it waits for ready_word, or for why it is not watched
+  FileDescriptor until_exec;  // readable once it has become the program
+  FileDescriptor report;      // where it wants to read what was seen; not open: nowhere
+};
+
+inline constexpr const char* ready_word = "ready";
+
+class AgentSocket {
+ public:
+  // Throws FailureError.
+  AgentSocket();
+
+  const std::string& name() const { return name_; }
+  int descriptor() const { return socket_.number(); }  // readable when somebody has come
+  // The next program that was handed over. Does not wait.
+  std::optional<AwaitedProgram> accept() const;
+
+ private:
+  std::string name_;
+  FileDescriptor socket_;
+};
+
+// To the agent that listens there; false where it does not, or not any more.
+bool hand_over(const AwaitedProgram& program, const std::string& socket);
+
+}  // namespace huddle::threads

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "threads/local_socket.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace huddle::threads {
+namespace {
+
+constexpr std::size_t most_descriptors = 8;
+constexpr std::size_t control_bytes = CMSG_SPACE(most_descriptors * sizeof(int));
+
+struct Address {
+  explicit Address(std::string_view name) {
+    by_name.sun_family = AF_UNIX;
+    const std::size_t most = sizeof by_name.sun_path - 1;
+    const std::size_t length = std::min(name.size(), most);
+    std::memcpy(by_name.sun_path + 1, name.data(), length);  // abstract: begins with a 0
+    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  }
+  const sockaddr* plain() const { return reinterpret_cast<const sockaddr*>(&by_name); }
+
+  sockaddr_un by_name{};
+  socklen_t bytes = 0;
+};
+
+FileDescriptor open_socket() {
+  return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+std::vector<FileDescriptor> descriptors_in(msghdr& message) {
+  std::vector<FileDescriptor> all;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    std::array<int, most_descriptors> numbers{};
+    std::memcpy(numbers.data(), CMSG_DATA(part), count * sizeof(int));
+    for (std::size_t i = 0; i < count; ++i) all.emplace_back(numbers[i]);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string random_socket_name() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) number = 0;
+  return fmt::format("huddle-agent-{}-{:016x}", ::getpid(), number);
+}
+
+FileDescriptor listen_at(const std::string& name) {
+  const Address address(name);
+  FileDescriptor socket = open_socket();
+  constexpr int most_waiting = 128;
+  if (!socket.is_open() || ::bind(socket.number(), address.plain(), address.bytes) != 0 ||
+      ::listen(socket.number(), most_waiting) != 0) {
+    throw FailureError(fmt::format("no socket for the watched program: {}", std::strerror(errno)));
+  }
+  return socket;
+}
+
+std::optional<Received> receive_next(const FileDescriptor& listening,
+                                     std::span<std::byte> message) {
+  const FileDescriptor peer(::accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!peer.is_open()) return std::nullopt;
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  ::getsockopt(peer.number(), SOL_SOCKET, SO_PEERCRED, &who, &bytes);
+  // It has sent before it ends, at once; somebody who does not is not waited for long.
+  const timeval wait{.tv_sec = 0, .tv_usec = 100'000};
+  ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  Received received{.process = who.pid, .user = who.uid};
+  iovec data{message.data(), message.size()};
+  alignas(cmsghdr) std::array<char, control_bytes> control{};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const ssize_t got = ::recvmsg(peer.number(), &header, MSG_CMSG_CLOEXEC);
+  if (got <= 0) return received;
+  received.bytes = static_cast<std::size_t>(got);
+  received.descriptors = descriptors_in(header);
+  // It closes its own copies, then the connection.
+  char nothing = 0;
+  (void)!::recv(peer.number(), &nothing, 1, 0);
+  return received;
+}
+
+bool send_once(const std::string& name, std::span<const std::byte> message,
+               std::span<const int> descriptors) {
+  if (descriptors.size() > most_descriptors) return false;
+  const Address address(name);
+  const FileDescriptor socket = open_socket();
+  if (!socket.is_open() || ::connect(socket.number(), address.plain(), address.bytes) != 0) {
+    return false;
+  }
+  std::vector<std::byte> copy(message.begin(), message.end());  // an iovec is not of constants
+  iovec data{copy.data(), copy.size()};
+  alignas(cmsghdr) std::array<char, control_bytes> control{};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    const std::size_t bytes = descriptors.size_bytes();
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_SPACE(bytes);
+    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(rights), descriptors.data(), bytes);
+  }
+  return ::sendmsg(socket.number(), &header, MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
+}
+
+}  // namespace huddle::threads
