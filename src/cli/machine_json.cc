@@ -187,6 +187,18 @@ Json networks_json(const Machine& machine) {
   return list;
 }
 
+Json mpi_collectives_json(const Machine& machine) {
+  Json list = Json::array();
+  for (const auto& collective : machine.mpi_collectives) {
+    Json entry = {{"mpi", collective.mpi},           {"operation", collective.operation},
+                  {"hosts", collective.hosts},       {"ranks", collective.ranks},
+                  {"in_order", collective.in_order}, {"origin", origin_text(collective.origin)}};
+    add_curve(entry, collective.curve);
+    list.push_back(entry);
+  }
+  return list;
+}
+
 }  // namespace
 
 void add_machine(Json& document, const Machine& machine) {
@@ -204,6 +216,7 @@ void add_machine(Json& document, const Machine& machine) {
   document["system"] = system_json(machine);
   document["arrays"] = arrays_json(machine);
   document["networks"] = networks_json(machine);
+  document["mpi_collectives"] = mpi_collectives_json(machine);
   document["doubts"] = doubts_json(machine);
 }
 

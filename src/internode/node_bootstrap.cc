@@ -41,20 +41,20 @@ team::Bootstrap NodeBootstrap::bootstrap() {
 }
 
 void NodeBootstrap::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  run(net::Operation::allgather, mine.size(), mine.data(), all.data());
+  run(net::Operation::allgather, 0, mine.size(), mine.data(), all.data());
 }
 
-void NodeBootstrap::bcast(std::span<std::byte> bytes) {
-  run(net::Operation::bcast, bytes.size(), bytes.data(), bytes.data());
+void NodeBootstrap::bcast(std::span<std::byte> bytes, int root) {
+  run(net::Operation::bcast, root, bytes.size(), bytes.data(), bytes.data());
 }
 
 // By the algorithm of the fewest rounds. Nothing is known yet of who shares a processor with whom.
-void NodeBootstrap::run(net::Operation operation, std::size_t block_bytes, const std::byte* input,
-                        std::byte* output) {
+void NodeBootstrap::run(net::Operation operation, int root, std::size_t block_bytes,
+                        const std::byte* input, std::byte* output) {
   const bool gathers = operation == net::Operation::allgather;
   const net::Algorithm& algorithm =
       net::algorithm_named(gathers ? "allgather:bruck" : "bcast:knomial");
-  const auto schedule = net::make_schedule(algorithm, {.ranks = ranks()});
+  const auto schedule = net::make_schedule(algorithm, {.ranks = ranks(), .root = root});
   const auto data =
       net::CallData::of(operation, place_, net::Sizes::equal(block_bytes), input, output);
   ByPlace wire(wire_, map_, node_);

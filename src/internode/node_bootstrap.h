@@ -24,12 +24,12 @@ class NodeBootstrap {
   int ranks() const { return map_.ranks_on(node_); }
   // Ranks are places there. It refers to this object.
   team::Bootstrap bootstrap();
-  // From place 0 to all.
-  void bcast(std::span<std::byte> bytes);
+  // From one place to all.
+  void bcast(std::span<std::byte> bytes, int root = 0);
 
  private:
   void gather(std::span<const std::byte> mine, std::span<std::byte> all);
-  void run(net::Operation operation, std::size_t block_bytes, const std::byte* input,
+  void run(net::Operation operation, int root, std::size_t block_bytes, const std::byte* input,
            std::byte* output);
 
   net::Wire& wire_;

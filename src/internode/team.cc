@@ -22,6 +22,9 @@ constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
 constexpr std::string_view inside_only = "nodes";
 
+// Kinds of calls that are remembered: programs make the same few again and again.
+constexpr std::size_t most_remembered = 64;
+
 // Peers of a schedule are nodes, and each is stood for by one rank.
 class ByNode : public net::Wire {
  public:
@@ -364,6 +367,29 @@ void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::s
   between(alltoall_demand(bytes, largest), data, {}, -1, &own_sizes);
 }
 
+bool Team::is_mpi_quicker(select::Operation operation, std::size_t bytes) {
+  const bool is_measured = !parts_.mpi_times.points().empty();
+  if (!is_measured && operation != select::Operation::alltoall) return false;
+  const auto known = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& one) {
+    return one.operation == operation && one.bytes == bytes;
+  });
+  if (known != verdicts_.end()) {
+    std::rotate(verdicts_.begin(), known, known + 1);
+    return verdicts_.front().is_mpi_quicker;
+  }
+  const bool verdict = judge(operation, bytes);
+  if (verdicts_.size() == most_remembered) verdicts_.pop_back();
+  verdicts_.insert(verdicts_.begin(), {operation, bytes, verdict});
+  return verdict;
+}
+
+bool Team::judge(select::Operation operation, std::size_t bytes) {
+  if (const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes)) {
+    return *mpi_ns < predict(operation, bytes, parts_.map, parts_.network, parts_.node_times).ns();
+  }
+  return operation == select::Operation::alltoall && !is_alltoall_quicker(bytes);
+}
+
 // All that a node has is gathered, sorted, sorted again and scattered.
 bool Team::is_alltoall_quicker(std::size_t bytes) {
   const std::size_t most = most_ranks_on_a_node();
@@ -441,8 +467,7 @@ const Team::Plan& Team::plan_for(const Demand& demand) {
   }
   Chosen chosen = cheapest(demand, parts_.network);
   std::string words = fmt::format("nodes: {}", chosen.algorithm);
-  constexpr std::size_t most_plans = 64;
-  if (plans_.size() == most_plans) plans_.pop_back();
+  if (plans_.size() == most_remembered) plans_.pop_back();
   plans_.insert(plans_.begin(), std::make_unique<Plan>(Plan{demand.operation, demand.root,
                                                             demand.count, demand.element_bytes,
                                                             std::move(chosen), std::move(words)}));

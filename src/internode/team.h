@@ -16,6 +16,7 @@
 #include "internode/choice.h"
 #include "internode/node_map.h"
 #include "internode/node_order.h"
+#include "internode/prediction.h"
 #include "memory/reduction.h"
 #include "net/execution.h"
 #include "net/wire.h"
@@ -49,6 +50,8 @@ class Team {
     std::unique_ptr<net::Wire> wire;   // peers are ranks
     Network network = {};              // equal on all ranks
     Traffic* traffic = nullptr;        // is told of what is sent; null: nobody wants to know
+    MpiTimes mpi_times = {};           // equal on all ranks
+    NodeTimes node_times = {};         // equal on all ranks; where there are times of the MPI
   };
   explicit Team(Parts parts);
   ~Team();
@@ -89,10 +92,11 @@ class Team {
   // than every algorithm takes. The same on all ranks.
   bool can_join(const memory::Reduction& reduction) const;
 
-  // Whether blocks of so many bytes are predicted to get to all sooner by alltoall() than where
-  // each rank sends to each by itself: few messages between nodes, for more copies in each. The
-  // same on all ranks.
-  bool is_alltoall_quicker(std::size_t bytes);
+  // Whether the MPI's own collective is predicted to take less: by what it was measured to take.
+  // The same on all ranks. bytes: as a request has them (select/operation.h). Where nobody
+  // measured, this is told of an all-to-all alone, whose blocks each rank could send to each by
+  // itself: this team sends fewer messages between nodes, for more copies in each.
+  bool is_mpi_quicker(select::Operation operation, std::size_t bytes);
 
   // For a caller that cannot come to the call that the others make: those of its node hear it.
   void give_up(std::string_view why);
@@ -103,6 +107,12 @@ class Team {
 
  private:
   struct Plan;
+  // Whether the MPI is quicker, for the next call of the kind.
+  struct Verdict {
+    select::Operation operation;
+    std::size_t bytes;
+    bool is_mpi_quicker;
+  };
 
   bool is_first() const { return place_ == 0; }
   template <typename Steps>
@@ -112,6 +122,8 @@ class Team {
   void between(const Demand& demand, const net::CallData& data, const memory::Reduction& reduction,
                int root_rank, const net::Sizes* own_blocks = nullptr);
   const Plan& plan_for(const Demand& demand);
+  bool judge(select::Operation operation, std::size_t bytes);
+  bool is_alltoall_quicker(std::size_t bytes);
   // The place of the rank that stands for this node where a root stands for its own.
   int speaker_for(int root) const;
   // Blocks of all nodes, of which this one's is there.
@@ -130,6 +142,7 @@ class Team {
   int place_;
   std::vector<std::size_t> ranks_before_;  // by node, and one past the last
   std::vector<std::unique_ptr<Plan>> plans_;
+  std::vector<Verdict> verdicts_;
   std::string_view latest_;
   team::Trouble lost_;  // why it cannot be used any more
 };

@@ -238,6 +238,23 @@ void check_networks(const Machine& machine) {
   }
 }
 
+void check_mpi_collectives(const Machine& machine) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < machine.mpi_collectives.size(); ++i) {
+    const MpiCollective& collective = machine.mpi_collectives[i];
+    const Entry entry(machine.topology, "mpi_collective", i,
+                      fmt::format("{} of {} on {} hosts, {} ranks{}", collective.operation,
+                                  collective.mpi, collective.hosts, collective.ranks,
+                                  collective.in_order ? "" : ", not in order"));
+    if (collective.mpi.empty()) entry.refuse("an MPI needs a name");
+    if (collective.ranks < collective.hosts) {
+      entry.refuse(fmt::format("{}: there is a rank on each host", entry.what()));
+    }
+    entry.once(seen);
+    entry.curve(collective.curve);
+  }
+}
+
 }  // namespace
 
 void validate(const Machine& machine) {
@@ -251,6 +268,7 @@ void validate(const Machine& machine) {
   check_system(machine);
   check_arrays(machine);
   check_networks(machine);
+  check_mpi_collectives(machine);
 }
 
 bool calibrated(const Machine& machine) {

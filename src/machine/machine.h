@@ -218,6 +218,24 @@ struct Network {
   bool operator==(const Network&) const = default;
 };
 
+// Collectives whose time an MPI's own way is measured to take between nodes.
+inline constexpr std::array<std::string_view, 11> collective_names = {
+    "barrier",  "bcast",  "reduce",  "allreduce",      "allgather",           "allgatherv",
+    "alltoall", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"};
+
+// A collective of an MPI's own, over several nodes.
+struct MpiCollective {
+  std::string mpi;        // as its library says it: "Open MPI v4.1.4"
+  std::string operation;  // one of collective_names
+  int hosts = 2;
+  int ranks = 2;         // of all hosts
+  bool in_order = true;  // the ranks of each host follow each other
+  Curve curve;  // bytes: of one rank's data, of a block where blocks are moved; a barrier's: 1
+  Origin origin = Origin::measured;
+
+  bool operator==(const MpiCollective&) const = default;
+};
+
 // A measurement that did not come out steady, and what was seen.
 struct Doubt {
   std::string what;
@@ -242,6 +260,7 @@ struct Machine {
   std::vector<SystemCost> system;
   std::vector<ArrayCost> arrays;  // of both places, or none where nobody has measured
   std::vector<Network> networks;
+  std::vector<MpiCollective> mpi_collectives;
   std::vector<Doubt> doubts;
 
   bool operator==(const Machine&) const = default;

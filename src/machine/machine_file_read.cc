@@ -264,6 +264,17 @@ Network network(TomlTable& table) {
   return network;
 }
 
+MpiCollective mpi_collective(TomlTable& table) {
+  const auto operation = static_cast<std::size_t>(table.word("operation", words(collective_names)));
+  return {table.text("mpi"),
+          std::string(collective_names[operation]),
+          static_cast<int>(table.integer("hosts", 2, 1 << 20)),
+          static_cast<int>(table.integer("ranks", 2, 1 << 30)),
+          table.boolean_or("in_order", true),
+          curve(table),
+          origin(table)};
+}
+
 Doubt doubt(TomlTable& table) { return {table.text("what"), table.text("why")}; }
 
 void Reader::read_entries() {
@@ -276,6 +287,7 @@ void Reader::read_entries() {
   read_many("system", machine_.system, system_cost);
   read_many("array", machine_.arrays, array_cost);
   read_many("network", machine_.networks, network);
+  read_many("mpi_collective", machine_.mpi_collectives, mpi_collective);
   read_many("doubt", machine_.doubts, doubt);
 }
 

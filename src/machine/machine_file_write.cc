@@ -233,6 +233,16 @@ void Writer::write_scalars(const Machine& machine) {
     origin_key(network.origin);
     curve_keys(network.curve);
   }
+  for (const MpiCollective& collective : machine.mpi_collectives) {
+    line("\n[[mpi_collective]]");
+    key("mpi", toml_text(collective.mpi));
+    key("operation", toml_text(collective.operation));
+    key("hosts", collective.hosts);
+    key("ranks", collective.ranks);
+    if (!collective.in_order) key("in_order", false);
+    origin_key(collective.origin);
+    curve_keys(collective.curve);
+  }
 }
 
 }  // namespace

@@ -108,6 +108,40 @@ constexpr std::string_view name(Operator op) {
   return operator_names[static_cast<std::size_t>(op)];
 }
 
+// Whether results are the same in whatever order elements are joined, and by whatever program:
+// those of whole numbers are. Sums of floats depend on the order, and even their least and greatest
+// on what is made of NaN and of the two zeros.
+constexpr bool is_exact(Type type) {
+  switch (type) {
+    case Type::int8:
+    case Type::int16:
+    case Type::int32:
+    case Type::int64:
+    case Type::uint8:
+    case Type::uint16:
+    case Type::uint32:
+    case Type::uint64:
+    case Type::boolean:
+    case Type::short_int:
+    case Type::int_int:
+    case Type::long_int:
+      return true;
+    case Type::float16:
+    case Type::bfloat16:
+    case Type::float32:
+    case Type::float64:
+    case Type::long_double:
+    case Type::complex32:
+    case Type::complex64:
+    case Type::complex_long_double:
+    case Type::float32_int:
+    case Type::float64_int:
+    case Type::long_double_int:
+      return false;
+  }
+  return false;
+}
+
 // Whether this type has this operator. As in MPI: bits and truth are for integers, order is not for
 // complex numbers, locations are for pairs.
 constexpr bool is_defined(Type type, Operator op) {

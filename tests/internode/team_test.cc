@@ -63,8 +63,8 @@ class Teams : public testing::TestWithParam<Keys> {
     Mail mail;
     const auto ends = team::run_thread_ranks(map.ranks(), [&](const team::Bootstrap& all) {
       team::Context context(small_options());
-      Team::Parts parts{map,     all.rank, nullptr, std::make_unique<MailEnd>(mail, all.rank),
-                        network, &traffic_};
+      Team::Parts parts{map,     all.rank,  nullptr,   std::make_unique<MailEnd>(mail, all.rank),
+                        network, &traffic_, mpi_times_};
       NodeBootstrap node_ranks(*parts.wire, parts.map, all.rank);
       parts.node = std::make_unique<team::Team>(context, node_ranks.bootstrap());
       Team team(std::move(parts));
@@ -75,6 +75,7 @@ class Teams : public testing::TestWithParam<Keys> {
   }
 
   Traffic traffic_;
+  MpiTimes mpi_times_;
 };
 
 std::vector<std::byte> bytes_of(int rank, std::size_t count, unsigned seed) {
@@ -211,8 +212,22 @@ TEST_P(Teams, AlltoallIsLeftToTheMpiWhereCopiesCostMoreThanMessages) {
   const NodeMap map(GetParam());
   const bool saves_messages = map.nodes() > 1;
   run(dear_messages, [&](Team& team, int, Mail&) {
-    EXPECT_EQ(team.is_alltoall_quicker(8), saves_messages);
-    EXPECT_FALSE(team.is_alltoall_quicker(std::size_t{1} << 40));
+    EXPECT_EQ(team.is_mpi_quicker(select::Operation::alltoall, 8), !saves_messages);
+    EXPECT_TRUE(team.is_mpi_quicker(select::Operation::alltoall, std::size_t{1} << 40));
+  });
+}
+
+// What nobody measured is not left to it; nor is what lies beyond.
+TEST_P(Teams, TheMpiIsACandidateWhereItWasMeasured) {
+  const auto allreduce = static_cast<std::int64_t>(select::Operation::allreduce);
+  mpi_times_ = MpiTimes({{allreduce, 8, 1}, {allreduce, 1 << 20, std::int64_t{1} << 60}});
+  run(dear_messages, [](Team& team, int, Mail&) {
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_EQ(team.is_mpi_quicker(select::Operation::allreduce, 8), team.map().nodes() > 1);
+      EXPECT_FALSE(team.is_mpi_quicker(select::Operation::allreduce, 1 << 20));
+      EXPECT_FALSE(team.is_mpi_quicker(select::Operation::allreduce, (1 << 20) + 1));
+      EXPECT_FALSE(team.is_mpi_quicker(select::Operation::bcast, 8));
+    }
   });
 }
 

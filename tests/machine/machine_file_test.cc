@@ -39,6 +39,9 @@ Machine sample() {
   machine.networks = {
       {"HDR", 4, {{8, 1e6}, {900, 4e4}, {0.1, 0.25}}, 50, 96.5, Origin::published, 120, 16384},
       {"without more words", 1, {{8}, {900}, {}}, 50, 96.5, Origin::published}};
+  machine.mpi_collectives = {
+      {"Open MPI v4.1.4", "allreduce", 4, 8, true, {{8, 1e6}, {9e4, 4e8}, {0.1, 0.25}}},
+      {"Open MPI v4.1.4", "allreduce", 4, 8, false, {{8}, {9e4}, {}}, Origin::published}};
   machine.copy_past_caches = {
       {"machine", 2, {{1e6, 1e7}, {2e4, 5e5}, {0.1, 0.25}}, Origin::measured}};
   machine.doubts = {{"line 0-1", "half of the time was lost"}};
@@ -104,6 +107,10 @@ TEST(MachineFile, SaysWhatIsWrongAndWhere) {
   expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "busy for 2 x cpu_ns = 1000 ns");
   expect_refused(damaged("rendezvous_bytes = 16384", "rendezvous_bytes = -1"),
                  "rendezvous_bytes is -1");
+  expect_refused(damaged("operation = \"allreduce\"", "operation = \"allreduc\""),
+                 "did you mean 'allreduce'?");
+  expect_refused(damaged("hosts = 4", "hosts = 9"), "there is a rank on each host");
+  expect_refused(damaged("in_order = false", "in_order = true"), "twice");
 }
 
 TEST(MachineFile, NamesTheLineOfAFlawInsideATable) {

@@ -53,5 +53,16 @@ TEST(Operators, AreDefinedAsInMpi) {
   EXPECT_FALSE(is_defined(Type::int32, Operator::min_location));
 }
 
+// An integer sum may be joined by anybody in any order, a float sum may not.
+TEST(Types, AreExactWhereTheyAreOfWholeNumbers) {
+  EXPECT_TRUE(is_exact(Type::int32));
+  EXPECT_TRUE(is_exact(Type::boolean));
+  EXPECT_TRUE(is_exact(Type::int_int));
+  EXPECT_FALSE(is_exact(Type::float64));
+  EXPECT_FALSE(is_exact(Type::bfloat16));
+  EXPECT_FALSE(is_exact(Type::complex32));
+  EXPECT_FALSE(is_exact(Type::float64_int));
+}
+
 }  // namespace
 }  // namespace huddle::memory

@@ -8,10 +8,12 @@
 #include <exception>
 #include <string>
 
+#include "internode/prediction.h"
 #include "mpi/back_end/beside_devices.h"
 #include "mpi/back_end/call.h"
 #include "mpi/back_end/describe.h"
 #include "mpi/back_end/process.h"
+#include "mpi/back_end/reducer.h"
 #include "mpi/back_end/verify.h"
 #include "select/operation.h"
 #include "world/path_failed.h"
@@ -36,30 +38,27 @@ class StopWatch {
   std::chrono::steady_clock::time_point start_;
 };
 
-// Whether huddle has it where ranks are on several nodes: what all ranks know enough of.
-constexpr bool goes_between_nodes(select::Operation operation) {
-  switch (operation) {
-    case select::Operation::barrier:
-    case select::Operation::bcast:
-    case select::Operation::reduce:
-    case select::Operation::allreduce:
-    case select::Operation::allgather:
-    case select::Operation::allgatherv:
-    case select::Operation::alltoall:
-    case select::Operation::gather:
-    case select::Operation::scatter:
-    case select::Operation::reduce_scatter:
-    case select::Operation::reduce_scatter_block:
-      return true;
-    case select::Operation::alltoallv:
-    case select::Operation::alltoallw:
-    case select::Operation::gatherv:
-    case select::Operation::scatterv:
-    case select::Operation::scan:
-    case select::Operation::exscan:
-      return false;
+// Of a call that all ranks know the size of.
+template <class Call>
+std::size_t bytes_of_request(const Communicator& communicator, const Call& call) {
+  const std::size_t bytes = call.common_bytes(communicator).value_or(0);
+  const bool is_of_all_blocks = Call::operation == select::Operation::allgatherv ||
+                                Call::operation == select::Operation::alltoall;
+  return is_of_all_blocks ? bytes / static_cast<std::size_t>(communicator.ranks) : bytes;
+}
+
+// What the MPI is predicted to do sooner. It joins in an order of its own, and bits must not depend
+// on what was chosen: only reductions that come out the same in any order are left to it.
+template <class Call>
+bool is_left_to_mpi(const Process& process, const Communicator& communicator, const Call& call) {
+  if (!communicator.internode) return false;
+  const std::size_t bytes = bytes_of_request(communicator, call);
+  if (!communicator.internode->is_mpi_quicker(Call::operation, bytes)) return false;
+  if constexpr (requires { call.op; }) {
+    const auto kernel = kernel_of(process.operators(), *call.facts, call.op);
+    return kernel && memory::is_exact(kernel->type);
   }
-  return false;
+  return true;
 }
 
 // Why this call is not huddle's; the same on all ranks, where the call is right.
@@ -68,10 +67,12 @@ Route reason_to_pass(const Process& process, const Communicator* communicator, c
   if (communicator == nullptr) return Route::for_judgement;
   if (!communicator->has_joined()) return communicator->passed;
   if (!process.options().takes(Call::operation)) return Route::not_selected;
-  if (communicator->internode && !goes_between_nodes(Call::operation)) {
+  if (communicator->internode && !internode::goes_between_nodes(Call::operation)) {
     return Route::several_nodes;
   }
-  return call.objection(process, *communicator);
+  const Route objection = call.objection(process, *communicator);
+  if (objection != Route::huddle) return objection;
+  return is_left_to_mpi(process, *communicator, call) ? Route::quicker_by_mpi : Route::huddle;
 }
 
 // How the call was made that just was.

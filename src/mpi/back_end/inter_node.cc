@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "mpi/back_end/process.h"
+#include "mpi/library_title.h"
 #include "settings/settings.h"
 #include "world/peer_lost.h"
 
@@ -25,16 +25,20 @@ constexpr int most_tag = 32767;
 // MPI counts in an int.
 constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
 
-// Whether the MPI goes along with it that the process has come to PMIx before it does. Open MPI 5
-// does not: it fails to begin.
-bool shares_pmix(const UnderlyingMpi& real) {
+std::string library_version(const UnderlyingMpi& real) {
   std::array<char, max_library_version_string> text{};
   int length = 0;
   if (real.get_library_version == nullptr ||
       real.get_library_version(text.data(), &length) != success) {
-    return false;
+    return {};
   }
-  return std::string_view(text.data()).starts_with("Open MPI v4");
+  return text.data();
+}
+
+// Whether the MPI goes along with it that the process has come to PMIx before it does. Open MPI 5
+// does not: it fails to begin.
+bool shares_pmix(const UnderlyingMpi& real) {
+  return library_version(real).starts_with("Open MPI v4");
 }
 
 // The same kind on all ranks of a job.
@@ -174,6 +178,8 @@ void InterNode::begin(Comm world) {
 void InterNode::end() {
   if (std::exchange(is_open_, false)) real_.comm_free(&comm_);
 }
+
+std::string InterNode::mpi_title() const { return library_title(library_version(real_)); }
 
 int InterNode::free_tag() const {
   const std::lock_guard lock(mutex_);

@@ -49,6 +49,9 @@ class InterNode {
   // may come upon the same. Sends throw PeerLost where the MPI does not carry them.
   std::unique_ptr<net::Wire> wire(std::vector<int> peers, int tag);
 
+  // Of the MPI that carries them, as machine files have it.
+  std::string mpi_title() const;
+
   internode::Traffic& traffic() { return traffic_; }
   // What this rank has sent, as a line for people; empty where it has sent nothing.
   std::string report() const;

@@ -3,11 +3,15 @@
 #include "mpi/back_end/node_joining.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "internode/prediction.h"
+#include "select/explain.h"
 #include "team/agree.h"
 #include "team/preparation.h"
 
@@ -18,14 +22,35 @@ namespace {
 struct Report {
   team::Trouble trouble;
   internode::Network network;
+  std::uint64_t mpi_points = 0;  // how much it knows of what the MPI takes
 };
 
-// The lowest rank's that was measured, or the lowest rank's.
-internode::Network common_network(std::span<const Report> reports) {
+// What its node takes for its parts.
+struct Timed {
+  team::Trouble trouble;
+  internode::NodeTimes times;
+};
+
+// Whose figures all go by: the lowest rank's that were measured, or the lowest rank's.
+int rank_with_figures(std::span<const Report> reports) {
   const auto measured = std::find_if(reports.begin(), reports.end(), [](const Report& report) {
     return report.network.is_estimated == 0;
   });
-  return measured == reports.end() ? reports.front().network : measured->network;
+  return measured == reports.end() ? 0 : static_cast<int>(measured - reports.begin());
+}
+
+// What a node's team would take by its own choice. One rank alone has nothing to do.
+internode::NodeTimes times_of(const team::Team& team) {
+  return internode::NodeTimes::of(
+      [&](select::Operation operation, std::size_t bytes) -> std::int64_t {
+        if (team.ranks() == 1) return 0;
+        const bool is_reduction = select::reduces(operation);
+        const select::Explanation explanation =
+            team.explain({.operation = operation,
+                          .bytes = bytes,
+                          .element_bytes = is_reduction ? sizeof(double) : 1});
+        return explanation.candidates.empty() ? 0 : std::llround(select::chosen(explanation).ns);
+      });
 }
 
 }  // namespace
@@ -49,13 +74,40 @@ std::unique_ptr<internode::Team> NodeJoining::make(const team::Bootstrap& all, c
       know_machine = know_machine && known.has_context[static_cast<std::size_t>(rank)];
     }
     parts.node = make_node_team(node_ranks, know_machine);
-    mine.network = internode::network_of(context_.get().machine());
+    const machine::Machine& machine = context_.get().machine();
+    mine.network = internode::network_of(machine);
+    parts.mpi_times = internode::MpiTimes(machine, inter_node_.mpi_title(), parts.map);
+    mine.mpi_points = parts.mpi_times.points().size();
   });
   const std::vector<Report> reports = team::gather(all, mine);
   team::throw_first(std::span<const Report>(reports), &Report::trouble);
-  parts.network = common_network(reports);
+  const int speaker = rank_with_figures(reports);
+  const Report& of_speaker = reports[static_cast<std::size_t>(speaker)];
+  parts.network = of_speaker.network;
+  share_times(all, parts, speaker, of_speaker.mpi_points);
   parts.traffic = &inter_node_.traffic();
   return std::make_unique<internode::Team>(std::move(parts));
+}
+
+// What the MPI takes, from that rank to all; and what the slowest node takes beside it.
+void NodeJoining::share_times(const team::Bootstrap& all, internode::Team::Parts& parts,
+                              int speaker, std::size_t points) {
+  std::vector<internode::MpiTimes::Point> shared = parts.mpi_times.points();
+  parts.mpi_times = {};
+  if (points == 0) return;
+  team::agree(all, [&] { shared.resize(points); });
+  Timed mine;
+  mine.trouble = team::Trouble::of([&] {
+    const internode::NodeMap as_one(
+        std::vector<std::uint64_t>(static_cast<std::size_t>(all.ranks), 0));
+    internode::NodeBootstrap everybody(*parts.wire, as_one, all.rank);
+    everybody.bcast(std::as_writable_bytes(std::span(shared)), speaker);
+    if (parts.map.place_of(all.rank) == 0) mine.times = times_of(*parts.node);
+  });
+  const std::vector<Timed> timed = team::gather(all, mine);
+  team::throw_first(std::span<const Timed>(timed), &Timed::trouble);
+  for (const Timed& one : timed) parts.node_times.become_slower_of(one.times);
+  parts.mpi_times = internode::MpiTimes(std::move(shared));
 }
 
 std::unique_ptr<team::Team> NodeJoining::make_node_team(internode::NodeBootstrap& node_ranks,

@@ -37,6 +37,8 @@ class NodeJoining {
  private:
   std::unique_ptr<team::Team> make_node_team(internode::NodeBootstrap& node_ranks,
                                              bool know_machine);
+  void share_times(const team::Bootstrap& all, internode::Team::Parts& parts, int speaker,
+                   std::size_t points);
   void share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here);
 
   NodeContext& context_;

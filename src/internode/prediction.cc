@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "internode/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "internode/node_order.h"
+
+namespace huddle::internode {
+namespace {
+
+using select::Operation;
+
+// On a line through two points, which may go on behind them; no less than at the first.
+std::int64_t on_line(std::int64_t bytes, std::int64_t low, std::int64_t high, std::int64_t low_ns,
+                     std::int64_t high_ns) {
+  const auto above = static_cast<double>(bytes - low) / static_cast<double>(high - low);
+  const std::int64_t more_ns = std::llround(above * static_cast<double>(high_ns - low_ns));
+  return std::max(low_ns, low_ns + more_ns);
+}
+
+std::size_t most_ranks_on_a_node(const NodeMap& map) {
+  int most = 0;
+  for (int node = 0; node < map.nodes(); ++node) most = std::max(most, map.ranks_on(node));
+  return static_cast<std::size_t>(most);
+}
+
+NodePhase phase(const NodeTimes& times, Operation operation, std::size_t bytes) {
+  return {operation, bytes, times.ns_at(operation, bytes)};
+}
+
+// Blocks of all ranks, a node's side by side.
+net::Sizes blocks_by_node(const NodeMap& map, std::size_t bytes) {
+  return NodeOrder(map, bytes).sizes();
+}
+
+}  // namespace
+
+void NodeTimes::become_slower_of(const NodeTimes& other) {
+  for (std::size_t part = 0; part < ns_.size(); ++part) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      ns_[part][i] = std::max(ns_[part][i], other.ns_[part][i]);
+    }
+  }
+}
+
+std::int64_t NodeTimes::ns_at(Operation part, std::size_t bytes) const {
+  const auto number = std::find(parts.begin(), parts.end(), part) - parts.begin();
+  const auto& ns = ns_[static_cast<std::size_t>(number)];
+  const auto wanted = static_cast<std::int64_t>(bytes);
+  if (wanted <= sizes.front()) return ns.front();
+  std::size_t above = 1;
+  while (above + 1 < sizes.size() && sizes[above] < wanted) ++above;
+  return on_line(wanted, sizes[above - 1], sizes[above], ns[above - 1], ns[above]);
+}
+
+MpiTimes::MpiTimes(const machine::Machine& machine, const std::string& mpi, const NodeMap& map) {
+  for (const machine::MpiCollective& collective : machine.mpi_collectives) {
+    const bool is_like_this = collective.mpi == mpi && collective.hosts == map.nodes() &&
+                              collective.ranks == map.ranks() &&
+                              collective.in_order == map.is_in_order();
+    const auto operation = select::operation_named(collective.operation);
+    if (!is_like_this || !operation) continue;
+    for (std::size_t i = 0; i < collective.curve.bytes.size(); ++i) {
+      points_.push_back({static_cast<std::int64_t>(*operation),
+                         std::llround(collective.curve.bytes[i]),
+                         std::llround(collective.curve.ns[i])});
+    }
+  }
+}
+
+std::optional<std::int64_t> MpiTimes::ns_at(Operation operation, std::size_t bytes) const {
+  const auto wanted = static_cast<std::int64_t>(bytes);
+  const Point* below = nullptr;
+  for (const Point& point : points_) {
+    if (point.operation != static_cast<std::int64_t>(operation)) continue;
+    if (point.bytes >= wanted) {
+      if (below == nullptr || point.bytes == wanted) return point.ns;
+      return on_line(wanted, below->bytes, point.bytes, below->ns, point.ns);
+    }
+    below = &point;
+  }
+  return std::nullopt;
+}
+
+std::int64_t Prediction::ns() const {
+  return (before ? before->ns : 0) + between.ns + (after ? after->ns : 0);
+}
+
+Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
+                   const Network& network, const NodeTimes& node_times) {
+  const auto ranks = static_cast<std::size_t>(map.ranks());
+  const auto in_node = [&](Operation part, std::size_t of_part) {
+    return phase(node_times, part, of_part);
+  };
+  const auto chosen = [&](net::Operation between, std::size_t count,
+                          const net::Sizes* blocks = nullptr) {
+    return cheapest({between, map.nodes(), 0, count, 1, blocks}, network);
+  };
+  switch (operation) {
+    case Operation::barrier:
+      return {in_node(Operation::barrier, 0), chosen(net::Operation::barrier, 0),
+              in_node(Operation::barrier, 0)};
+    case Operation::bcast:
+      return {{}, chosen(net::Operation::bcast, bytes), in_node(Operation::bcast, bytes)};
+    case Operation::reduce:
+      return {in_node(Operation::reduce, bytes), chosen(net::Operation::reduce, bytes), {}};
+    case Operation::allreduce:
+      return {in_node(Operation::reduce, bytes), chosen(net::Operation::allreduce, bytes),
+              in_node(Operation::bcast, bytes)};
+    case Operation::allgather:
+    case Operation::allgatherv: {
+      const net::Sizes blocks = blocks_by_node(map, bytes);
+      return {in_node(Operation::gather, bytes),
+              chosen(net::Operation::allgather, ranks * bytes, &blocks),
+              in_node(Operation::bcast, ranks * bytes)};
+    }
+    case Operation::gather: {
+      const net::Sizes blocks = blocks_by_node(map, bytes);
+      return {in_node(Operation::gather, bytes),
+              chosen(net::Operation::gather, ranks * bytes, &blocks),
+              {}};
+    }
+    case Operation::scatter: {
+      const net::Sizes blocks = blocks_by_node(map, bytes);
+      return {{},
+              chosen(net::Operation::scatter, ranks * bytes, &blocks),
+              in_node(Operation::scatter, bytes)};
+    }
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block: {
+      const net::Sizes blocks = blocks_by_node(map, bytes / ranks);
+      return {in_node(Operation::reduce, bytes),
+              chosen(net::Operation::reduce_scatter, bytes, &blocks),
+              in_node(Operation::scatter, bytes / ranks)};
+    }
+    case Operation::alltoall: {
+      const std::size_t most = most_ranks_on_a_node(map);
+      const bool all_alike = most * static_cast<std::size_t>(map.nodes()) == ranks;
+      const net::Sizes largest = net::Sizes::equal(bytes * most * most);
+      NodePhase before = in_node(Operation::gather, bytes * ranks);
+      NodePhase after = in_node(Operation::scatter, bytes * ranks);
+      // Each sorts what its node has.
+      before.ns += copying_ns(bytes * most * ranks);
+      after.ns += copying_ns(bytes * most * ranks);
+      return {before,
+              cheapest({net::Operation::alltoall, map.nodes(), 0, bytes, 1, &largest, all_alike},
+                       network),
+              after};
+    }
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::gatherv:
+    case Operation::scatterv:
+    case Operation::scan:
+    case Operation::exscan:
+      break;
+  }
+  return {};
+}
+
+Sent sent_by(const Chosen& chosen) {
+  Sent sum;
+  std::vector<Sent> by_round;
+  net::Round round;
+  for (std::int64_t number = 0; number < chosen.schedule->rounds(); ++number) {
+    const std::int64_t like = chosen.schedule->like(number);
+    Sent sent;
+    if (like < number) sent = by_round[static_cast<std::size_t>(like)];
+    for (int node = 0; like == number && node < chosen.schedule->ranks(); ++node) {
+      chosen.schedule->make(node, number, round);
+      for (const net::Message& message : round.sends) {
+        ++sent.messages;
+        sent.bytes += static_cast<std::int64_t>(chosen.sizes.bytes(message.part.blocks));
+      }
+    }
+    by_round.push_back(sent);
+    sum.messages += sent.messages;
+    sum.bytes += sent.bytes;
+  }
+  return sum;
+}
+
+}  // namespace huddle::internode

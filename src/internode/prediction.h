@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a collective over several nodes is predicted to take, a part in the nodes, a schedule
+// between them and a part in the nodes again, and what the MPI's own was measured to take: in whole
+// numbers that are equal on all ranks, so that all come to the same.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "internode/choice.h"
+#include "internode/node_map.h"
+#include "machine/machine.h"
+#include "select/operation.h"
+
+namespace huddle::internode {
+
+// Predicted times of what a node's team does, of its slowest node, at a few sizes.
+class NodeTimes {
+ public:
+  static constexpr std::array parts = {select::Operation::barrier, select::Operation::reduce,
+                                       select::Operation::bcast, select::Operation::gather,
+                                       select::Operation::scatter};
+  static constexpr std::array<std::int64_t, 9> sizes = {64,      256,     1 << 10, 1 << 12, 1 << 14,
+                                                        1 << 16, 1 << 18, 1 << 20, 1 << 22};
+
+  // Predict: (operation, bytes as a request has them) to nanoseconds.
+  template <typename Predict>
+  static NodeTimes of(const Predict& predict) {
+    NodeTimes times;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        times.ns_[part][i] = predict(parts[part], static_cast<std::size_t>(sizes[i]));
+      }
+    }
+    return times;
+  }
+  void become_slower_of(const NodeTimes& other);
+  // Straight lines between the sizes; beyond the last at its rate. pre: one of `parts`.
+  std::int64_t ns_at(select::Operation part, std::size_t bytes) const;
+
+ private:
+  std::array<std::array<std::int64_t, sizes.size()>, parts.size()> ns_{};
+};
+
+// What the MPI's own collectives were measured to take.
+class MpiTimes {
+ public:
+  struct Point {
+    std::int64_t operation = 0;  // a select::Operation
+    std::int64_t bytes = 0;
+    std::int64_t ns = 0;
+  };
+
+  MpiTimes() = default;
+  // Of ranks that sit so, under this MPI, as a machine file has it.
+  MpiTimes(const machine::Machine& machine, const std::string& mpi, const NodeMap& map);
+  explicit MpiTimes(std::vector<Point> points) : points_(std::move(points)) {}
+
+  const std::vector<Point>& points() const { return points_; }
+  // Between what was measured; nothing beyond it.
+  std::optional<std::int64_t> ns_at(select::Operation operation, std::size_t bytes) const;
+
+ private:
+  std::vector<Point> points_;  // sizes of an operation rise
+};
+
+// A part of a collective that is carried out in each node.
+struct NodePhase {
+  select::Operation operation = select::Operation::barrier;
+  std::size_t bytes = 0;  // as a request has them
+  std::int64_t ns = 0;
+};
+
+struct Prediction {
+  std::optional<NodePhase> before;
+  Chosen between;
+  std::optional<NodePhase> after;
+
+  std::int64_t ns() const;
+};
+
+// What a schedule sends, all nodes together.
+struct Sent {
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+};
+
+// Whether huddle has it between nodes: what all ranks know enough of.
+constexpr bool goes_between_nodes(select::Operation operation) {
+  switch (operation) {
+    case select::Operation::barrier:
+    case select::Operation::bcast:
+    case select::Operation::reduce:
+    case select::Operation::allreduce:
+    case select::Operation::allgather:
+    case select::Operation::allgatherv:
+    case select::Operation::alltoall:
+    case select::Operation::gather:
+    case select::Operation::scatter:
+    case select::Operation::reduce_scatter:
+    case select::Operation::reduce_scatter_block:
+      return true;
+    case select::Operation::alltoallv:
+    case select::Operation::alltoallw:
+    case select::Operation::gatherv:
+    case select::Operation::scatterv:
+    case select::Operation::scan:
+    case select::Operation::exscan:
+      return false;
+  }
+  return false;
+}
+
+// bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The first
+// rank is the root. pre: goes_between_nodes(operation).
+Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
+                   const Network& network, const NodeTimes& node_times);
+Sent sent_by(const Chosen& chosen);
+
+}  // namespace huddle::internode

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/library_title.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/system.h"
+
+namespace huddle::mpi {
+
+// Some go on behind a comma, or for pages, about how they were built; or count the NUL at the end.
+std::string library_title(std::string_view library_version) {
+  constexpr std::string_view ends("\0\n\r,", 4);
+  std::string first(library_version.substr(0, library_version.find_first_of(ends)));
+  for (char& letter : first) {
+    if (letter == '\t') letter = ' ';
+  }
+  return fmt::format("{}", fmt::join(words(first), " "));
+}
+
+}  // namespace huddle::mpi

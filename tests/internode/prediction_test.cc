@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "internode/prediction.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace huddle::internode {
+namespace {
+
+using select::Operation;
+
+// 1 us a message, a byte a nanosecond.
+constexpr Network network = {1000, std::int64_t{1} << 20, 0};
+const NodeMap blocks(std::vector<std::uint64_t>{1, 1, 2, 2, 3, 3, 4, 4});
+const NodeMap in_turns(std::vector<std::uint64_t>{1, 2, 3, 4, 1, 2, 3, 4});
+const NodeMap uneven(std::vector<std::uint64_t>{1, 1, 1, 2, 3, 3, 4});
+
+// Of a byte a nanosecond, and none of messages.
+NodeTimes by_bytes(std::int64_t factor = 1) {
+  return NodeTimes::of(
+      [factor](Operation, std::size_t bytes) { return factor * static_cast<std::int64_t>(bytes); });
+}
+
+TEST(NodeTimes, LieOnLinesBetweenSizes) {
+  EXPECT_EQ(by_bytes().ns_at(Operation::bcast, 1000), 1000);
+  EXPECT_EQ(by_bytes().ns_at(Operation::gather, std::size_t{1} << 30), 1 << 30);
+  EXPECT_EQ(by_bytes().ns_at(Operation::reduce, 0), 64);
+}
+
+TEST(NodeTimes, AreOfTheSlowestNode) {
+  NodeTimes times = by_bytes();
+  times.become_slower_of(by_bytes(3));
+  times.become_slower_of(by_bytes(2));
+  EXPECT_EQ(times.ns_at(Operation::scatter, 1000), 3000);
+}
+
+TEST(MpiTimes, AreTakenOfTheSameMpiOnRanksThatSitAlike) {
+  machine::Machine machine;
+  machine.mpi_collectives = {
+      {"An MPI 1", "allreduce", 4, 8, true, {{8, 1024}, {100, 1124}, {}}},
+      {"An MPI 1", "allreduce", 4, 8, false, {{8, 1024}, {200, 1216}, {}}},
+      {"An MPI 2", "bcast", 4, 8, true, {{8}, {300}, {}}},
+      {"An MPI 1", "bcast", 4, 7, true, {{8}, {400}, {}}},
+  };
+  const MpiTimes times(machine, "An MPI 1", blocks);
+  EXPECT_EQ(times.ns_at(Operation::allreduce, 0), 100);
+  EXPECT_EQ(times.ns_at(Operation::allreduce, 8), 100);
+  EXPECT_EQ(times.ns_at(Operation::allreduce, 516), 612);
+  EXPECT_EQ(times.ns_at(Operation::allreduce, 1025), std::nullopt);
+  EXPECT_EQ(times.ns_at(Operation::bcast, 8), std::nullopt);
+  EXPECT_EQ(MpiTimes(machine, "An MPI 1", in_turns).ns_at(Operation::allreduce, 8), 200);
+  EXPECT_EQ(MpiTimes(machine, "An MPI 2", blocks).ns_at(Operation::bcast, 8), 300);
+  EXPECT_EQ(MpiTimes(machine, "An MPI 1", uneven).ns_at(Operation::bcast, 8), 400);
+}
+
+// What machine files can name is what goes between nodes, in the words of requests.
+TEST(MpiTimes, HaveANameForAllThatGoesBetweenNodes) {
+  std::vector<std::string_view> going;
+  for (const Operation operation : select::operations) {
+    if (goes_between_nodes(operation)) going.push_back(select::name(operation));
+  }
+  EXPECT_EQ(going, std::vector<std::string_view>(machine::collective_names.begin(),
+                                                 machine::collective_names.end()));
+}
+
+TEST(Prediction, IsThreePartsOneAfterTheOther) {
+  const Prediction allreduce = predict(Operation::allreduce, 1024, blocks, network, by_bytes());
+  ASSERT_TRUE(allreduce.before && allreduce.after);
+  EXPECT_EQ(allreduce.before->operation, Operation::reduce);
+  EXPECT_EQ(allreduce.after->operation, Operation::bcast);
+  EXPECT_EQ(allreduce.ns(), 1024 + allreduce.between.ns + 1024);
+  const Prediction allgather = predict(Operation::allgather, 1024, blocks, network, by_bytes());
+  EXPECT_EQ(allgather.before->bytes, 1024U);
+  EXPECT_EQ(allgather.after->bytes, 8 * 1024U);
+  EXPECT_FALSE(predict(Operation::bcast, 1024, blocks, network, by_bytes()).before);
+  EXPECT_FALSE(predict(Operation::gather, 1024, blocks, network, by_bytes()).after);
+}
+
+TEST(Prediction, IsThereForAllThatGoesBetweenNodes) {
+  for (const NodeMap* map : {&blocks, &in_turns, &uneven}) {
+    for (const Operation operation : select::operations) {
+      if (!goes_between_nodes(operation)) continue;
+      const Prediction prediction = predict(operation, 8, *map, network, by_bytes());
+      ASSERT_NE(prediction.between.schedule, nullptr) << select::name(operation);
+      EXPECT_GE(prediction.ns(), network.message_ns) << select::name(operation);
+    }
+  }
+}
+
+// Each block of another node comes to each node once.
+TEST(Prediction, TellsWhatIsSent) {
+  const Prediction allgather = predict(Operation::allgather, 1000, uneven, network, by_bytes());
+  EXPECT_EQ(sent_by(allgather.between).bytes, (4 - 1) * 7 * 1000);
+  const Prediction barrier = predict(Operation::barrier, 0, blocks, network, by_bytes());
+  EXPECT_EQ(sent_by(barrier.between).bytes, 0);
+  // In one round, each to each: no message is waited for twice.
+  EXPECT_EQ(sent_by(barrier.between).messages, 4 * 3);
+}
+
+}  // namespace
+}  // namespace huddle::internode
