@@ -4,6 +4,7 @@
 // huddle's methods of placement beside Scotch's mapping of the same graphs onto the same tree:
 // place_bench [SMALLEST [LARGEST [ROUNDS]]]. One process, one thread. Scotch runs with balance 0,
 // since it would put two elements on one slot otherwise; its time includes building its graph.
+// place_bench recordings: predicted communication time of recorded threads, by placement.
 #include <fmt/format.h>
 #include <scotch.h>
 
@@ -11,7 +12,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,9 @@
 #include "place/patterns.h"
 #include "place/random.h"
 #include "place/simple_orders.h"
+#include "threads/playback.h"
+#include "threads/processors.h"
+#include "threads/recording.h"
 
 namespace huddle::place {
 namespace {
@@ -241,6 +247,52 @@ void compare_with_the_thesis(int rounds) {
   }
 }
 
+// Predicted communication time of these threads as Scotch places them on these processors.
+double scotch_ns(const threads::Recording& recording, const Graph& counts,
+                 const machine::CostModel& model, const std::vector<int>& processors) {
+  const SlotTree tree(model, {processors, 1, 0});
+  const Problem problem = in_order_on(counts, tree);
+  const Mapping mapping = by_scotch(problem, scotch_tree(tree));
+  if (const std::string flaw = flaw_of(problem, mapping); !flaw.empty()) {
+    fmt::print(stderr, "Scotch: {}\n", flaw);
+    std::exit(1);
+  }
+  return threads::communication_ns(counts, model, threads::processors_of(tree, mapping),
+                                   recording.page_bytes);
+}
+
+// Recorded threads on machines that need not be here, in parts of the time of those that sit by
+// number. Scotch loads all processors that it is given evenly: it is given the whole machine, and
+// once more as many neighbouring cores as there are threads.
+void compare_on_recordings() {
+  fmt::print(
+      "| kernel | machine | order | compact | spread | lh | tree | Scotch | Scotch, as many cores "
+      "| huddle, settled | most often |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const char* kernel : {"sp", "lu", "cg", "ft", "is", "ep", "mg"}) {
+    const std::string file =
+        fmt::format("{}/tests/threads/recordings/{}.touches", HUDDLE_SOURCE_DIR, kernel);
+    if (!std::filesystem::exists(file)) continue;
+    const threads::Recording recording = threads::read_recording(file);
+    for (const char* name : {"xeon-e7-8850-8s", "epyc-2x64-estimate", "lu-pc-2x4"}) {
+      const machine::Machine machine = machine_file(name);
+      const machine::CostModel model(machine);
+      const threads::Playback playback =
+          threads::play(recording, model, threads::Start::spread, {});
+      const std::vector<int> cores = first_pu_of_cores(machine.topology);
+      const std::vector<int> some(cores.begin(), cores.begin() + playback.counts.size());
+      const double base = playback.standing_ns("order");
+      fmt::print("| {} | {}", kernel, name);
+      for (const threads::PlacementTime& one : playback.standing) {
+        fmt::print(" | {:.2f}", one.ns / base);
+      }
+      fmt::print(" | {:.2f} | {:.2f} | {:.2f} | {} |\n",
+                 scotch_ns(recording, playback.counts, model, cores) / base,
+                 scotch_ns(recording, playback.counts, model, some) / base,
+                 playback.settled_ns / base, threads::name_of(playback.verdict()));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace huddle::place
 
@@ -249,6 +301,10 @@ int main(int argc, char** argv) {
   const auto argument = [&](int i, int otherwise) {
     return argc > i ? std::atoi(argv[i]) : otherwise;
   };
+  if (argc > 1 && std::string_view(argv[1]) == "recordings") {
+    huddle::place::compare_on_recordings();
+    return 0;
+  }
   huddle::place::compare_with_scotch(argument(1, 8), argument(2, 4096), argument(3, 3));
   huddle::place::compare_with_the_thesis(argument(3, 3));
   return 0;
