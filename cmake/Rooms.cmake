@@ -4,7 +4,7 @@
 # The house is built room by room: src/<room> is one static library, tests/<room> one test program.
 
 # From the ground up: a room may use the rooms named before it.
-set(huddle_rooms base settings memory heap machine fabric net sim place threads picture doctor ucx calibrate single_copy world verify node select predict team internode api mpi profile launch bench reproduce cli manual)
+set(huddle_rooms base settings memory heap machine fabric net sim place threads picture single_copy doctor ucx calibrate world verify node select predict team internode api mpi profile launch bench reproduce cli manual)
 
 # Flags that every target of the project gets, kept in one place.
 add_library(huddle_flags INTERFACE)

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/pidfd.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -36,11 +34,14 @@ namespace {
   while (true) idle == PeerProcess::Idle::yields ? sched_yield() : pause();
 }
 
-ssize_t try_read(const PeerProcess& peer, std::byte* target, std::size_t bytes,
-                 std::size_t offset) {
-  const iovec local{target, bytes};
-  const iovec remote{const_cast<std::byte*>(peer.remote_data()) + offset, bytes};
-  return process_vm_readv(peer.pid(), &local, 1, &remote, 1, 0);
+single_copy::RemoteAddress address_in(const PeerProcess& peer, std::size_t offset) {
+  return reinterpret_cast<std::uintptr_t>(peer.remote_data()) + offset;
+}
+
+void check(single_copy::ErrorNumber error, std::string_view what) {
+  if (error == single_copy::fine) return;
+  throw FailureError(
+      fmt::format("{} another process's memory: {}", what, single_copy::text_of(error)));
 }
 
 }  // namespace
@@ -78,25 +79,26 @@ PeerProcess::~PeerProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
-void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes,
-                    std::size_t offset) {
-  const ssize_t came = try_read(peer, target, bytes, offset);
-  if (came == static_cast<ssize_t>(bytes) && !has_lost_number(peer.watch())) return;
-  throw FailureError(fmt::format("process_vm_readv brought {} of {} bytes", came, bytes));
+std::unique_ptr<single_copy::PeerMemory> memory_of(const PeerProcess& peer,
+                                                   const single_copy::PeerPath& path) {
+  return single_copy::open(path, {.process = peer.pid(), .watch = peer.watch()});
 }
 
-void write_to_peer(const PeerProcess& peer, std::size_t offset, std::span<std::byte> data) {
-  const iovec local{data.data(), data.size()};
-  const iovec remote{const_cast<std::byte*>(peer.remote_data()) + offset, data.size()};
-  const ssize_t went = process_vm_writev(peer.pid(), &local, 1, &remote, 1, 0);
-  if (went == static_cast<ssize_t>(data.size())) return;
-  throw FailureError(fmt::format("process_vm_writev took {} of {} bytes", went, data.size()));
+void read_from_peer(single_copy::PeerMemory& memory, const PeerProcess& peer,
+                    std::span<std::byte> target, std::size_t offset) {
+  check(memory.read(target.data(), address_in(peer, offset), target.size()), "reading");
 }
 
-std::string why_no_cma(const PeerProcess& peer) {
-  std::byte byte{};
-  if (try_read(peer, &byte, 1, 0) == 1) return {};
-  return fmt::format("process_vm_readv is refused: {}", std::strerror(errno));
+void write_to_peer(single_copy::PeerMemory& memory, const PeerProcess& peer, std::size_t offset,
+                   std::span<const std::byte> data) {
+  check(memory.write(address_in(peer, offset), data.data(), data.size()), "writing to");
+}
+
+std::string refusal_of(single_copy::PeerMemory& memory, const PeerProcess& peer) {
+  single_copy::Proof proof{.address = address_in(peer, 0)};
+  std::memset(&proof.word, static_cast<int>(PeerProcess::fill), sizeof proof.word);
+  std::string why = single_copy::reading_refusal(memory, proof);
+  return why.empty() ? single_copy::writing_refusal(memory, proof) : why;
 }
 
 }  // namespace huddle::calibrate

@@ -8,12 +8,14 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "base/file_descriptor.h"
 #include "calibrate/crew.h"
 #include "memory/page_buffer.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::calibrate {
 
@@ -43,15 +45,17 @@ class PeerProcess {
   FileDescriptor watch_;
 };
 
-// Reads from so far into the peer's memory with process_vm_readv, and sees whether it is the peer's
-// still, as ranks do. Throws FailureError where not everything comes.
-void read_from_peer(const PeerProcess& peer, std::byte* target, std::size_t bytes,
-                    std::size_t offset = 0);
+// Its memory by that path.
+std::unique_ptr<single_copy::PeerMemory> memory_of(const PeerProcess& peer,
+                                                   const single_copy::PeerPath& path);
 
-// Writes there with process_vm_writev. Throws FailureError where not everything goes.
-void write_to_peer(const PeerProcess& peer, std::size_t offset, std::span<std::byte> data);
+// Both: so far into the peer's memory. Throw FailureError where not everything comes, or goes.
+void read_from_peer(single_copy::PeerMemory& memory, const PeerProcess& peer,
+                    std::span<std::byte> target, std::size_t offset = 0);
+void write_to_peer(single_copy::PeerMemory& memory, const PeerProcess& peer, std::size_t offset,
+                   std::span<const std::byte> data);
 
-// Why the system refuses process_vm_readv between us and a child of ours; empty where it does not.
-std::string why_no_cma(const PeerProcess& peer);
+// Why a child of ours cannot be reached; empty where it can. pre: it still holds `fill`.
+std::string refusal_of(single_copy::PeerMemory& memory, const PeerProcess& peer);
 
 }  // namespace huddle::calibrate

@@ -14,6 +14,7 @@
 #include "calibrate/sampling.h"
 #include "machine/cpu_set.h"
 #include "machine/topology.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::calibrate {
 
@@ -37,6 +38,7 @@ struct Step {
   std::string level;                           // what the result stands for
   std::vector<int> pus;                        // who takes part
   std::vector<Pair> pairs;                     // lines and hand-offs; paths: a reader and its peer
+  single_copy::PeerPath path;                  // paths
   std::vector<std::size_t> sizes;              // copies, hand-offs, paths: bytes
   std::vector<std::size_t> sizes_past_caches;  // copies: those that are also made past the caches
   int numa_node = 0;                           // memory
@@ -67,6 +69,7 @@ struct PlanRequest {
   machine::CpuSet allowed;
   bool quick = false;
   std::uint64_t usable_memory_bytes = 0;
+  single_copy::PeerPaths paths = single_copy::peer_paths();
 };
 
 // Throws FailureError when no processor is allowed.

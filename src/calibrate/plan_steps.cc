@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
-#include "calibrate/cma_probe.h"
 #include "calibrate/copy_method_curves.h"
 #include "calibrate/line_probe.h"
+#include "calibrate/path_probe.h"
 #include "calibrate/sizes.h"
 #include "machine/machine.h"
 #include "memory/page_buffer.h"
@@ -296,16 +297,17 @@ std::vector<Step> Planner::memory() const {
   return steps;
 }
 
-Step Planner::path_step(std::size_t copiers) const {
+Step Planner::path_step(const single_copy::PeerPath& path, std::size_t copiers) const {
   Step step;
   step.kind = StepKind::path;
-  step.level = "cma";
+  step.path = path;
   step.pus = spread_over(pus_, copiers);
   step.pairs = with_peers(step.pus, pus_);
   step.name =
-      fmt::format("process_vm_readv, {}", copiers == 1 ? "1 core" : group_text(copiers, "machine"));
-  const std::size_t most = std::max(
-      path_sizes.front(), request_.usable_memory_bytes / share_of_memory / (cma_buffers * copiers));
+      fmt::format("{}, {}", path.call, copiers == 1 ? "1 core" : group_text(copiers, "machine"));
+  const std::size_t most =
+      std::max(path_sizes.front(),
+               request_.usable_memory_bytes / share_of_memory / (path_buffers * copiers));
   step.sizes = sizes(path_sizes);
   std::erase_if(step.sizes, [most](std::size_t size) { return size > most; });
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
@@ -321,8 +323,8 @@ Step Planner::path_step(std::size_t copiers) const {
   return step;
 }
 
-std::vector<Step> Planner::paths() const {
-  std::vector<Step> steps = {path_step(1)};
+std::vector<Step> Planner::steps_of(const single_copy::PeerPath& path) const {
+  std::vector<Step> steps = {path_step(path, 1)};
   // Each copier needs a process of its own.
   constexpr std::size_t most_copiers = 64;
   constexpr std::size_t most_quick_copiers = 16;
@@ -330,7 +332,15 @@ std::vector<Step> Planner::paths() const {
       std::min(pus_.size(), request_.quick ? most_quick_copiers : most_copiers);
   for (const std::size_t copiers : doubling_to(most)) {
     if (request_.quick && copiers != most) continue;
-    steps.push_back(path_step(copiers));
+    steps.push_back(path_step(path, copiers));
+  }
+  return steps;
+}
+
+std::vector<Step> Planner::paths() const {
+  std::vector<Step> steps;
+  for (const single_copy::PeerPath& path : request_.paths) {
+    for (Step& step : steps_of(path)) steps.push_back(std::move(step));
   }
   return steps;
 }

@@ -12,11 +12,11 @@
 
 #include "base/text.h"
 #include "calibrate/array_probe.h"
-#include "calibrate/cma_probe.h"
 #include "calibrate/copy_method_curves.h"
 #include "calibrate/copy_probe.h"
 #include "calibrate/handoff_probe.h"
 #include "calibrate/memory_probe.h"
+#include "calibrate/path_probe.h"
 #include "calibrate/repeat.h"
 #include "calibrate/sizes.h"
 #include "calibrate/system_probe.h"
@@ -223,13 +223,13 @@ void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
 }
 
 void StepRun::path(Findings& findings) {
-  CmaProbe probe(crew_, step_.pairs, step_.sizes.back());
+  PathProbe probe(crew_, step_.path, step_.pairs, step_.sizes.back());
   if (const std::string refusal = probe.refusal(); !refusal.empty()) {
     findings.notes.push_back(step_.name + ": " + refusal);
     return;
   }
   machine::PathCurve result;
-  result.path = step_.level;
+  result.path = step_.path.name;
   result.copiers = static_cast<int>(step_.pus.size());
   result.origin = machine::Origin::measured;
   result.curve =

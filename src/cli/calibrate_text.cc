@@ -144,10 +144,11 @@ std::string handoff_table(const Machine& machine, int columns) {
 }
 
 std::string path_table(const Machine& machine, int columns) {
-  RateTable table = table_by_size("process_vm_readv, GB/s, by size");
+  RateTable table = table_by_size("Single copy, GB/s, by size");
   for (const auto& path : machine.paths) {
-    table.row(fmt::format("{} core{}", path.copiers, path.copiers == 1 ? "" : "s at once"),
-              path.curve, path.origin);
+    table.row(
+        fmt::format("{}, {} core{}", path.path, path.copiers, path.copiers == 1 ? "" : "s at once"),
+        path.curve, path.origin);
   }
   return machine.paths.empty() ? "" : table.text(columns);
 }

@@ -14,6 +14,7 @@
 #include "doctor/sibling_probe.h"
 #include "select/choice.h"
 #include "select/size_class.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::cli {
 namespace {
@@ -44,13 +45,19 @@ std::size_t shown_bytes(const select::Request& request, int ranks) {
   return static_cast<std::size_t>(select::own_data(request, /*is_root=*/true, ranks).in_bytes);
 }
 
-// Why ranks of this machine cannot read each other's memory; empty where they can.
-std::string reading_refusal() {
+// The paths by which ranks of this machine cannot read each other's memory.
+void refuse_what_fails_here(select::TeamResources& resources) {
+  const single_copy::PeerPaths paths = single_copy::peer_paths();
   try {
-    const int error = doctor::probe_siblings({.allow_tracers = true}).memory_read;
-    return error == 0 ? "" : fmt::format("process_vm_readv is refused: {}", std::strerror(error));
+    const auto results = doctor::probe_siblings({.allow_tracers = true, .paths = paths});
+    for (std::size_t path = 0; path < paths.size(); ++path) {
+      const int error = results.memory_read(path);
+      if (error == 0) continue;
+      resources.paths[path].refusal =
+          fmt::format("{} is refused: {}", paths[path].call, std::strerror(error));
+    }
   } catch (const FailureError& error) {
-    return error.what();
+    resources.refuse_paths(error.what());
   }
 }
 
@@ -114,7 +121,7 @@ NodeChoice node_choice(const Context& context, const select::Request& request,
                     wants_heap(context, model.machine())};
   choice.resources.forcing = select::Forcing(settings::find(context.settings, "algo").value);
   if (choice.has_heap) choice.resources.heap_refusal.clear();
-  if (is_here) choice.resources.direct_refusal = reading_refusal();
+  if (is_here) refuse_what_fails_here(choice.resources);
   const auto least_heap_block =
       size_from(settings::find(context.settings, "heap-block").value).value_or(0);
   choice.explanation = explanation_of(request, locality, model, choice.resources, least_heap_block);

@@ -136,12 +136,14 @@ Received receive_offer(int socket) {
   return received;
 }
 
-int try_memory_read(const Offer& offer) {
+// The owner lives until it is told to end: nobody watches it.
+int try_memory_read(const Offer& offer, const single_copy::PeerPath& path) {
   Block copy{};
-  iovec mine{copy.data(), copy.size()};
-  iovec theirs{const_cast<void*>(offer.address), copy.size()};
-  const ssize_t got = ::process_vm_readv(offer.owner, &mine, 1, &theirs, 1, 0);
-  if (got < 0) return errno;
+  const auto memory = single_copy::open(path, {.process = offer.owner});
+  const single_copy::ErrorNumber error =
+      memory->read(reinterpret_cast<std::byte*>(copy.data()),
+                   reinterpret_cast<std::uintptr_t>(offer.address), copy.size());
+  if (error != single_copy::fine) return error;
   return copy == owners_words ? 0 : EIO;
 }
 
@@ -187,12 +189,27 @@ void be_owner(int socket, const SiblingOptions& options) {
   }
 }
 
+// What the reader answers, in one message: a number for each attempt.
+constexpr std::size_t descriptor_attempts = 3;
+std::vector<int> numbers_of(const SiblingResults& results) {
+  std::vector<int> numbers = {results.descriptor_by_socket, results.descriptor_by_proc,
+                              results.descriptor_by_pidfd};
+  numbers.insert(numbers.end(), results.memory_reads.begin(), results.memory_reads.end());
+  return numbers;
+}
+SiblingResults results_of(const std::vector<int>& numbers) {
+  return {
+      numbers[0], numbers[1], numbers[2], {numbers.begin() + descriptor_attempts, numbers.end()}};
+}
+
 void be_reader(int socket, int answer, const SiblingOptions& options) {
   if (options.prepare != nullptr) options.prepare();
   const Received received = receive_offer(socket);
   if (received.offer.owner == 0) return;
   SiblingResults results;
-  results.memory_read = try_memory_read(received.offer);
+  for (const single_copy::PeerPath& path : options.paths) {
+    results.memory_reads.push_back(try_memory_read(received.offer, path));
+  }
   if (received.offer.memfd_error != 0) {
     results.descriptor_by_socket = received.offer.memfd_error;
     results.descriptor_by_proc = received.offer.memfd_error;
@@ -203,20 +220,23 @@ void be_reader(int socket, int answer, const SiblingOptions& options) {
     results.descriptor_by_proc = try_proc(received.offer);
     results.descriptor_by_pidfd = try_pidfd(received.offer);
   }
-  if (::write(answer, &results, sizeof results) != sizeof results) ::_exit(1);
+  const std::vector<int> numbers = numbers_of(results);
+  const std::size_t bytes = numbers.size() * sizeof(int);
+  if (::write(answer, numbers.data(), bytes) != static_cast<ssize_t>(bytes)) ::_exit(1);
 }
 
-SiblingResults wait_for_answer(int answer) {
+SiblingResults wait_for_answer(int answer, std::size_t paths) {
   pollfd waiting{answer, POLLIN, 0};
   int ready = 0;
   do {
     ready = ::poll(&waiting, 1, patience_ms);
   } while (ready < 0 && errno == EINTR);
-  SiblingResults results;
-  if (ready <= 0 || ::read(answer, &results, sizeof results) != sizeof results) {
+  std::vector<int> numbers(descriptor_attempts + paths);
+  const std::size_t bytes = numbers.size() * sizeof(int);
+  if (ready <= 0 || ::read(answer, numbers.data(), bytes) != static_cast<ssize_t>(bytes)) {
     throw FailureError("two processes started for the probe did not answer");
   }
-  return results;
+  return results_of(numbers);
 }
 
 }  // namespace
@@ -245,7 +265,7 @@ SiblingResults probe_siblings(const SiblingOptions& options) {
   owners_end.close();
   readers_end.close();
   answer_in.close();
-  return wait_for_answer(answer_out.get());
+  return wait_for_answer(answer_out.get(), options.paths.size());
 }
 
 }  // namespace huddle::doctor

@@ -5,19 +5,33 @@
 // the kernel, Yama, seccomp filters, user namespaces and the processes' past: probe, never assume.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::doctor {
 
 // How each attempt ended: an errno value, 0 for success.
 struct SiblingResults {
-  int memory_read = 0;           // process_vm_readv
-  int descriptor_by_socket = 0;  // SCM_RIGHTS
-  int descriptor_by_proc = 0;    // opening /proc/PID/fd/N
-  int descriptor_by_pidfd = 0;   // pidfd_getfd
+  int descriptor_by_socket = 0;        // SCM_RIGHTS
+  int descriptor_by_proc = 0;          // opening /proc/PID/fd/N
+  int descriptor_by_pidfd = 0;         // pidfd_getfd
+  std::vector<int> memory_reads = {};  // by path into a peer's memory
+
+  // By the path of that number; one that was not tried works.
+  int memory_read(std::size_t path) const {
+    return path < memory_reads.size() ? memory_reads[path] : 0;
+  }
+  // Whether there is a path that works.
+  bool reads_memory() const {
+    return memory_reads.empty() ||
+           std::find(memory_reads.begin(), memory_reads.end(), 0) != memory_reads.end();
+  }
 
   bool operator==(const SiblingResults&) const = default;
 };
@@ -25,6 +39,7 @@ struct SiblingResults {
 struct SiblingOptions {
   // The process that is read calls prctl(PR_SET_PTRACER) first, as huddle does where Yama asks it.
   bool allow_tracers = false;
+  single_copy::PeerPaths paths = single_copy::peer_paths();
   // Called in both processes before anything else; tests drop rights here.
   void (*prepare)() = nullptr;
 };

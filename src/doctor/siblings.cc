@@ -46,18 +46,30 @@ std::string container_remedy(int error, std::string_view call) {
       call);
 }
 
-Finding judge_memory(const Attempts& attempts) {
-  Finding finding{.id = "cma",
+Finding judge_memory(const single_copy::PeerPath& path, const Attempts& attempts,
+                     bool another_works) {
+  Finding finding{.id = std::string(path.name),
                   .group = std::string(group),
                   .what = "Reading a peer's memory",
-                  .found = "process_vm_readv " + attempts.text()};
+                  .found = fmt::format("{} {}", path.call, attempts.text())};
   if (attempts.works()) return finding;
   finding.state = State::limited;
-  finding.cost =
-      "Large messages are copied twice, in and out of shared memory, where one copy would do. The "
-      "MPI underneath may lose its single copy as well.";
-  finding.remedy = container_remedy(attempts.allowing, "process_vm_readv");
+  finding.cost = another_works
+                     ? "huddle reads peers' memory by another path, which may be slower."
+                     : "Large messages are copied twice, in and out of shared memory, where one "
+                       "copy would do. The MPI underneath may lose its single copy as well.";
+  finding.remedy = container_remedy(attempts.allowing, path.call);
   return finding;
+}
+
+std::vector<Finding> judge_paths(const SiblingFacts& facts) {
+  std::vector<Finding> findings;
+  for (std::size_t path = 0; path < facts.paths.size(); ++path) {
+    findings.push_back(judge_memory(
+        facts.paths[path], {facts.plain.memory_read(path), facts.allowing.memory_read(path)},
+        facts.allowing.reads_memory()));
+  }
+  return findings;
 }
 
 struct Way {
@@ -130,7 +142,7 @@ Finding judge_yama(const SiblingFacts& facts) {
     return finding;
   }
   finding.found = fmt::format("{}: {}", *facts.yama, yama_meaning(*facts.yama));
-  if (facts.allowing.memory_read == 0) return finding;
+  if (facts.allowing.reads_memory()) return finding;
   if (*facts.yama < 2) return finding;  // something else refuses; that check says so
   finding.state = State::limited;
   finding.cost =
@@ -146,8 +158,7 @@ Finding judge_yama(const SiblingFacts& facts) {
 }  // namespace
 
 std::vector<Finding> judge_siblings(const SiblingFacts& facts) {
-  std::vector<Finding> findings = {
-      judge_memory({facts.plain.memory_read, facts.allowing.memory_read})};
+  std::vector<Finding> findings = judge_paths(facts);
   for (Finding& finding : judge_descriptors(facts)) findings.push_back(std::move(finding));
   findings.push_back(judge_yama(facts));
   return findings;

@@ -17,6 +17,7 @@ struct SiblingFacts {
   SiblingResults plain = {};           // as any two processes
   SiblingResults allowing = {};        // after PR_SET_PTRACER
   std::optional<long long> yama = {};  // kernel.yama.ptrace_scope; nothing: no Yama in this kernel
+  single_copy::PeerPaths paths = single_copy::peer_paths();  // that were tried
 };
 
 std::vector<Finding> judge_siblings(const SiblingFacts& facts);

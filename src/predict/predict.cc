@@ -87,6 +87,7 @@ predict::model::Outcome predict(const Question& question, const select::Plan& pl
   predict::model::Job job;
   job.pus = question.locality.pus;
   job.reachable = question.request.mapped;
+  if (select::is_direct(plan)) job.path = question.resources.paths[select::path_of(plan)].name;
   job.traced = question.traced;
   job.body = [&](ModelWorld& w) {
     const Made of_rank = made(question.request, reduction, w.rank(), ranks);

@@ -26,9 +26,19 @@ std::string_view algorithm_name(const Plan& plan) {
 }
 
 bool is_direct(const Plan& plan) {
-  return std::holds_alternative<node::DirectExchange::Plan>(plan) ||
-         std::holds_alternative<node::DirectReduce::Plan>(plan) ||
-         std::holds_alternative<AnnouncedPlan>(plan) || std::holds_alternative<PushedPlan>(plan);
+  return std::visit([]<class PlanOfIt>(const PlanOfIt&) { return DirectPlan<PlanOfIt>; }, plan);
+}
+
+single_copy::PathNumber path_of(const Plan& plan) {
+  return std::visit(
+      []<class PlanOfIt>(const PlanOfIt& one) -> single_copy::PathNumber {
+        if constexpr (DirectPlan<PlanOfIt>) {
+          return one.path;
+        } else {
+          return 0;
+        }
+      },
+      plan);
 }
 
 namespace {

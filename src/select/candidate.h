@@ -26,6 +26,7 @@
 #include "node/slot_exchange.h"
 #include "select/operation.h"
 #include "select/team_resources.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::select {
 
@@ -44,25 +45,42 @@ struct DisseminationPlan {
 struct InlineBcastPlan {
   int shape = 0;
 };
+// Those that follow reach into peers' memory: by which path.
+struct DirectExchangePlan {
+  node::DirectExchange::Plan exchange = {};
+  single_copy::PathNumber path = 0;
+};
+struct DirectReducePlan {
+  node::DirectReduce::Plan reduction = {};
+  single_copy::PathNumber path = 0;
+};
 // Pairs of which the sender announces what is worth a read.
 struct AnnouncedPlan {
   node::PairExchange::Plan pairs;
+  single_copy::PathNumber path = 0;
 };
 // A gather in which the root copies nothing but its own: the others write to its memory.
 struct PushedPlan {
   node::DirectExchange::Plan writers;
+  single_copy::PathNumber path = 0;
+};
+template <class PlanOfIt>
+concept DirectPlan = requires(const PlanOfIt& plan) {
+  plan.path;
 };
 
 using Plan =
     std::variant<TreeBarrierPlan, DisseminationPlan, InlineBcastPlan, node::PipelinedBcast::Plan,
                  node::SegmentedBcast::Plan, node::ExchangeReduce::Plan, node::TreeReduce::Plan,
                  node::SlicedReduce::Plan, node::SlotExchange::Plan, node::PairExchange::Plan,
-                 node::DirectExchange::Plan, node::DirectReduce::Plan, AnnouncedPlan, PushedPlan,
+                 DirectExchangePlan, DirectReducePlan, AnnouncedPlan, PushedPlan,
                  node::DoublingExchange::Plan>;
 // By the plan's index: "tree", "dissemination", "inline", ...
 std::string_view algorithm_name(const Plan& plan);
 // Whether ranks read each other's memory, or write to it.
 bool is_direct(const Plan& plan);
+// By which path; the first for a plan that reaches for nobody's.
+single_copy::PathNumber path_of(const Plan& plan);
 
 struct Candidate {
   Plan plan;

@@ -13,11 +13,8 @@ namespace huddle::select {
 
 Explanation explain(const Request& request, const node::RankLocality& locality,
                     const machine::CostModel& model, const TeamResources& resources) {
-  Explanation explanation{request,
-                          locality.ranks(),
-                          machine::calibrated(model.machine()),
-                          {},
-                          resources.direct_refusal};
+  Explanation explanation{
+      request, locality.ranks(), machine::calibrated(model.machine()), {}, resources.paths};
   // One choice serves all sizes of a class: it is made for the largest of them.
   Request rounded = request;
   rounded.bytes = largest_in(size_class_of(request.bytes));
@@ -28,6 +25,12 @@ Explanation explain(const Request& request, const node::RankLocality& locality,
     explanation.candidates = select::candidates(rounded, locality, model, resources);
   }
   return explanation;
+}
+
+std::string direct_refusal(const Explanation& explanation) {
+  const bool has_some = std::any_of(explanation.paths.begin(), explanation.paths.end(),
+                                    [](const PathState& path) { return path.refusal.empty(); });
+  return has_some || explanation.paths.empty() ? "" : explanation.paths.front().refusal;
 }
 
 std::string because_there_is_none(const Explanation& explanation) {
@@ -86,8 +89,9 @@ std::string explanation_text(const Explanation& explanation) {
   if (explanation.is_forcing_unlike) {
     text += "   ranks were told to force different things: what rank 0 was told holds\n";
   }
-  if (!explanation.direct_refusal.empty()) {
-    text += fmt::format("   without single copy: {}\n", explanation.direct_refusal);
+  for (const PathState& path : explanation.paths) {
+    if (path.refusal.empty()) continue;
+    text += fmt::format("   without single copy by {}: {}\n", path.name, path.refusal);
   }
   return text;
 }

@@ -20,13 +20,17 @@ struct Explanation {
   int ranks = 1;
   bool calibrated = false;
   std::vector<Candidate> candidates;  // none: because_there_is_none() says why
-  // Why no rank reads another one's memory; empty where they may.
-  std::string direct_refusal = {};
+  // By which paths ranks might read each other's memory, and why they do not.
+  std::vector<PathState> paths = {};
   // The algorithm that was to serve this, whether or not it can; empty: none was named.
   std::string forced = {};
   // Whether ranks were told different things to force; then the lowest one's holds.
   bool is_forcing_unlike = false;
 };
+
+// Why no rank reads another one's memory, by whatever path; empty where one works, or nobody has
+// tried.
+std::string direct_refusal(const Explanation& explanation);
 
 // What a team of such ranks would do.
 Explanation explain(const Request& request, const node::RankLocality& locality,

@@ -17,17 +17,21 @@ std::string explanation_json(const Explanation& explanation) {
   for (const Candidate& candidate : by_cost(explanation.candidates)) {
     candidates.push_back(described(candidate));
   }
-  const Json object = {
-      {"schema", 1},
-      {"operation", name(explanation.request.operation)},
-      {"bytes", explanation.request.bytes},
-      {"ranks", explanation.ranks},
-      {"calibrated", explanation.calibrated},
-      {"chosen", candidates.empty() ? Json() : described(chosen(explanation))},
-      {"forced", explanation.forced.empty() ? Json() : Json(explanation.forced)},
-      {"candidates", candidates},
-      {"direct_refusal",
-       explanation.direct_refusal.empty() ? Json() : Json(explanation.direct_refusal)}};
+  Json refused = Json::object();
+  for (const PathState& path : explanation.paths) {
+    if (!path.refusal.empty()) refused[std::string(path.name)] = path.refusal;
+  }
+  const std::string refusal = direct_refusal(explanation);
+  const Json object = {{"schema", 1},
+                       {"operation", name(explanation.request.operation)},
+                       {"bytes", explanation.request.bytes},
+                       {"ranks", explanation.ranks},
+                       {"calibrated", explanation.calibrated},
+                       {"chosen", candidates.empty() ? Json() : described(chosen(explanation))},
+                       {"forced", explanation.forced.empty() ? Json() : Json(explanation.forced)},
+                       {"candidates", candidates},
+                       {"direct_refusal", refusal.empty() ? Json() : Json(refusal)},
+                       {"refused_paths", refused}};
   return object.dump(2);
 }
 

@@ -175,24 +175,24 @@ double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source sou
   return least_ns;
 }
 
-double Prices::fetch_ns(std::size_t bytes, int others, bool mapped) const {
-  return mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
-                                 machine::Target::own_cache)
-                : path_ns(bytes, others);
+double Prices::fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const {
+  return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
+                                    machine::Target::own_cache)
+                   : path_ns(by.name, bytes, others);
 }
 
-double Prices::fetch_again_ns(std::size_t bytes, int others, bool mapped) const {
-  return mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
-                                 machine::Target::peer_cached)
-                : path_ns(bytes, others) + dearer_to_write_ns(bytes);
+double Prices::fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by) const {
+  return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
+                                    machine::Target::peer_cached)
+                   : path_ns(by.name, bytes, others) + dearer_to_write_ns(bytes);
 }
 
 // Through the kernel it is the work of fetching one, but that lines are taken from the peer as they
 // are written.
-double Prices::push_ns(std::size_t bytes, int others, bool mapped) const {
-  return mapped ? copy_mapped_ns(bytes, others, machine::Source::own_cache,
-                                 machine::Target::peer_cached)
-                : path_ns(bytes, others) + dearer_to_write_ns(bytes);
+double Prices::push_ns(std::size_t bytes, int others, const PeerCopy& by) const {
+  return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::own_cache,
+                                    machine::Target::peer_cached)
+                   : path_ns(by.name, bytes, others) + dearer_to_write_ns(bytes);
 }
 
 double Prices::dearer_to_write_ns(std::size_t bytes) const {

@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "machine/cost.h"
 #include "memory/copy_method.h"
 #include "node/locality.h"
 #include "node/shape.h"
-#include "single_copy/cma.h"
+#include "single_copy/heap_memory.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::select {
 
@@ -22,6 +24,16 @@ struct Piece {
   std::size_t bytes = 0;
   std::size_t of_bytes = 0;
   std::size_t buffers_bytes = 0;
+};
+
+// How a block is copied between a peer's own memory and this rank's.
+struct PeerCopy {
+  // Like any other that a peer has written: there where both have mapped it.
+  static constexpr PeerCopy of_mapped() { return {single_copy::heap, 0, true}; }
+
+  std::string_view name;  // of a path, as in machine files
+  single_copy::PathNumber path = 0;
+  bool mapped = false;
 };
 
 class Prices {
@@ -96,18 +108,18 @@ class Prices {
     return by_all_ns(move_ns(bytes, all_bytes, kernel));
   }
 
-  // A block copied straight out of a peer's memory while `others` do so as well; infinity where the
-  // machine has no figures for that.
-  double path_ns(std::size_t bytes, int others) const {
-    return model_.path_ns(single_copy::cma.name, static_cast<double>(bytes), others);
+  // A block copied straight out of a peer's memory by that path while `others` do so as well;
+  // infinity where the machine has no figures for that.
+  double path_ns(std::string_view path, std::size_t bytes, int others) const {
+    return model_.path_ns(path, static_cast<double>(bytes), others);
   }
 
-  // The same where it may be mapped: then it is read like any other that a peer has written.
-  double fetch_ns(std::size_t bytes, int others, bool mapped) const;
+  // The same in either way.
+  double fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const;
   // The same into lines that the peer has read since they were last written.
-  double fetch_again_ns(std::size_t bytes, int others, bool mapped) const;
+  double fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by) const;
   // A block copied straight into a peer's memory, whose owner has used what was there.
-  double push_ns(std::size_t bytes, int others, bool mapped) const;
+  double push_ns(std::size_t bytes, int others, const PeerCopy& by) const;
 
   // In which manner so much passes through memory that readers have cached, `to` being one of them
   // or the only one, and read meanwhile.

@@ -68,13 +68,13 @@ inline auto protocol_for(const node::PairExchange::Plan&, const Setting& at) {
 inline auto protocol_for(const AnnouncedPlan& plan, const Setting& at) {
   return protocol_for(plan.pairs, at);
 }
-inline auto protocol_for(const node::DirectExchange::Plan&, const Setting& at) {
+inline auto protocol_for(const DirectExchangePlan&, const Setting& at) {
   return node::DirectExchange(at.resources.direct_exchange, at.ranks(), world::first_sequence);
 }
 inline auto protocol_for(const PushedPlan& plan, const Setting& at) {
-  return protocol_for(plan.writers, at);
+  return protocol_for(DirectExchangePlan{plan.writers, plan.path}, at);
 }
-inline auto protocol_for(const node::DirectReduce::Plan&, const Setting& at) {
+inline auto protocol_for(const DirectReducePlan&, const Setting& at) {
   return node::DirectReduce(at.resources.direct_reduce, at.association, world::first_sequence);
 }
 
@@ -139,9 +139,8 @@ void run_plan(node::SlicedReduce& protocol, W& w, const node::SlicedReduce::Plan
   run_reduction(protocol, w, plan, call);
 }
 template <world::SingleCopyWorld W>
-void run_plan(node::DirectReduce& protocol, W& w, const node::DirectReduce::Plan& plan,
-              const Call& call) {
-  run_reduction(protocol, w, plan, call);
+void run_plan(node::DirectReduce& protocol, W& w, const DirectReducePlan& plan, const Call& call) {
+  run_reduction(protocol, w, plan.reduction, call);
 }
 
 template <world::World W>
@@ -174,17 +173,17 @@ void run_plan(node::PairExchange& protocol, W& w, const AnnouncedPlan& plan, con
 }
 
 template <world::SingleCopyWorld W>
-void run_plan(node::DirectExchange& protocol, W& w, const node::DirectExchange::Plan& plan,
+void run_plan(node::DirectExchange& protocol, W& w, const DirectExchangePlan& plan,
               const Call& call) {
   switch (call.operation) {
     case Operation::bcast:
-      return protocol.bcast(w, call.count, call.root, plan);
+      return protocol.bcast(w, call.count, call.root, plan.exchange);
     case Operation::allgather:
     case Operation::allgatherv:
       return protocol.allgather(w, call.incoming, call.in_place);
     case Operation::scatter:
       return protocol.scatter(w, call.outgoing, call.incoming.of(call.root), call.root,
-                              call.in_place, plan);
+                              call.in_place, plan.exchange);
     case Operation::alltoall:
       if (call.in_place) return protocol.swap(w, call.incoming);
       return protocol.exchange(w, call.outgoing, call.incoming, false);

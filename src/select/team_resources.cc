@@ -66,6 +66,16 @@ std::size_t best_queue(const node::RankLocality& locality, const machine::CostMo
   return best;
 }
 
+std::vector<PathState> untried(const single_copy::PeerPaths& paths) {
+  std::vector<PathState> states;
+  for (const single_copy::PeerPath& path : paths) states.push_back({path.name});
+  return states;
+}
+
+void TeamResources::refuse_paths(std::string_view why) {
+  for (PathState& path : paths) path.refusal = why;
+}
+
 // All counts are powers of two, for counters wrap.
 void TeamResources::set_queue(std::size_t bytes) {
   const std::size_t set = bytes / queue_sets;

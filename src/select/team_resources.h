@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/cost.h"
@@ -22,11 +23,23 @@
 #include "node/reduce_tree.h"
 #include "node/slot_exchange.h"
 #include "select/forcing.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::select {
 
 // What a rank gives to each of the algorithms that move much, where nobody says otherwise.
 inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;
+
+// A path into peers' memory, as a team knows it.
+struct PathState {
+  std::string_view name;
+  // Why ranks cannot reach each other's memory by it, once that is known; empty: they can, or
+  // nobody has tried.
+  std::string refusal = {};
+
+  bool operator==(const PathState&) const = default;
+};
+std::vector<PathState> untried(const single_copy::PeerPaths& paths);
 
 struct TeamResources {
   std::vector<node::Shape> shapes;  // trees worth a thought in a team of this size
@@ -41,16 +54,17 @@ struct TeamResources {
   node::PairExchange::Parameters pair_exchange;
   node::DirectExchange::Parameters direct_exchange;
   node::DirectReduce::Parameters direct_reduce;
-  // Why ranks cannot reach each other's memory, once that is known; empty: they can, or nobody has
-  // tried.
-  std::string direct_refusal;
-  // The same of their mapping each other's heaps.
+  // By number.
+  std::vector<PathState> paths = untried(single_copy::peer_paths());
+  // Why ranks cannot map each other's heaps, as with paths.
   std::string heap_refusal = "there is no shared heap";
   // What somebody wants run in place of the cheapest.
   Forcing forcing;
 
   // The queues of what goes through queues. A power of two.
   void set_queue(std::size_t bytes);
+  // By no path do ranks reach each other's memory, for that reason.
+  void refuse_paths(std::string_view why);
 };
 
 // queue_bytes: the most that a rank gives to each of the algorithms that move much. No price is

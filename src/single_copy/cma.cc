@@ -17,6 +17,13 @@ void pass(iovec& part, std::size_t bytes) {
 
 }  // namespace
 
+PeerPath cma() {
+  return {
+      "cma", "process_vm_readv",
+      "process_vm_readv and process_vm_writev between processes of one user",
+      [](const Owner& owner) { return std::make_unique<CmaMemory>(owner.process, owner.watch); }};
+}
+
 // asks_first: before each call of the system.
 ErrorNumber CmaMemory::copy_by(CopyCall* call, bool asks_first, iovec here,
                                iovec there) const noexcept {

@@ -10,12 +10,11 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include "single_copy/peer_memory.h"
+#include "single_copy/peer_path.h"
 
 namespace huddle::single_copy {
 
-inline constexpr Path cma{"cma",
-                          "process_vm_readv and process_vm_writev between processes of one user"};
+PeerPath cma();
 
 // A system call that copies, one way or the other.
 using CopyCall = ssize_t(pid_t process, const iovec* local, unsigned long local_count,
@@ -25,9 +24,6 @@ struct CopyCalls {
   CopyCall* read = process_vm_readv;
   CopyCall* write = process_vm_writev;
 };
-
-// In place of a pidfd, where the process is sure to be there: a child that nobody has waited for.
-inline constexpr int unwatched = -1;
 
 // The system knows a process by a number that may be another one's some time after it has died. So
 // its pidfd is asked, too: before each write, and after a read, for whoever has its number then had

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "memory/arena_view.h"
 #include "memory/copy.h"
@@ -14,7 +15,8 @@
 
 namespace huddle::single_copy {
 
-inline constexpr Path heap{"heap", "buffers in the shared heap"};
+// As explanations say it.
+inline constexpr std::string_view heap = "heap";
 
 // By which kernels blocks of a peer's are copied.
 struct Copying {

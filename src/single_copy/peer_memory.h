@@ -2,15 +2,13 @@
 // Copyright the huddle contributors
 //
 // A path into another process's memory: bytes come from there, or go there, without being copied
-// into shared memory first. One contract for all paths; each says what it needs, proves itself
-// between the two processes that will use it, and costs what the machine file measured under its
-// name.
+// into shared memory first. One contract for all paths (peer_path.h); each proves itself between
+// the two processes that will use it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace huddle::single_copy {
 
@@ -47,12 +45,6 @@ class PeerMemory {
   // Where the same lies for this process, to be read and written like its own; null where it has to
   // be copied.
   [[nodiscard]] virtual std::byte* mapped(RemoteAddress) const noexcept { return nullptr; }
-};
-
-// What is known of a path before it is tried.
-struct Path {
-  std::string_view name;   // in machine files: what it costs is measured under that
-  std::string_view needs;  // for people
 };
 
 // A word that a process shows, and where it lies there.

@@ -14,7 +14,7 @@
 #include "memory/arena.h"
 #include "memory/heap.h"
 #include "select/team_resources.h"
-#include "single_copy/open.h"
+#include "single_copy/peer_path.h"
 #include "team/peers.h"
 #include "world/hardware/waiting.h"
 
@@ -35,7 +35,8 @@ struct ContextOptions {
   std::optional<memory::HeapFacts> heap;
   // So many processes of the same job run on this machine, this one included; 0: unknown.
   int processes_here = 0;
-  single_copy::Open open_memory = single_copy::open;  // how a rank reads another one's memory
+  // By which ranks reach each other's memory; at least one, and the same ones on all ranks.
+  single_copy::PeerPaths paths = single_copy::peer_paths();
   select::Forcing forcing;  // where a team's ranks differ, the lowest one's counts
 };
 
@@ -56,7 +57,7 @@ class Context {
   const std::string& forcing_text() const { return forcing_text_; }
   const world::hardware::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
-  const single_copy::Open& open_memory() const { return options_.open_memory; }
+  const single_copy::PeerPaths& paths() const { return options_.paths; }
   // Of time, that the control group of this process had when the context was made; 0: no limit.
   double processors() const { return processors_; }
   int processes_here() const { return options_.processes_here; }

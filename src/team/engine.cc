@@ -11,20 +11,19 @@ namespace {
 using world::hardware::Hardware;
 
 // The world of one call.
-template <class Protocol>
-Hardware world_of(const Instance<Protocol>& instance, const Call& call) {
-  return Hardware(instance.context, {static_cast<const std::byte*>(call.input),
-                                     static_cast<std::byte*>(call.output)});
+Hardware world_of(const world::hardware::ProtocolContext& context, const Call& call) {
+  return Hardware(
+      context, {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)});
 }
 
 template <class Plan, class Protocol>
 Ready bound(Instance<Protocol>& instance, const Plan& plan) {
-  const auto run = [](void* at, const select::Plan& of_call, const Call& call) {
-    auto& it = *static_cast<Instance<Protocol>*>(at);
-    Hardware w = world_of(it, call);
-    select::run_plan(it.protocol, w, *std::get_if<Plan>(&of_call), call);
+  const auto run = [](void* protocol, const world::hardware::ProtocolContext& context,
+                      const select::Plan& of_call, const Call& call) {
+    Hardware w = world_of(context, call);
+    select::run_plan(*static_cast<Protocol*>(protocol), w, *std::get_if<Plan>(&of_call), call);
   };
-  return {run, &instance, plan};
+  return {run, &instance.protocol, instance.contexts[select::path_of(plan)], plan};
 }
 
 template <class Protocol>
@@ -69,17 +68,28 @@ auto Engine::set_up(Make make) {
   Slot<decltype(make())> instance;
   std::vector<std::byte*> shared = team_memory_.allocate([&] {
     instance = std::make_unique<Instance<decltype(make())>>(make());
+    instance->contexts.resize(peer_access_.paths());
     return memory_of(instance->protocol);
   });
   instance->shared = std::move(shared);
-  instance->context = {team_memory_.rank(),
-                       team_memory_.ranks(),
-                       instance->shared.data(),
-                       instance->scratch.get(),
-                       &waiting_,
-                       peer_access_.memories(),
-                       peer_access_.heap()};
+  for (world::hardware::ProtocolContext& context : instance->contexts) {
+    context = {.rank = team_memory_.rank(),
+               .ranks = team_memory_.ranks(),
+               .shared = instance->shared.data(),
+               .scratch = instance->scratch.get(),
+               .waiting = &waiting_};
+  }
+  set_peers(*instance);
   return instance;
+}
+
+template <class Protocol>
+void Engine::set_peers(Instance<Protocol>& instance) const {
+  for (std::size_t path = 0; path < instance.contexts.size(); ++path) {
+    instance.contexts[path].peers =
+        peer_access_.memories(static_cast<single_copy::PathNumber>(path));
+    instance.contexts[path].heap = peer_access_.heap();
+  }
 }
 
 template <class Protocol, class Plan>
@@ -141,18 +151,17 @@ Ready Engine::ready(const node::PairExchange::Plan& plan) {
 // Pairs may have been set up before it was found out who can read whom.
 Ready Engine::ready(const select::AnnouncedPlan& plan) {
   auto& pairs = at_hand(pair_exchange_, plan);
-  pairs.context.peers = peer_access_.memories();
-  pairs.context.heap = peer_access_.heap();
+  set_peers(pairs);
   return bound(pairs, plan);
 }
 
-Ready Engine::ready(const node::DirectExchange::Plan& plan) {
+Ready Engine::ready(const select::DirectExchangePlan& plan) {
   return bound(at_hand(direct_exchange_, plan), plan);
 }
 Ready Engine::ready(const select::PushedPlan& plan) {
   return bound(at_hand(direct_exchange_, plan), plan);
 }
-Ready Engine::ready(const node::DirectReduce::Plan& plan) {
+Ready Engine::ready(const select::DirectReducePlan& plan) {
   return bound(at_hand(direct_reduce_, plan), plan);
 }
 

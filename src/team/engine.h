@@ -36,23 +36,27 @@ struct Instance {
 
   Protocol protocol;
   std::vector<std::byte*> shared;
-  std::unique_ptr<std::byte[]> scratch;  // untouched until used
-  world::hardware::ProtocolContext context;
+  std::unique_ptr<std::byte[]> scratch;                    // untouched until used
+  std::vector<world::hardware::ProtocolContext> contexts;  // by path into peers' memory
 };
 
 // A plan whose protocol is set up: all that is left is to run it.
 class Ready {
  public:
-  using Run = void(void* instance, const select::Plan& plan, const Call& call);
-  Ready(Run* run, void* instance, const select::Plan& plan)
-      : run_(run), instance_(instance), plan_(plan) {}
+  using Context = world::hardware::ProtocolContext;
+  using Run = void(void* protocol, const Context& context, const select::Plan& plan,
+                   const Call& call);
+  // Keeps references to what it is given but the plan.
+  Ready(Run* run, void* protocol, const Context& context, const select::Plan& plan)
+      : run_(run), protocol_(protocol), context_(&context), plan_(plan) {}
 
-  void operator()(const Call& call) const { run_(instance_, plan_, call); }
+  void operator()(const Call& call) const { run_(protocol_, *context_, plan_, call); }
   const select::Plan& plan() const { return plan_; }
 
  private:
   Run* run_;
-  void* instance_;
+  void* protocol_;
+  const Context* context_;
   select::Plan plan_;
 };
 
@@ -86,8 +90,8 @@ class Engine {
   Ready ready(const node::SlicedReduce::Plan& plan);
   Ready ready(const node::SlotExchange::Plan& plan);
   Ready ready(const node::PairExchange::Plan& plan);
-  Ready ready(const node::DirectExchange::Plan& plan);
-  Ready ready(const node::DirectReduce::Plan& plan);
+  Ready ready(const select::DirectExchangePlan& plan);
+  Ready ready(const select::DirectReducePlan& plan);
   Ready ready(const select::AnnouncedPlan& plan);
   Ready ready(const select::PushedPlan& plan);
   Ready ready(const node::DoublingExchange::Plan& plan);
@@ -99,6 +103,9 @@ class Engine {
   // `make` returns the protocol.
   template <class Make>
   auto set_up(Make make);
+  // Where this rank reaches peers' memory, by each path.
+  template <class Protocol>
+  void set_peers(Instance<Protocol>& instance) const;
   // Both: the plan's, set up where it is used for the first time.
   template <class Protocol, class Plan>
   Instance<Protocol>& at_hand(Slot<Protocol>& slot, const Plan& plan);

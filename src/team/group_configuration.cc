@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "machine/machine_file.h"
 
@@ -48,6 +49,10 @@ class Digest {
     add(numbers.size());
     for (const int number : numbers) add(static_cast<std::uint64_t>(number));
   }
+  void add(std::string_view text) {
+    add(text.size());
+    for (const char letter : text) add(static_cast<std::uint64_t>(letter));
+  }
   std::uint64_t value() const { return value_; }
 
  private:
@@ -70,6 +75,7 @@ GroupConfiguration::GroupConfiguration(const AgreedConfiguration& agreed, const 
   resources_.forcing =
       agreed.forcing_text ? select::Forcing(*agreed.forcing_text) : context.forcing();
   resources_.heap_refusal = heap_refusal_of(agreed.statements);
+  resources_.paths = select::untried(context.paths());
 }
 
 std::uint64_t GroupConfiguration::digest() const {
@@ -86,6 +92,7 @@ std::uint64_t GroupConfiguration::digest() const {
     digest.add(static_cast<std::uint64_t>(shape.kind));
     digest.add(static_cast<std::uint64_t>(shape.degree));
   }
+  for (const select::PathState& path : resources_.paths) digest.add(path.name);
   return digest.value();
 }
 

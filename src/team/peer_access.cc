@@ -52,32 +52,44 @@ const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   if (is_known_) return refusals_;
   const auto ranks = static_cast<std::size_t>(team_memory.ranks());
   std::vector<Showing> showings;
+  std::vector<Trouble> copying;  // this rank's, by path
   // Of the team's memory, which stays when a rank leaves early: somebody may still write there.
   const std::vector<std::byte*> notes = team_memory.allocate([&] {
     showings.resize(ranks);
     views_.resize(ranks);
+    refusals_.copying.resize(paths_.size());
+    copying.resize(paths_.size());
     return TeamMemory::Memory{ranks * sizeof word_, ranks * sizeof word_};
   });
   const int rank = team_memory.rank();
   word_ = word_of(peers_.identity(), &word_);
-  Trouble copying = Trouble::of([this] { let_others_reach(); });
+  const Trouble letting = Trouble::of([this] { let_others_reach(); });
   const auto shown = team_memory.gather(showing(notes[static_cast<std::size_t>(rank)]));
   std::copy(shown.begin(), shown.end(), showings.begin());
   Trouble mapping = map_all(showings);
   const Trouble opening = Trouble::of([&] { open_all(showings, team_memory); });
-  if (opening.is_any()) copying = mapping = opening;
-  if (!copying.is_any()) copying = try_all(showings, rank);
+  if (opening.is_any()) mapping = opening;
+  const Trouble before = opening.is_any() ? opening : letting;
+  for (std::size_t path = 0; path < paths_.size(); ++path) {
+    copying[path] = before.is_any()
+                        ? before
+                        : try_all(static_cast<single_copy::PathNumber>(path), showings, rank);
+  }
   refusals_.mapping = first_of(team_memory.gather(mapping));
   maps_ = !refusals_.mapping.is_any();
-  const Trouble why = first_of(team_memory.gather(copying));
-  if (why.is_any()) refuse_copying(why);
+  for (std::size_t path = 0; path < paths_.size(); ++path) {
+    const Trouble why = first_of(team_memory.gather(copying[path]));
+    if (why.is_any()) refuse_copying(static_cast<single_copy::PathNumber>(path), why);
+  }
   is_known_ = true;
   return refusals_;
 }
 
-void PeerAccess::refuse_copying(const Trouble& why) {
-  refusals_.copying = why;
-  no_longer_let_them();
+void PeerAccess::refuse_copying(single_copy::PathNumber path, const Trouble& why) {
+  refusals_.copying[path] = why;
+  const bool has_none = std::all_of(refusals_.copying.begin(), refusals_.copying.end(),
+                                    [](const Trouble& one) { return one.is_any(); });
+  if (has_none) no_longer_let_them();
 }
 
 PeerAccess::Showing PeerAccess::showing(const std::byte* notes) const {
@@ -130,22 +142,32 @@ single_copy::Copying PeerAccess::copying(int rank, int other) const {
           select::kernels_of_writes(model, pu(rank), pu(other))};
 }
 
+// What a peer has mapped is had from there, whatever the path.
+std::unique_ptr<single_copy::PeerMemory> PeerAccess::open_one(const single_copy::PeerPath& path,
+                                                              int other, const Showing& shown,
+                                                              const TeamMemory& team_memory) const {
+  auto memory = single_copy::open(
+      path, {other, static_cast<pid_t>(shown.process.pid), team_memory.process(other),
+             is_same_process(peers_.identity(), shown.process)});
+  const auto& view = views_[static_cast<std::size_t>(other)];
+  if (!view) return memory;
+  return std::make_unique<single_copy::HeapMemory>(view, shown.heap.base, std::move(memory),
+                                                   copying(team_memory.rank(), other));
+}
+
 void PeerAccess::open_all(std::span<const Showing> showings, const TeamMemory& team_memory) {
-  for (std::size_t other = 0; other < showings.size(); ++other) {
-    const Showing& one = showings[other];
-    const int rank = static_cast<int>(other);
-    auto memory = open_({rank, static_cast<pid_t>(one.process.pid), team_memory.process(rank),
-                         is_same_process(peers_.identity(), one.process)});
-    if (views_[other]) {
-      memory = std::make_unique<single_copy::HeapMemory>(
-          views_[other], one.heap.base, std::move(memory), copying(team_memory.rank(), rank));
+  for (const single_copy::PeerPath& path : paths_) {
+    std::vector<single_copy::PeerMemory*> by_rank;
+    for (std::size_t other = 0; other < showings.size(); ++other) {
+      opened_.push_back(open_one(path, static_cast<int>(other), showings[other], team_memory));
+      by_rank.push_back(opened_.back().get());
     }
-    memories_.push_back(memory.get());
-    opened_.push_back(std::move(memory));
+    memories_.push_back(std::move(by_rank));
   }
 }
 
-Trouble PeerAccess::try_all(std::span<const Showing> showings, int rank) {
+Trouble PeerAccess::try_all(single_copy::PathNumber path, std::span<const Showing> showings,
+                            int rank) {
   return Trouble::of([&] {
     for (std::size_t other = 0; other < showings.size(); ++other) {
       const Showing& one = showings[other];
@@ -154,18 +176,19 @@ Trouble PeerAccess::try_all(std::span<const Showing> showings, int rank) {
         throw FailureError(
             fmt::format("rank {}'s process is in another namespace of process ids", other));
       }
-      if (static_cast<int>(other) != rank) prove(static_cast<int>(other), one, rank);
+      if (static_cast<int>(other) != rank) prove(path, static_cast<int>(other), one, rank);
     }
   });
 }
 
-// Nothing is written before it is known whose memory it is.
-void PeerAccess::prove(int owner, const Showing& shown, int rank) {
-  single_copy::PeerMemory& memory = *memories_[static_cast<std::size_t>(owner)];
+// Nothing is written before it is known whose memory it is, and by each path another word: what one
+// has written must not pass for the next one's.
+void PeerAccess::prove(single_copy::PathNumber path, int owner, const Showing& shown, int rank) {
+  single_copy::PeerMemory& memory = *memories_[path][static_cast<std::size_t>(owner)];
   std::string why = single_copy::reading_refusal(memory, shown.proof);
   if (!why.empty()) throw FailureError(fmt::format("reading rank {}'s memory: {}", owner, why));
   const auto at = static_cast<std::uint64_t>(rank) * sizeof shown.proof.word;
-  why = single_copy::writing_refusal(memory, {shown.notes_address + at, shown.proof.word});
+  why = single_copy::writing_refusal(memory, {shown.notes_address + at, shown.proof.word + path});
   if (!why.empty()) throw FailureError(fmt::format("writing to rank {}'s memory: {}", owner, why));
 }
 

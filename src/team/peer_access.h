@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Whether the ranks of a team can copy from each other's memory and to it, and whether they can map
-// each other's heaps: found out between the very processes that will do it, by all of them
+// By which paths the ranks of a team can copy from each other's memory and to it, and whether they
+// can map each other's heaps: found out between the very processes that will do it, by all of them
 // together, when an algorithm wants it for the first time. Each works for all pairs, or nobody uses
 // it.
 #pragma once
@@ -15,7 +15,7 @@
 
 #include "memory/heap.h"
 #include "single_copy/heap_memory.h"
-#include "single_copy/open.h"
+#include "single_copy/peer_path.h"
 #include "single_copy/tracing.h"
 #include "team/heap_views.h"
 #include "team/peers.h"
@@ -26,16 +26,16 @@ namespace huddle::team {
 
 // Why not, the same on all ranks; none where it works.
 struct Refusals {
-  Trouble copying;  // both ways
+  std::vector<Trouble> copying;  // by each path, both ways
   Trouble mapping;
 };
 
 class PeerAccess {
  public:
   // Keeps references. heap: this rank's own, if it has one.
-  PeerAccess(Peers& peers, const single_copy::Open& open,
+  PeerAccess(Peers& peers, const single_copy::PeerPaths& paths,
              const std::optional<memory::HeapFacts>& heap, const SelectionInputs& selection_inputs)
-      : peers_(peers), open_(open), heap_(heap), selection_inputs_(selection_inputs) {}
+      : peers_(peers), paths_(paths), heap_(heap), selection_inputs_(selection_inputs) {}
   ~PeerAccess();
   PeerAccess(const PeerAccess&) = delete;
   PeerAccess& operator=(const PeerAccess&) = delete;
@@ -43,12 +43,16 @@ class PeerAccess {
   // Collective the first time. Throws PeerLost, and FailureError where there is no memory. The
   // memory outlives this.
   const Refusals& refusals(TeamMemory& team_memory);
-  // Copying has stopped working, as all ranks know.
-  void refuse_copying(const Trouble& why);
+  // Copying by that path has stopped working, as all ranks know. pre: refusals() was asked for.
+  void refuse_copying(single_copy::PathNumber path, const Trouble& why);
 
-  // Both: there once refusals() was asked for.
+  // How many paths there are.
+  std::size_t paths() const { return paths_.size(); }
+  // Both: there once refusals() was asked for, null before.
   // By rank.
-  single_copy::PeerMemory* const* memories() const { return memories_.data(); }
+  single_copy::PeerMemory* const* memories(single_copy::PathNumber path) const {
+    return memories_.empty() ? nullptr : memories_[path].data();
+  }
   // This rank's own, where peers map it; null where they do not.
   const memory::HeapFacts* heap() const { return maps_ ? &*heap_ : nullptr; }
 
@@ -59,13 +63,16 @@ class PeerAccess {
   void let_others_reach();
   void no_longer_let_them();
   Trouble map_all(std::span<const Showing> showings);
-  Trouble try_all(std::span<const Showing> showings, int rank);
-  void prove(int owner, const Showing& shown, int rank);
+  Trouble try_all(single_copy::PathNumber path, std::span<const Showing> showings, int rank);
+  void prove(single_copy::PathNumber path, int owner, const Showing& shown, int rank);
   void open_all(std::span<const Showing> showings, const TeamMemory& team_memory);
+  std::unique_ptr<single_copy::PeerMemory> open_one(const single_copy::PeerPath& path, int other,
+                                                    const Showing& shown,
+                                                    const TeamMemory& team_memory) const;
   single_copy::Copying copying(int rank, int other) const;
 
   Peers& peers_;
-  const single_copy::Open& open_;
+  const single_copy::PeerPaths& paths_;
   const std::optional<memory::HeapFacts>& heap_;
   const SelectionInputs& selection_inputs_;
   bool is_known_ = false;
@@ -75,7 +82,7 @@ class PeerAccess {
   bool has_permit_ = false;
   std::vector<std::shared_ptr<const memory::ArenaView>> views_;  // of heaps; by rank
   std::vector<std::unique_ptr<single_copy::PeerMemory>> opened_;
-  std::vector<single_copy::PeerMemory*> memories_;
+  std::vector<std::vector<single_copy::PeerMemory*>> memories_;  // by path, by rank
 };
 
 }  // namespace huddle::team

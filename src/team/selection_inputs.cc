@@ -18,8 +18,8 @@ void assign(std::string& to, std::string_view why) noexcept {
 
 }  // namespace
 
-void SelectionInputs::refuse_direct(std::string_view why) noexcept {
-  assign(resources_.direct_refusal, why);
+void SelectionInputs::refuse_path(single_copy::PathNumber path, std::string_view why) noexcept {
+  assign(resources_.paths[path].refusal, why);
 }
 
 void SelectionInputs::refuse_heap(std::string_view why) noexcept {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "single_copy/peer_path.h"
 #include "team/group_configuration.h"
 
 namespace huddle::team {
@@ -30,9 +31,9 @@ class SelectionInputs {
   bool has_one_sided_fence() const { return group_->has_one_sided_fence(); }
   const select::TeamResources& resources() const { return resources_; }
 
-  // From now on no choice follows from the ranks' reading each other's memory, for that reason; the
-  // words may be fewer where there is no memory for them.
-  void refuse_direct(std::string_view why) noexcept;
+  // From now on no choice follows from the ranks' reading each other's memory by that path, for
+  // that reason; the words may be fewer where there is no memory for them.
+  void refuse_path(single_copy::PathNumber path, std::string_view why) noexcept;
   // The same of their mapping each other's heaps.
   void refuse_heap(std::string_view why) noexcept;
 

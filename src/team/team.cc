@@ -108,7 +108,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
                            context),
           by_reference(context.progress()), [this] { team_memory_.check_members(); },
           [this](int rank) { return team_memory_.is_gone(rank); }),
-      peer_access_(context.peers(), context.open_memory(), context.heap(), *selection_inputs_),
+      peer_access_(context.peers(), context.paths(), context.heap(), *selection_inputs_),
       engine_(team_memory_, *selection_inputs_, waiting_, peer_access_),
       fence_(memory::OneSidedFence::Among::processes, selection_inputs_->has_one_sided_fence()) {
   team_memory_.set_waiting(waiting_);
@@ -291,7 +291,7 @@ void Team::run_ready(const Ready& ready, const Call& call) {
   try {
     ready(call);
   } catch (const world::PathFailed& error) {
-    go_on_without_direct(error.what());
+    go_on_without(select::path_of(ready.plan()), error.what());
     throw;
   } catch (const world::SizesDiffer&) {
     throw;
@@ -323,7 +323,7 @@ void Team::run_by(const select::Plan& plan, const Call& call) {
 Ready Team::ready_by(const select::Plan& plan) {
   return unless_lost([&] {
     if (!may_run(plan, true) && !may_run(plan, false))
-      throw FailureError(selection_inputs_->resources().direct_refusal);
+      throw FailureError(selection_inputs_->resources().paths[select::path_of(plan)].refusal);
     return engine_.ready(plan);
   });
 }
@@ -415,9 +415,13 @@ Decision Team::decision_for(const select::Request& request, Prepare prepare) {
 bool Team::may_run(const select::Plan& plan, bool mapped) {
   if (!select::is_direct(plan)) return true;
   const Refusals& refusals = peer_access_.refusals(team_memory_);
-  if (refusals.copying.is_any()) selection_inputs_->refuse_direct(refusals.copying.text());
+  for (std::size_t path = 0; path < refusals.copying.size(); ++path) {
+    const Trouble& why = refusals.copying[path];
+    if (!why.is_any()) continue;
+    selection_inputs_->refuse_path(static_cast<single_copy::PathNumber>(path), why.text());
+  }
   if (refusals.mapping.is_any()) selection_inputs_->refuse_heap(refusals.mapping.text());
-  return !(mapped ? refusals.mapping : refusals.copying).is_any();
+  return !(mapped ? refusals.mapping : refusals.copying[select::path_of(plan)]).is_any();
 }
 
 bool Team::is_to_ask(bool matters) {
@@ -442,15 +446,15 @@ bool Team::all_have_mapped(const Call& call) {
 }
 
 // As all ranks do at the same call. Whatever was chosen is chosen anew.
-void Team::go_on_without_direct(std::string_view why) {
+void Team::go_on_without(single_copy::PathNumber path, std::string_view why) {
   for (auto& of_operation : chosen_) of_operation.clear();
   latest_.fill({});
   unusual_.reset();
   last_run_ = nullptr;
   last_forced_ = {};
   known_.reset();
-  peer_access_.refuse_copying(Trouble(why));
-  selection_inputs_->refuse_direct(why);
+  peer_access_.refuse_copying(path, Trouble(why));
+  selection_inputs_->refuse_path(path, why);
 }
 
 std::string_view Team::latest_algorithm() const {

@@ -171,7 +171,7 @@ class Team {
   Decision decision_for(const select::Request& request, Prepare prepare);
   bool may_run(const select::Plan& plan, bool mapped);
   bool all_have_mapped(const Call& call);
-  void go_on_without_direct(std::string_view why);
+  void go_on_without(single_copy::PathNumber path, std::string_view why);
 
   int rank_;
   int ranks_;

@@ -25,10 +25,10 @@ MAY_SEE = {
     "place": {"base", "machine"},
     "threads": {"base", "memory", "machine", "place"},
     "picture": {"base", "machine", "net"},
-    "doctor": {"base", "memory", "machine", "threads"},
-    "ucx": {"base", "machine", "doctor"},
-    "calibrate": {"base", "memory", "machine"},
     "single_copy": {"base", "memory"},
+    "doctor": {"base", "memory", "machine", "threads", "single_copy"},
+    "ucx": {"base", "machine", "doctor"},
+    "calibrate": {"base", "memory", "machine", "single_copy"},
     "world": {"base", "memory", "machine", "single_copy"},
     "verify": {"base", "memory", "machine", "single_copy", "world"},
     "node": {"base", "memory", "machine", "single_copy", "world"},
@@ -44,7 +44,7 @@ MAY_SEE = {
               "launch"},
     "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "single_copy", "world", "node", "select", "predict", "bench"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
-            "world", "node", "select", "predict", "profile", "launch", "bench", "reproduce"},
+            "single_copy", "world", "node", "select", "predict", "profile", "launch", "bench", "reproduce"},
     "manual": {"base", "settings", "cli"},
 }
 

@@ -6,15 +6,16 @@
 #include <sys/resource.h>
 
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "calibrate/array_probe.h"
-#include "calibrate/cma_probe.h"
 #include "calibrate/copy_probe.h"
 #include "calibrate/handoff_probe.h"
 #include "calibrate/line_probe.h"
 #include "calibrate/memory_probe.h"
+#include "calibrate/path_probe.h"
 #include "calibrate/system_probe.h"
 #include "here.h"
 
@@ -23,7 +24,7 @@ namespace {
 
 using memory::CopyKernel;
 
-void expect_samples(const Samples& samples, std::size_t count, const char* what) {
+void expect_samples(const Samples& samples, std::size_t count, std::string_view what) {
   EXPECT_EQ(samples.ns.size(), count) << what;
   EXPECT_TRUE(plausible(samples.ns)) << what;
 }
@@ -106,52 +107,62 @@ TEST(HandoffProbe, HandsBlocksOverWhole) {
   }
 }
 
-TEST(CmaProbe, ReadsWhatTheOtherProcessHolds) {
+TEST(PathProbe, ReadsWhatTheOtherProcessHolds) {
   const auto pus = cores_here();
   Crew crew(pus);
   const PeerProcess peer(crew, pus.front(), 1 << 16);
-  if (const auto refusal = why_no_cma(peer); !refusal.empty()) GTEST_SKIP() << refusal;
-  std::vector<std::byte> target(1 << 16);
-  read_from_peer(peer, target.data(), target.size());
-  EXPECT_EQ(target, std::vector<std::byte>(target.size(), PeerProcess::fill));
+  for (const auto& path : single_copy::peer_paths()) {
+    SCOPED_TRACE(path.name);
+    const auto memory = memory_of(peer, path);
+    if (const auto refusal = refusal_of(*memory, peer); !refusal.empty()) GTEST_SKIP() << refusal;
+    std::vector<std::byte> target(1 << 16);
+    read_from_peer(*memory, peer, target);
+    EXPECT_EQ(target, std::vector<std::byte>(target.size(), PeerProcess::fill));
+  }
 }
 
-TEST(CmaProbe, ReadsWhatWasWrittenAnew) {
+TEST(PathProbe, ReadsWhatWasWrittenAnew) {
   const auto pus = cores_here();
   Crew crew(pus);
   const PeerProcess peer(crew, pus.front(), 1 << 16);
-  if (const auto refusal = why_no_cma(peer); !refusal.empty()) GTEST_SKIP() << refusal;
-  std::vector<std::byte> data(100, std::byte{7});
-  write_to_peer(peer, 5000, data);
-  std::vector<std::byte> target(data.size());
-  read_from_peer(peer, target.data(), target.size(), 5000);
-  EXPECT_EQ(target, data);
-  EXPECT_THROW(read_from_peer(peer, target.data(), 100, std::size_t{1} << 30), FailureError);
+  for (const auto& path : single_copy::peer_paths()) {
+    SCOPED_TRACE(path.name);
+    const auto memory = memory_of(peer, path);
+    if (const auto refusal = refusal_of(*memory, peer); !refusal.empty()) GTEST_SKIP() << refusal;
+    const std::vector<std::byte> data(100, std::byte{7});
+    write_to_peer(*memory, peer, 5000, data);
+    std::vector<std::byte> target(data.size());
+    read_from_peer(*memory, peer, target, 5000);
+    EXPECT_EQ(target, data);
+    EXPECT_THROW(read_from_peer(*memory, peer, target, std::size_t{1} << 30), FailureError);
+  }
 }
 
 // It throws when what arrives is not the data of the round.
-TEST(CmaProbe, TimesAllAtOnce) {
+TEST(PathProbe, TimesAllAtOnce) {
   const auto pus = cores_here();
   Crew crew(pus);
   std::vector<Pair> ring;
   for (std::size_t i = 0; i < pus.size(); ++i) ring.emplace_back(pus[i], pus[(i + 1) % pus.size()]);
-  CmaProbe probe(crew, ring, 1 << 20);
+  const auto paths = single_copy::peer_paths();
+  PathProbe probe(crew, paths.front(), ring, 1 << 20);
   if (const auto refusal = probe.refusal(); !refusal.empty()) GTEST_SKIP() << refusal;
   for (const std::size_t bytes : {std::size_t{64}, std::size_t{4096}, std::size_t{1} << 20}) {
     const Samples samples = probe.time(bytes, few, ample());
-    expect_samples(samples, few.least, "cma");
+    expect_samples(samples, few.least, paths.front().name);
     EXPECT_EQ(samples.further_ns.size(), pus.size() - 1);
   }
 }
 
-TEST(CmaProbe, HasAWriterBesideASingleReader) {
+TEST(PathProbe, HasAWriterBesideASingleReader) {
   const auto pus = cores_here();
   Crew crew(pus);
   const std::array pairs = {Pair(pus.front(), pus.back())};
-  CmaProbe probe(crew, pairs, 1 << 16);
+  const auto paths = single_copy::peer_paths();
+  PathProbe probe(crew, paths.front(), pairs, 1 << 16);
   if (const auto refusal = probe.refusal(); !refusal.empty()) GTEST_SKIP() << refusal;
   const Samples samples = probe.time(4096, few, ample());
-  expect_samples(samples, few.least, "cma");
+  expect_samples(samples, few.least, paths.front().name);
   EXPECT_TRUE(samples.further_ns.empty());
 }
 

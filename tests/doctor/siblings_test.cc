@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-SiblingResults all(int error) { return {error, error, error, error}; }
+SiblingResults all(int error) { return {error, error, error, {error}}; }
 
 TEST(JudgeSiblings, IsContentWhenAllWorks) {
   for (const Finding& finding : judge_siblings({})) {
@@ -31,7 +31,7 @@ TEST(JudgeSiblings, IsContentWhenPermissionHelps) {
 }
 
 TEST(JudgeSiblings, RefusedMemoryIsLimited) {
-  const SiblingResults refused{.memory_read = EPERM};
+  const SiblingResults refused{.memory_reads = {EPERM}};
   const Finding cma = named(judge_siblings({.plain = refused, .allowing = refused}), "cma");
   EXPECT_EQ(cma.state, State::limited);
   EXPECT_EQ(cma.found, "process_vm_readv refused: Operation not permitted");
@@ -40,7 +40,7 @@ TEST(JudgeSiblings, RefusedMemoryIsLimited) {
 }
 
 TEST(JudgeSiblings, AMissingCallHasAnotherRemedy) {
-  const SiblingResults missing{.memory_read = ENOSYS};
+  const SiblingResults missing{.memory_reads = {ENOSYS}};
   const Finding cma = named(judge_siblings({.plain = missing, .allowing = missing}), "cma");
   EXPECT_THAT(cma.remedy, HasSubstr("CONFIG_CROSS_MEMORY_ATTACH"));
 }

@@ -117,7 +117,7 @@ TEST(Algorithm, OfLargeElementsSaysWhatTheyHaveToFit) {
 
 TEST(Algorithm, ThatReachesPeersSaysSo) {
   each([](Here here, Operation operation, const Algorithm& one) {
-    here.provided.direct_refusal = "a container";
+    here.provided.refuse_paths("a container");
     const bool reaches = one.needs.find("each other's memory") != std::string::npos;
     EXPECT_EQ(here.plans(one, {operation, 8, 8}).empty(), reaches);
   });

@@ -26,6 +26,7 @@ namespace huddle::select {
 namespace {
 
 constexpr std::size_t queue_bytes = 1 << 20;
+constexpr PeerCopy by_cma{"cma"};
 
 std::vector<machine::Machine> all_machines() {
   std::vector<machine::Machine> machines;
@@ -145,7 +146,7 @@ TEST(Choice, LittleIsInlineAndMuchIsNot) {
 // Nor is much moved in tiles that are mostly flags.
 TEST(Choice, LargeBlocksGoInLargeTiles) {
   everywhere([](const auto& locality, const auto& model, TeamResources resources) {
-    resources.direct_refusal = "only what goes through shared memory";
+    resources.refuse_paths("only what goes through shared memory");
     for (const Operation operation : {Operation::alltoall, Operation::gather, Operation::scatter,
                                       Operation::alltoallv, Operation::gatherv}) {
       const auto list =
@@ -172,7 +173,7 @@ TEST(Choice, SingleCopyNeedsFiguresAndLeave) {
       const bool has_figures = !model.machine().paths.empty();
       EXPECT_EQ(is_offered(candidates(request, locality, model, resources)), has_figures);
       TeamResources refused = resources;
-      refused.direct_refusal = "a container";
+      refused.refuse_paths("a container");
       EXPECT_FALSE(is_offered(candidates(request, locality, model, refused)));
     }
   });
@@ -208,9 +209,9 @@ TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
       const double moved_ns =
           prices.in_turns_ns(prices.move_ns(bytes, data, memory::CopyKernel::plain), others);
       const double memory = memory_ns({Operation::gather, bytes, 1}, locality, model);
-      EXPECT_LE(moves_ns, std::max({moved_ns, prices.push_ns(bytes, others - 1, false), memory}) *
+      EXPECT_LE(moves_ns, std::max({moved_ns, prices.push_ns(bytes, others - 1, by_cma), memory}) *
                               (1 + 1e-9));
-      EXPECT_GE(moves_ns, prices.push_ns(bytes, 0, false) * (1 - 1e-9));
+      EXPECT_GE(moves_ns, prices.push_ns(bytes, 0, by_cma) * (1 - 1e-9));
     }
   });
 }
@@ -232,11 +233,11 @@ TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
         ASSERT_EQ(list[0].ns < list[1].ns, plan->pairs.announces(bytes)) << bytes;
         if (plan->pairs.announced_from == bytes) ++offers;
       }
-      resources.direct_refusal = "a container";
+      resources.refuse_paths("a container");
       for (const auto& one : candidates({operation, 1, 1}, locality, model, resources)) {
         EXPECT_FALSE(is_direct(one.plan));
       }
-      resources.direct_refusal.clear();
+      resources.refuse_paths({});
     }
   });
   EXPECT_GT(offers, 0);
@@ -258,9 +259,9 @@ TEST(Choice, WhatIsAnnouncedIsWrittenWhereOneRankWouldReadItAll) {
       if (plan == nullptr || !plan->pairs.has_written(much)) continue;
       ++offers;
       EXPECT_EQ(operation, Operation::gatherv);
-      EXPECT_LT(prices.path_ns(much, locality.ranks() - 2),
+      EXPECT_LT(prices.path_ns(by_cma.name, much, locality.ranks() - 2),
                 prices.own_ns(much, much, memory::CopyKernel::plain) +
-                    (locality.ranks() - 1) * prices.path_ns(much, 0));
+                    (locality.ranks() - 1) * prices.path_ns(by_cma.name, much, 0));
     }
   });
   EXPECT_GT(offers, 0);

@@ -31,7 +31,7 @@ auto on_slow_writers(double writing_is_slower, Predict predict) {
 
 double by_others_ns(const Request& request, double writing_is_slower) {
   return on_slow_writers(writing_is_slower, [&](const Prices& prices) {
-    return direct_by_others_ns(prices, request, {});
+    return direct_by_others_ns(prices, request, PeerCopy::of_mapped(), {});
   });
 }
 
@@ -41,7 +41,7 @@ double reduced_ns(Operation operation, double writing_is_slower,
                   Results results = Results::are_read) {
   const Request request{operation, 1 << 20, 4, true};
   return on_slow_writers(writing_is_slower, [&](const Prices& prices) {
-    return direct_reduce_ns(prices, request, {.results = results});
+    return direct_reduce_ns(prices, request, PeerCopy::of_mapped(), {.results = results});
   });
 }
 
@@ -88,8 +88,9 @@ TEST(DirectReduction, OfABlockForEachWritesWhereNobodyElseReads) {
 TEST(DirectReduction, TakesLongerThanToReadWhatIsJoined) {
   const Request request{Operation::reduce_scatter_block, 4 << 20, 4, true};
   on_slow_writers(1, [&](const Prices& prices) {
-    const double read_ns = 3 * prices.fetch_ns(1 << 20, 3, true);
-    EXPECT_GT(direct_reduce_ns(prices, request, {}), read_ns + prices.join_ns(1 << 20, 4 << 20, 0));
+    const double read_ns = 3 * prices.fetch_ns(1 << 20, 3, PeerCopy::of_mapped());
+    EXPECT_GT(direct_reduce_ns(prices, request, PeerCopy::of_mapped(), {}),
+              read_ns + prices.join_ns(1 << 20, 4 << 20, 0));
   });
 }
 

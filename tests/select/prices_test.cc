@@ -70,7 +70,7 @@ Candidate chosen(Operation operation, std::size_t bytes) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2, 3});
   TeamResources provided = team_resources(locality, model, std::size_t{1} << 20);
-  provided.direct_refusal = "only what goes through shared memory";
+  provided.refuse_paths("only what goes through shared memory");
   return cheapest(candidates({operation, bytes, 1}, locality, model, provided));
 }
 
@@ -192,8 +192,9 @@ Mapped mapped_where_slow(const std::vector<HandoffKind>& slow) {
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2, 3});
   const Prices prices(model, locality);
   constexpr std::size_t bytes = 1 << 16;
-  return {prices.fetch_ns(bytes, 0, true), prices.fetch_again_ns(bytes, 0, true),
-          prices.push_ns(bytes, 0, true)};
+  return {prices.fetch_ns(bytes, 0, PeerCopy::of_mapped()),
+          prices.fetch_again_ns(bytes, 0, PeerCopy::of_mapped()),
+          prices.push_ns(bytes, 0, PeerCopy::of_mapped())};
 }
 
 TEST(CopyOfMapped, IsByWhicheverKernelIsTheSooner) {

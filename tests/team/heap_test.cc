@@ -107,7 +107,7 @@ class HeapRank {
     }
     options_.arena.cap_bytes = std::size_t{64} << 20;
     options_.heap = heap_.facts();
-    if (reading == Reading::refused) options_.open_memory = refuse;
+    if (reading == Reading::refused) options_.paths.front().open = refuse;
   }
 
   ContextOptions options() const { return options_; }
@@ -209,7 +209,7 @@ TEST(Heap, ServesWhereNothingElseCanBeRead) {
     expect_right_allreduce(team, 5, inside);
     EXPECT_EQ(team.latest_algorithm(), "direct");
     EXPECT_THAT(parameters_where_mapped(team, Operation::allreduce), testing::HasSubstr("heap"));
-    EXPECT_THAT(team.explain({Operation::allreduce, 4 * count, 4}).direct_refusal,
+    EXPECT_THAT(direct_refusal(team.explain({Operation::allreduce, 4 * count, 4})),
                 testing::HasSubstr("reading rank"));
   }));
 }

@@ -164,7 +164,7 @@ Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, co
          .subject_bytes = static_cast<double>(ranks * bytes),
          .rival_bytes = static_cast<double>(ranks * bytes)});
     add(comparison, series, fmt::format("{} of {}, single copy", name(operation), size),
-        std::make_unique<TeamOperation>(Calls{operation, bytes}, node::DirectExchange::Plan{}),
+        std::make_unique<TeamOperation>(Calls{operation, bytes}, select::DirectExchangePlan{}),
         false);
   }
   add(comparison, series, "process_vm_readv by both",

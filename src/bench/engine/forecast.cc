@@ -13,7 +13,7 @@ Forecast::Forecast(const machine::Machine& machine, const Binding& binding, bool
       locality(node::locality(machine.topology, binding.counted_for())),
       resources(select::team_resources(locality, model, team::ContextOptions().queue_bytes)),
       prices(model, locality) {
-  if (!may_read) resources.direct_refusal = "no rank may read another one's memory here";
+  if (!may_read) resources.refuse_paths("no rank may read another one's memory here");
 }
 
 Forecast::Forecast(const machine::Machine& machine, const Binding& binding)

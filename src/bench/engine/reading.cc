@@ -12,7 +12,7 @@ namespace huddle::bench {
 bool ranks_may_read() {
   try {
     return doctor::probe_siblings({.allow_tracers = single_copy::yama_asks(System())})
-               .memory_read == 0;
+        .reads_memory();
   } catch (const FailureError&) {
     return false;
   }

@@ -10,8 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "single_copy/cma.h"
-
 namespace huddle::predict::model {
 namespace {
 
@@ -58,8 +56,8 @@ const CopyCurve& alone_of(const Machine& machine) {
 
 }  // namespace
 
-Figures::Figures(const machine::CostModel& model, const std::vector<int>& pus)
-    : model_(model), pus_(pus), index_(model.machine().topology) {
+Figures::Figures(const machine::CostModel& model, const std::vector<int>& pus, std::string path)
+    : model_(model), pus_(pus), index_(model.machine().topology), path_(std::move(path)) {
   for (const Level& level : model.machine().topology.levels) levels_.push_back(level.name);
   levels_.emplace_back(machine::whole_machine);
   find_ways();
@@ -215,7 +213,7 @@ void Figures::find_memory() {
 void Figures::find_path() {
   double gb_per_s = 0;
   for (const machine::PathCurve& curve : model_.machine().paths) {
-    if (curve.path != single_copy::cma.name || curve.copiers < path_copiers_) continue;
+    if (curve.path != path_ || curve.copiers < path_copiers_) continue;
     const double bytes = curve.curve.bytes.back();
     gb_per_s = curve.copiers * bytes / path_ns_of(bytes, curve.copiers);
     path_copiers_ = curve.copiers;
@@ -224,7 +222,7 @@ void Figures::find_path() {
 }
 
 double Figures::path_ns_of(double bytes, int copiers) const {
-  return model_.path_ns(single_copy::cma.name, bytes, copiers - 1);
+  return model_.path_ns(path_, bytes, copiers - 1);
 }
 
 double Figures::path_load_bytes(std::size_t bytes) const {
@@ -233,7 +231,7 @@ double Figures::path_load_bytes(std::size_t bytes) const {
 }
 
 double Figures::path_ns(std::size_t bytes) const {
-  return model_.path_ns(single_copy::cma.name, static_cast<double>(bytes), 0);
+  return model_.path_ns(path_, static_cast<double>(bytes), 0);
 }
 
 namespace {

@@ -37,7 +37,8 @@ struct Side {
 class Figures {
  public:
   // The processor of each rank. Keeps a reference to the model. pre: no two ranks share one.
-  Figures(const machine::CostModel& model, const std::vector<int>& pus);
+  // path: by which peers' memory is copied, as in machine files; empty: by none.
+  Figures(const machine::CostModel& model, const std::vector<int>& pus, std::string path);
 
   int ranks() const { return static_cast<int>(pus_.size()); }
 
@@ -79,7 +80,7 @@ class Figures {
   // A copy that nobody else disturbs. pre: bytes > 0.
   double copy_ns(int rank, const Side& from, const Side& to, std::size_t bytes,
                  memory::CopyKernel kernel) const;
-  // Through the kernel.
+  // By the path into a peer's memory; infinity where the machine's figures do not tell.
   double path_ns(std::size_t bytes) const;
 
   // What a copy asks of the resources, for `add(resource, bytes)`.
@@ -119,6 +120,7 @@ class Figures {
   std::vector<Resource> resources_;
   std::vector<int> controller_of_;                // by rank, of its memory; -1: not known
   std::vector<std::vector<int>> memory_ways_of_;  // by rank: between its caches and any memory
+  std::string path_;
   int path_resource_ = -1;
   int path_copiers_ = 1;  // the most that were measured together
   std::vector<std::string> not_derived_;

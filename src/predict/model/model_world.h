@@ -77,8 +77,10 @@ struct Job {
   std::vector<int> pus;  // the processor of each rank, no two alike
   // What every flag holds at the beginning.
   world::Sequence first = world::first_sequence;
-  // Whether ranks reach what others expose, or have to pull it.
+  // Whether ranks reach what others expose, or have to pull it...
   bool reachable = false;
+  // ...by that path, as in machine files.
+  std::string path = {};
   bool traced = false;
   // What each rank does.
   std::function<void(ModelWorld&)> body;

@@ -25,7 +25,7 @@ constexpr Side nearest{Side::Where::own_cache, 0, {}};
 
 Run::Run(const Job& job, const machine::CostModel& model)
     : job_(job),
-      figures_(model, job.pus),
+      figures_(model, job.pus, job.path),
       holdings_(figures_),
       sharing_(capacities(figures_)),
       fibers_(figures_.ranks()),
@@ -389,7 +389,8 @@ void Run::copy_by_path(int rank, world::Address to, world::Address from, std::si
   if (bytes == 0) return;
   const double alone_ns = figures_.path_ns(bytes);
   if (!std::isfinite(alone_ns)) {
-    throw FailureError("the machine file does not tell what a copy through the kernel takes");
+    throw FailureError(
+        fmt::format("the machine file does not tell what a copy by '{}' takes", job_.path));
   }
   find_read(rank, from, bytes, found_from_);
   find_written(rank, to, bytes, memory::CopyKernel::plain, found_to_);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "calibrate/cma_probe.h"
+#include "calibrate/path_probe.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -44,11 +46,13 @@ void vary(std::span<std::byte> data, std::uint32_t round) {
 
 }  // namespace
 
-CmaProbe::CmaProbe(Crew& crew, std::span<const Pair> pairs, std::size_t most_bytes)
-    : crew_(crew), readers_(pairs.size()), targets_(pairs.size()) {
+PathProbe::PathProbe(Crew& crew, const single_copy::PeerPath& path, std::span<const Pair> pairs,
+                     std::size_t most_bytes)
+    : crew_(crew), path_(path), readers_(pairs.size()), targets_(pairs.size()) {
   for (const Pair& pair : pairs) members_.push_back(pair.first);
   for (const Pair& pair : pairs) {
     peers_.push_back(std::make_unique<PeerProcess>(crew_, pair.second, room_for(most_bytes)));
+    memories_.push_back(memory_of(*peers_.back(), path_));
     auto writer = std::find(members_.begin(), members_.end(), pair.second);
     if (writer == members_.end()) writer = members_.insert(writer, pair.second);
     writers_.push_back(static_cast<std::size_t>(writer - members_.begin()));
@@ -63,29 +67,33 @@ CmaProbe::CmaProbe(Crew& crew, std::span<const Pair> pairs, std::size_t most_byt
   });
 }
 
-std::string CmaProbe::refusal() const { return why_no_cma(*peers_.front()); }
+std::string PathProbe::refusal() const {
+  const std::string why = refusal_of(*memories_.front(), *peers_.front());
+  return why.empty() ? why : fmt::format("{} is refused: {}", path_.call, why);
+}
 
 // The system writes for the peer, from the core where the peer sleeps: the lines are then where
 // they are after the peer has written them itself.
-void CmaProbe::write_anew(std::size_t who, std::size_t bytes, std::uint32_t round) const {
+void PathProbe::write_anew(std::size_t who, std::size_t bytes, std::uint32_t round) const {
   const std::span<std::byte> source = sources_[who].bytes().first(bytes);
   vary(source, round);
   const Blocks blocks(bytes);
   for (std::size_t reader = 0; reader < readers_; ++reader) {
     if (writers_[reader] != who) continue;
     for (std::size_t i = 0; i < blocks.count; ++i) {
-      write_to_peer(*peers_[reader], blocks.offset(i), source);
+      write_to_peer(*memories_[reader], *peers_[reader], blocks.offset(i), source);
     }
   }
 }
 
-Samples CmaProbe::time(std::size_t bytes, const Extent& extent, const Budget& budget) {
+Samples PathProbe::time(std::size_t bytes, const Extent& extent, const Budget& budget) {
   const Blocks blocks(bytes);
   std::uint32_t rounds_done = 0;
   const auto prepare = [&](std::size_t who, std::uint32_t round) { write_anew(who, bytes, round); };
   const auto work = [&](std::size_t who, std::uint32_t round) {
     for (std::size_t i = 0; i < blocks.count; ++i) {
-      read_from_peer(*peers_[who], targets_[who].data(), bytes, blocks.offset(i));
+      read_from_peer(*memories_[who], *peers_[who], targets_[who].bytes().first(bytes),
+                     blocks.offset(i));
     }
     if (who == 0) rounds_done = round;
   };
@@ -96,11 +104,11 @@ Samples CmaProbe::time(std::size_t bytes, const Extent& extent, const Budget& bu
 }
 
 // Timing something that does not arrive would be worse than no timing.
-void CmaProbe::check_arrival(std::uint32_t round) const {
+void PathProbe::check_arrival(std::uint32_t round) const {
   for (const memory::PageBuffer& target : targets_) {
     std::uint32_t seen = 0;
     std::memcpy(&seen, target.data(), sizeof seen);
-    if (seen != round) throw FailureError("process_vm_readv brought old data");
+    if (seen != round) throw FailureError(fmt::format("{} brought old data", path_.call));
   }
 }
 
