@@ -297,12 +297,14 @@ std::vector<Step> Planner::memory() const {
   return steps;
 }
 
-Step Planner::path_step(const single_copy::PeerPath& path, std::size_t copiers) const {
+Step Planner::path_step(const single_copy::PeerPath& path, std::vector<int> readers,
+                        std::vector<Pair> pairs) const {
+  const std::size_t copiers = readers.size();
   Step step;
   step.kind = StepKind::path;
   step.path = path;
-  step.pus = spread_over(pus_, copiers);
-  step.pairs = with_peers(step.pus, pus_);
+  step.pus = std::move(readers);
+  step.pairs = std::move(pairs);
   step.name =
       fmt::format("{}, {}", path.call, copiers == 1 ? "1 core" : group_text(copiers, "machine"));
   const std::size_t most =
@@ -324,7 +326,11 @@ Step Planner::path_step(const single_copy::PeerPath& path, std::size_t copiers) 
 }
 
 std::vector<Step> Planner::steps_of(const single_copy::PeerPath& path) const {
-  std::vector<Step> steps = {path_step(path, 1)};
+  const auto spread = [&](std::size_t copiers) {
+    const std::vector<int> readers = spread_over(pus_, copiers);
+    return path_step(path, readers, with_peers(readers, pus_));
+  };
+  std::vector<Step> steps = {spread(1)};
   // Each copier needs a process of its own.
   constexpr std::size_t most_copiers = 64;
   constexpr std::size_t most_quick_copiers = 16;
@@ -332,7 +338,16 @@ std::vector<Step> Planner::steps_of(const single_copy::PeerPath& path) const {
       std::min(pus_.size(), request_.quick ? most_quick_copiers : most_copiers);
   for (const std::size_t copiers : doubling_to(most)) {
     if (request_.quick && copiers != most) continue;
-    steps.push_back(path_step(path, copiers));
+    steps.push_back(spread(copiers));
+  }
+  // How far its peer is matters where there is more than one answer.
+  const auto levels = pairs_by_level(topology_, machine::CpuSet(pus_), 1);
+  if (levels.size() <= 1 || request_.quick) return steps;
+  for (const LevelPairs& level : levels) {
+    const Pair pair = level.pairs.front();
+    steps.push_back(path_step(path, {pair.first}, {pair}));
+    steps.back().level = level.level;
+    steps.back().name = fmt::format("{}, level {}", path.call, level.level);
   }
   return steps;
 }

@@ -35,7 +35,8 @@ class Planner {
   std::string level_of_own_node(const machine::NumaNode& node) const;
   std::vector<const machine::NumaNode*> nearest_nodes(const machine::NumaNode* home) const;
   Step memory_step(const machine::NumaNode* node) const;
-  Step path_step(const single_copy::PeerPath& path, std::size_t copiers) const;
+  Step path_step(const single_copy::PeerPath& path, std::vector<int> readers,
+                 std::vector<Pair> pairs) const;
   std::vector<Step> steps_of(const single_copy::PeerPath& path) const;
   // Levels at which measured cores meet, innermost first.
   std::vector<std::string> meeting_levels() const;

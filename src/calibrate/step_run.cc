@@ -230,6 +230,7 @@ void StepRun::path(Findings& findings) {
   }
   machine::PathCurve result;
   result.path = step_.path.name;
+  result.level = step_.level;
   result.copiers = static_cast<int>(step_.pus.size());
   result.origin = machine::Origin::measured;
   result.curve =

@@ -146,9 +146,10 @@ std::string handoff_table(const Machine& machine, int columns) {
 std::string path_table(const Machine& machine, int columns) {
   RateTable table = table_by_size("Single copy, GB/s, by size");
   for (const auto& path : machine.paths) {
-    table.row(
-        fmt::format("{}, {} core{}", path.path, path.copiers, path.copiers == 1 ? "" : "s at once"),
-        path.curve, path.origin);
+    table.row(path.level.empty() ? fmt::format("{}, {} core{}", path.path, path.copiers,
+                                               path.copiers == 1 ? "" : "s at once")
+                                 : fmt::format("{}, level {}", path.path, path.level),
+              path.curve, path.origin);
   }
   return machine.paths.empty() ? "" : table.text(columns);
 }

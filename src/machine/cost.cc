@@ -286,15 +286,18 @@ double CostModel::path_ns(std::string_view path, double bytes, int others) const
   return crowd_time_ns(points, bytes, others + 1);
 }
 
-double CostModel::path_ns(std::string_view path, double bytes, int others,
-                          std::string_view level) const {
+double CostModel::path_ns(std::string_view path, double bytes, int others, int reader,
+                          int owner) const {
   const double anywhere_ns = path_ns(path, bytes, others);
-  const auto found =
-      std::find_if(machine_.paths.begin(), machine_.paths.end(), [&](const PathCurve& curve) {
-        return curve.path == path && !level.empty() && curve.level == level;
-      });
-  if (found == machine_.paths.end()) return anywhere_ns;
-  return anywhere_ns * time_at(found->curve, bytes) / path_ns(path, bytes, found->copiers - 1);
+  std::vector<const PathCurve*> curves;
+  for (const PathCurve& curve : machine_.paths) {
+    if (curve.path == path && !curve.level.empty()) curves.push_back(&curve);
+  }
+  const PathCurve* curve =
+      answering(machine_.topology, curves, index_.joining_level(reader, owner));
+  return curve == nullptr ? anywhere_ns
+                          : anywhere_ns * time_at(curve->curve, bytes) /
+                                path_ns(path, bytes, curve->copiers - 1);
 }
 
 double CostModel::system_ns(SystemCall call) const {

@@ -66,9 +66,9 @@ class CostModel {
   // Bytes read straight out of a peer's memory by `path`, with `others` doing the same.
   // Infinity where the machine has no such path.
   double path_ns(std::string_view path, double bytes, int others) const;
-  // The same where each reader meets its peer at that level: dearer or cheaper by as much as that
-  // made to one that read alone. Where nobody has measured that, as above.
-  double path_ns(std::string_view path, double bytes, int others, std::string_view level) const;
+  // The same where each is as far from its peer as these two processors: dearer or cheaper by as
+  // much as that made to one that read alone. Where nobody has measured that, as above.
+  double path_ns(std::string_view path, double bytes, int others, int reader, int owner) const;
 
   // Infinity where it is not known.
   double system_ns(SystemCall call) const;

@@ -175,6 +175,10 @@ double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source sou
   return least_ns;
 }
 
+double Prices::path_ns(std::string_view path, std::size_t bytes, int others) const {
+  return model_.path_ns(path, static_cast<double>(bytes), others, pu(0), pu(farthest_from(0)));
+}
+
 double Prices::fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const {
   return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
                                     machine::Target::own_cache)

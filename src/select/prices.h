@@ -110,9 +110,7 @@ class Prices {
 
   // A block copied straight out of a peer's memory by that path while `others` do so as well;
   // infinity where the machine has no figures for that.
-  double path_ns(std::string_view path, std::size_t bytes, int others) const {
-    return model_.path_ns(path, static_cast<double>(bytes), others);
-  }
+  double path_ns(std::string_view path, std::size_t bytes, int others) const;
 
   // The same in either way.
   double fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const;

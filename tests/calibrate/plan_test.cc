@@ -179,6 +179,25 @@ TEST(Plan, ReadsFromAnotherCoreWhereThereIsOne) {
   }
 }
 
+TEST(Plan, ReadsByAPathAtEachLevelWhereThereAreSeveral) {
+  const auto levels_of = [](const Plan& plan) {
+    std::vector<std::string> levels;
+    for (const Step& step : plan.steps) {
+      if (step.kind == StepKind::path && !step.level.empty()) levels.push_back(step.level);
+    }
+    return levels;
+  };
+  const Plan plan = plan_of("pack:2 l3:2 core:2 pu:1");
+  EXPECT_THAT(levels_of(plan), testing::UnorderedElementsAre("l3", "package", "machine"));
+  for (const Step& step : plan.steps) {
+    if (step.kind != StepKind::path || step.level != "l3") continue;
+    EXPECT_EQ(step.pairs.front().first / 2, step.pairs.front().second / 2);
+  }
+  EXPECT_THAT(levels_of(plan_of("core:2 pu:1")), testing::IsEmpty()) << "cores meet in one way";
+  const Topology topology = discover_from_synthetic("pack:2 l3:2 core:2 pu:1").topology;
+  EXPECT_THAT(levels_of(make_plan(topology, {topology.pus, true, plenty})), testing::IsEmpty());
+}
+
 TEST(Plan, LeavesTheFirstProcessorAloneWhereThereIsAChoice) {
   const Plan plan = plan_of("pack:2 numa:2 core:4 pu:1");
   EXPECT_NE(find_step(plan, StepKind::copy)->pus.front(), 0);

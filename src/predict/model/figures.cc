@@ -213,7 +213,7 @@ void Figures::find_memory() {
 void Figures::find_path() {
   double gb_per_s = 0;
   for (const machine::PathCurve& curve : model_.machine().paths) {
-    if (curve.path != path_ || curve.copiers < path_copiers_) continue;
+    if (curve.path != path_ || !curve.level.empty() || curve.copiers < path_copiers_) continue;
     const double bytes = curve.curve.bytes.back();
     gb_per_s = curve.copiers * bytes / path_ns_of(bytes, curve.copiers);
     path_copiers_ = curve.copiers;
