@@ -11,6 +11,7 @@
 #include "cli/profile_accuracy.h"
 #include "cli/profile_ranks.h"
 #include "cli/profile_threads.h"
+#include "cli/thread_agent.h"
 #include "launch/launcher.h"
 #include "launch/program_path.h"
 
@@ -75,6 +76,7 @@ class ProfileCommand : public Command {
                  "otherwise), or a BPF program, which takes root");
     options.complete("--observer", Value::word,
                      {threads::observer_names.begin(), threads::observer_names.end()});
+    declare_split_huge(options, split_huge_, "of threads");
     options.setting("machine");
     options.flag("--json", json_, "of threads: print everything as JSON");
     options.rest("COMMAND", command_, "the launcher or program, and all its words");
@@ -100,14 +102,14 @@ class ProfileCommand : public Command {
       throw UsageError("--dry-run shows how ranks are started, and " + command_.front() +
                        " is no launcher that huddle knows: say --of ranks where it starts some");
     }
-    return profile_threads(context, {command_, output_, record_, observer(), json_});
+    return profile_threads(context, {command_, output_, record_, observer(), split_huge_, json_});
   }
 
  private:
   ExitCode ranks(const Context& context) const {
-    if (json_ || !record_.empty() || !observer_.empty()) {
+    if (json_ || !record_.empty() || !observer_.empty() || split_huge_) {
       throw UsageError(
-          "--json, --record and --observer are of threads, and " + command_.front() +
+          "--json, --record, --observer and --split-huge are of threads, and " + command_.front() +
           " starts ranks; what they send is written to a file (--output), which is JSON");
     }
     return profile_ranks(context, {command_, output_, dry_run_});
@@ -124,7 +126,7 @@ class ProfileCommand : public Command {
 
   std::string output_, record_, of_, observer_;
   int seconds_ = 3;
-  bool accuracy_ = false, dry_run_ = false, json_ = false;
+  bool accuracy_ = false, dry_run_ = false, json_ = false, split_huge_ = false;
 };
 
 }  // namespace

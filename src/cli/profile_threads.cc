@@ -40,6 +40,7 @@ int status_for_shell(int wait_status) {
 ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   threads::WatchedProgram program = program_of(profile.command);
   program.observer = profile.observer;
+  program.splits_huge = profile.splits_huge;
   const machine::Discovery here = machine::discover_this_machine();
   const MachineInQuestion machine = machine_in_question(context, here.topology);
   const machine::CostModel model(machine.loaded.machine);

@@ -112,6 +112,7 @@ class RunCommand : public Command {
     options.setting("heap");
     options.setting("threads");
     declare_binding(options, bind_, "--threads move");
+    declare_split_huge(options, split_huge_, "with --threads");
     options.setting("machine");
     options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
     options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");
@@ -178,6 +179,7 @@ class RunCommand : public Command {
         agent =
             start_agent(context, {.moves = moves,
                                   .binding = binding_named(bind_),
+                                  .splits_huge = split_huge_,
                                   .tells = !moves || verbose_ || stats_,
                                   .title = command_.front(),
                                   .library = launch::find_library(request.own_program).threads});
@@ -225,6 +227,7 @@ class RunCommand : public Command {
   bool verify_ = false;
   bool off_ = false;
   std::string bind_ = std::string(threads::binding_names.front());
+  bool split_huge_ = false;
   int rounds_ = 0;
   bool dry_run_ = false;
   bool json_ = false;

@@ -129,6 +129,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
   threads::AwaitedProgram program{
       .process = setting.program,
       .fault_s = setting.fault_s,
+      .splits_huge = setting.request.splits_huge,
       .port = std::move(port),
       .ready = std::move(ready.in),
       .until_exec = std::move(exec.out),
@@ -216,6 +217,13 @@ void declare_binding(Options& options, std::string& word, const std::string& opt
                    "(group, which is taken otherwise), or on one core");
   options.complete("--bind", Value::word,
                    {threads::binding_names.begin(), threads::binding_names.end()});
+}
+
+void declare_split_huge(Options& options, bool& splits, const std::string& when) {
+  options.flag("--split-huge", splits,
+               when +
+                   ": split huge pages that are looked at; otherwise they are left alone, and "
+                   "who shares them is not seen");
 }
 
 threads::Binding binding_named(const std::string& word) {

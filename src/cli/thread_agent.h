@@ -17,9 +17,10 @@ namespace huddle::cli {
 struct AgentRequest {
   bool moves = false;
   threads::Binding binding = threads::Binding::group;
-  bool tells = false;   // at the program's end, on standard error, what was seen and done
-  std::string title;    // what the program is called there
-  std::string library;  // what is preloaded; empty: it is not there
+  bool splits_huge = false;  // pages that are looked at
+  bool tells = false;        // at the program's end, on standard error, what was seen and done
+  std::string title;         // what the program is called there
+  std::string library;       // what is preloaded; empty: it is not there
 };
 
 struct StartedAgent {
@@ -35,6 +36,8 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request);
 
 // --bind, of a command that moves threads when `option` is given.
 void declare_binding(Options& options, std::string& word, const std::string& option);
+// --split-huge, of a command that watches a program from its start.
+void declare_split_huge(Options& options, bool& splits, const std::string& when);
 // Throws UsageError for another word.
 threads::Binding binding_named(const std::string& word);
 

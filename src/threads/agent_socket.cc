@@ -18,6 +18,7 @@ namespace {
 struct HandedOver {
   Identity process = {};
   double fault_s = 0;
+  bool splits_huge = false;
 };
 
 }  // namespace
@@ -35,6 +36,7 @@ std::optional<AwaitedProgram> AgentSocket::accept() const {
     if (all.size() < least_descriptors || !SystemMasks().is_there(handed.process)) continue;
     AwaitedProgram program{.process = handed.process,
                            .fault_s = handed.fault_s,
+                           .splits_huge = handed.splits_huge,
                            .port = HelperPort(std::move(all[0])),
                            .ready = std::move(all[1]),
                            .until_exec = std::move(all[2]),
@@ -46,7 +48,7 @@ std::optional<AwaitedProgram> AgentSocket::accept() const {
 }
 
 bool hand_over(const AwaitedProgram& program, const std::string& socket) {
-  const HandedOver handed{program.process, program.fault_s};
+  const HandedOver handed{program.process, program.fault_s, program.splits_huge};
   std::vector<int> descriptors = {program.port.descriptor(), program.ready.number(),
                                   program.until_exec.number()};
   if (program.report.is_open()) descriptors.push_back(program.report.number());

@@ -18,6 +18,7 @@ namespace huddle::threads {
 struct AwaitedProgram {
   Identity process = {};
   double fault_s = 0;         // what a fault costs here
+  bool splits_huge = false;   // pages of it, to see who shares them
   HelperPort port;            // whose name is in the program's environment
   FileDescriptor ready;       // where it waits for ready_word, or for why it is not watched
   FileDescriptor until_exec;  // readable once it has become the program

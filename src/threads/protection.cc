@@ -33,10 +33,23 @@ bool has_userfaultfd(pid_t process) {
 
 }  // namespace
 
-Protection::Protection(pid_t process, FileDescriptor userfaultfd)
+std::uint64_t huge_page_bytes(pid_t process) {
+  constexpr std::uint64_t bytes_a_kb = 1024;
+  std::uint64_t bytes = 0;
+  for (const std::string& line : System().lines(fmt::format("/proc/{}/smaps_rollup", process))) {
+    // "AnonHugePages:      2048 kB"
+    const std::vector<std::string> fields = words(line);
+    if (fields.size() < 2 || fields[0] != "AnonHugePages:") continue;
+    bytes += static_cast<std::uint64_t>(whole_number(fields[1]).value_or(0)) * bytes_a_kb;
+  }
+  return bytes;
+}
+
+Protection::Protection(pid_t process, FileDescriptor userfaultfd, HugePages huge)
     : process_(process),
       userfaultfd_(std::move(userfaultfd)),
-      pagemap_(::open(fmt::format("/proc/{}/pagemap", process).c_str(), O_RDONLY | O_CLOEXEC)) {}
+      pagemap_(::open(fmt::format("/proc/{}/pagemap", process).c_str(), O_RDONLY | O_CLOEXEC)),
+      huge_(huge) {}
 
 bool Protection::find_ranges() {
   if (has_userfaultfd(process_)) return false;
@@ -71,9 +84,12 @@ Protection::Scan Protection::scan(const AddressRange& range, int most_pages) con
   request.max_pages = static_cast<std::uint64_t>(most_pages);
   request.vec = reinterpret_cast<std::uintptr_t>(regions.data());
   request.vec_len = regions.size();
-  // Huge pages would have to be split to be protected in part: they are left alone.
-  request.category_mask = page_is_written | page_is_present | page_is_huge;
-  request.category_inverted = page_is_huge;
+  request.category_mask = page_is_written | page_is_present;
+  // The kernel splits a huge page that is protected: at once in part, as a whole at the next write.
+  if (huge_ == HugePages::left_alone) {
+    request.category_mask |= page_is_huge;
+    request.category_inverted = page_is_huge;
+  }
   request.return_mask = page_is_written;
   const int found = ::ioctl(pagemap_.number(), pagemap_scan, &request);
   if (found < 0 || request.walk_end <= range.start) return {0, range.bytes()};  // unmapped by now

@@ -16,10 +16,17 @@
 
 namespace huddle::threads {
 
+// Private memory of the process that is in huge pages; 0 where that cannot be read.
+std::uint64_t huge_page_bytes(pid_t process);
+
 class Protection {
  public:
+  enum class HugePages {
+    left_alone,  // who shares them is not seen
+    split,       // where they are protected, into pages that are seen one by one
+  };
   // By the userfaultfd that the process has opened. When this ends, all protection ends.
-  Protection(pid_t process, FileDescriptor userfaultfd);
+  Protection(pid_t process, FileDescriptor userfaultfd, HugePages huge = HugePages::left_alone);
 
   bool works() const { return pagemap_.is_open(); }
   // Looks which memory there is by now. False where the program has opened a userfaultfd of its
@@ -41,6 +48,7 @@ class Protection {
   pid_t process_;
   FileDescriptor userfaultfd_;
   FileDescriptor pagemap_;
+  HugePages huge_;
   SampleWindow window_;
 };
 

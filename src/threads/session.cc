@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/pidfd.h"
+#include "base/text.h"
 #include "place/random.h"
 #include "threads/gated_start.h"
 #include "threads/helper_port.h"
@@ -90,6 +91,8 @@ struct Program {
   HelperPort port;
   FileDescriptor until_exec;  // readable once the process has become the program; not open: it has
   PageFaults faults;
+  bool splits_huge = false;
+  std::uint64_t huge_bytes = 0;  // the most that were in huge pages when somebody looked
   std::map<pid_t, Protection> protections = {};
   double used_s = 0;         // processor time
   bool has_arrived = false;  // at the port
@@ -121,7 +124,8 @@ class Session {
                          .hold = hold_on(process),
                          .port = std::move(port),
                          .until_exec = {},
-                         .faults = PageFaults::from_exec_of(process, program.observer)});
+                         .faults = PageFaults::from_exec_of(process, program.observer),
+                         .splits_huge = program.splits_huge});
     budget_.fault_s = trial_.fault_s;
     watched_.programs = 1;
   }
@@ -178,7 +182,8 @@ class Session {
                            .hold = hold_on(process),
                            .port = std::move(awaited.port),
                            .until_exec = std::move(awaited.until_exec),
-                           .faults = PageFaults::from_exec_of(process)});
+                           .faults = PageFaults::from_exec_of(process),
+                           .splits_huge = awaited.splits_huge});
     } catch (const Error& error) {
       answer = error.what();
       (void)!::write(ready.number(), answer.data(), answer.size());
@@ -274,7 +279,9 @@ class Session {
       return;
     }
     program.protections.erase(arrival.process);
-    Protection protection(arrival.process, std::move(arrival.userfaultfd));
+    Protection protection(
+        arrival.process, std::move(arrival.userfaultfd),
+        program.splits_huge ? Protection::HugePages::split : Protection::HugePages::left_alone);
     if (!protection.works()) return;
     next_look_ns_ = next_search_ns_ = 0;  // now
     program.protections.emplace(arrival.process, std::move(protection));
@@ -307,15 +314,15 @@ class Session {
 
   // Each process gets as much of what may be spent as the others.
   void protect() {
-    std::size_t processes = 0;
-    for (const Program& one : programs_) processes += one.protections.size();
-    int left = budget_.faults_left(watched_.spent);
+    std::vector<Protection*> all;
     for (Program& one : programs_) {
-      for (auto& [process, protection] : one.protections) {
-        const int faults = protection.rearm(left / static_cast<int>(processes--));
-        left -= faults;
-        watched_.spent.faults += static_cast<std::uint64_t>(faults);
-      }
+      for (auto& [process, protection] : one.protections) all.push_back(&protection);
+    }
+    int left = budget_.faults_left(watched_.spent);
+    for (int rest = static_cast<int>(all.size()); rest > 0; --rest) {
+      const int faults = all[static_cast<std::size_t>(rest) - 1]->rearm(left / rest);
+      left -= faults;
+      watched_.spent.faults += static_cast<std::uint64_t>(faults);
     }
   }
 
@@ -347,6 +354,18 @@ class Session {
       }
     }
     next_search_ns_ = time_ns + search_ns;
+    if (time_ns >= next_huge_ns_) look_for_huge_pages(time_ns);
+  }
+
+  // It makes the kernel go through all memory: more and more seldom.
+  void look_for_huge_pages(std::uint64_t time_ns) {
+    for (Program& program : programs_) {
+      std::uint64_t bytes = 0;
+      for (const auto& one : program.protections) bytes += huge_page_bytes(one.first);
+      program.huge_bytes = std::max(program.huge_bytes, bytes);
+    }
+    next_huge_ns_ = time_ns + huge_step_ns_;
+    huge_step_ns_ *= 2;
   }
 
   std::vector<std::string> notes_of(const Program& program) const {
@@ -360,6 +379,15 @@ class Session {
       all.emplace_back(
           "nothing could be preloaded into the program (is it linked statically?): writes were not "
           "made visible, only its own page faults were seen");
+    }
+    if (program.huge_bytes > 0 && program.splits_huge) {
+      all.push_back(fmt::format("of {} in huge pages those that were looked at were split",
+                                size_text(static_cast<double>(program.huge_bytes))));
+    } else if (program.huge_bytes > 0) {
+      all.push_back(
+          fmt::format("{} were in huge pages: who shares those was not seen; "
+                      "--split-huge splits the ones that are looked at",
+                      size_text(static_cast<double>(program.huge_bytes))));
     }
     if (program.has_stepped_aside) {
       all.emplace_back("the program uses userfaultfd itself: huddle has left its memory alone");
@@ -383,7 +411,8 @@ class Session {
   Listener::Wish wish_;
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
-  std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
+  std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0, next_huge_ns_ = 0;
+  std::uint64_t huge_step_ns_ = search_ns;
 };
 
 // A process that was there before us.

@@ -23,6 +23,7 @@ struct WatchedProgram {
   std::vector<std::string> environment;  // NAME=VALUE; without the helper
   std::string helper;                    // the library that is preloaded; empty: none
   Observer observer = Observer::perf;
+  bool splits_huge = false;  // pages of it, to see who shares them
 };
 
 struct Watched {
