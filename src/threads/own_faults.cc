@@ -4,10 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +15,6 @@
 
 #include "base/error.h"
 #include "base/file_descriptor.h"
-#include "threads/helper/greeting.h"
 #include "threads/page_faults.h"
 #include "threads/protection.h"
 #include "threads/thread_list.h"
@@ -69,16 +65,6 @@ std::size_t seen_in(const AddressRange& range, PageFaults& faults) {
   return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const PageFault& one) {
     return one.thread == ::gettid() && one.address >= range.start && one.address < range.end;
   }));
-}
-
-FileDescriptor open_userfaultfd() {
-  FileDescriptor opened(static_cast<int>(
-      ::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | HUDDLE_UFFD_USER_MODE_ONLY)));
-  uffdio_api api{};
-  api.api = UFFD_API;
-  api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | HUDDLE_UFFD_WP_ASYNC;
-  if (opened.is_open() && ::ioctl(opened.number(), UFFDIO_API, &api) == 0) return opened;
-  return {};
 }
 
 // Of the page at this address; nothing where that cannot be read.

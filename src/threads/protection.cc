@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/system.h"
+#include "threads/helper/greeting.h"
 #include "threads/page_scan.h"
 
 namespace huddle::threads {
@@ -32,6 +34,16 @@ bool has_userfaultfd(pid_t process) {
 }
 
 }  // namespace
+
+FileDescriptor open_userfaultfd() {
+  FileDescriptor opened(static_cast<int>(
+      ::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | HUDDLE_UFFD_USER_MODE_ONLY)));
+  uffdio_api api{};
+  api.api = UFFD_API;
+  api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | HUDDLE_UFFD_WP_ASYNC;
+  if (opened.is_open() && ::ioctl(opened.number(), UFFDIO_API, &api) == 0) return opened;
+  return {};
+}
 
 std::uint64_t huge_page_bytes(pid_t process) {
   constexpr std::uint64_t bytes_a_kb = 1024;

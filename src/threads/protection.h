@@ -16,6 +16,9 @@
 
 namespace huddle::threads {
 
+// This process's own, as the helper opens it. Not open: errno says why.
+FileDescriptor open_userfaultfd();
+
 // Private memory of the process that is in huge pages; 0 where that cannot be read.
 std::uint64_t huge_page_bytes(pid_t process);
 

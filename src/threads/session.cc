@@ -354,18 +354,18 @@ class Session {
       }
     }
     next_search_ns_ = time_ns + search_ns;
-    if (time_ns >= next_huge_ns_) look_for_huge_pages(time_ns);
+    if (watched_.spent.program_s >= next_huge_s_) look_for_huge_pages();
   }
 
-  // It makes the kernel go through all memory: more and more seldom.
-  void look_for_huge_pages(std::uint64_t time_ns) {
+  // It makes the kernel go through all memory, which may take a millisecond and more: not in what
+  // ends at once, and more and more seldom.
+  void look_for_huge_pages() {
     for (Program& program : programs_) {
       std::uint64_t bytes = 0;
       for (const auto& one : program.protections) bytes += huge_page_bytes(one.first);
       program.huge_bytes = std::max(program.huge_bytes, bytes);
     }
-    next_huge_ns_ = time_ns + huge_step_ns_;
-    huge_step_ns_ *= 2;
+    next_huge_s_ = 2 * watched_.spent.program_s;
   }
 
   std::vector<std::string> notes_of(const Program& program) const {
@@ -411,8 +411,8 @@ class Session {
   Listener::Wish wish_;
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
-  std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0, next_huge_ns_ = 0;
-  std::uint64_t huge_step_ns_ = search_ns;
+  std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
+  double next_huge_s_ = 1;  // of the program's processor time
 };
 
 // A process that was there before us.

@@ -154,25 +154,6 @@ TEST_F(Watching, WhenTheAgentIsKilledTheProgramRunsOnUnprotected) {
   ::kill(program, SIGKILL);
 }
 
-// Only where that is asked for; where it is not, it is said.
-TEST_F(Watching, SplitsHugePagesOnlyWhenAsked) {
-  constexpr int still_huge = 7, split = 8, no_huge_page = 9;
-  WatchedProgram program = pattern_program();
-  program.file = HUDDLE_BINARY_DIR "/tests/threads/hostile/hostile";
-  program.words = {"hostile", "huge", "1"};
-  Silent nobody;
-  const Watched as_it_is = watch_program(program, nobody);
-  if (WEXITSTATUS(as_it_is.wait_status) == no_huge_page) {
-    GTEST_SKIP() << "this kernel gives programs no huge pages "
-                    "(/sys/kernel/mm/transparent_hugepage/enabled)";
-  }
-  EXPECT_EQ(WEXITSTATUS(as_it_is.wait_status), still_huge);
-  EXPECT_THAT(as_it_is.notes, testing::Contains(testing::HasSubstr("2M were in huge pages")));
-  program.splits_huge = true;
-  program.words = {"hostile", "huge", "20"};
-  EXPECT_EQ(WEXITSTATUS(watch_program(program, nobody).wait_status), split);
-}
-
 TEST_F(Watching, SaysWhatCannotBeStarted) {
   WatchedProgram program = pattern_program();
   program.file = "/nonexistent";

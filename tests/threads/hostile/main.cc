@@ -8,25 +8,16 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <cinttypes>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <memory>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -34,7 +25,6 @@
 namespace {
 
 constexpr int good = 7, bad = 1;
-constexpr int split = 8, no_huge_page = 9;  // of the mode huge
 constexpr int some_threads = 4, many_threads = 500;
 
 // Writes to memory that all of them share.
@@ -103,53 +93,6 @@ int late_blas() {
   return good;
 }
 
-// Whether the huge page there is one still: by the line of its mapping in smaps.
-bool is_huge(const void* address) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  std::ifstream smaps("/proc/self/smaps");
-  bool is_here = false;
-  for (std::string line; std::getline(smaps, line);) {
-    std::uintptr_t start = 0, end = 0;
-    long kilobytes = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &start, &end) == 2) {
-      is_here = start <= at && at < end;
-    }
-    const bool is_count = std::sscanf(line.c_str(), "AnonHugePages: %ld", &kilobytes) == 1;
-    if (is_here && is_count) return kilobytes > 0;
-  }
-  return false;
-}
-
-// Writes to a huge page with two threads until it is split, or so many seconds have passed.
-int write_to_huge_page(int seconds) {
-  constexpr std::size_t huge_bytes = 2U << 20U, page_bytes = 4096;
-  void* const room =
-      ::mmap(nullptr, 2 * huge_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) return bad;
-  void* at = room;
-  std::size_t left = 2 * huge_bytes;
-  std::align(huge_bytes, huge_bytes, at, left);
-  ::madvise(at, huge_bytes, MADV_HUGEPAGE);
-  auto* const bytes = static_cast<volatile char*>(at);
-  bytes[0] = 1;
-  if (!is_huge(at)) return no_huge_page;
-  std::atomic<bool> goes_on{true};
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < 2; ++thread) {
-    threads.emplace_back([&goes_on, bytes] {
-      while (goes_on) {
-        for (std::size_t i = 0; i < huge_bytes; i += page_bytes) bytes[i] = 1;
-      }
-    });
-  }
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  while (is_huge(at) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  const bool is_still_huge = is_huge(at);
-  goes_on = false;
-  for (std::thread& thread : threads) thread.join();
-  return is_still_huge ? good : split;
-}
-
 // Becomes a program to which the kernel refuses this call, as a container may.
 int without(long call, char** words) {
   std::array<sock_filter, 4> program = {
@@ -173,7 +116,6 @@ int main(int count, char** words) {
   if (mode == "exec") return exec_among_threads(words[0]);
   if (mode == "fork") return fork_without_exec();
   if (mode == "late-blas") return late_blas();
-  if (mode == "huge" && count > 2) return write_to_huge_page(std::atoi(words[2]));
   if (mode == "without-perf" && count > 2) return without(SYS_perf_event_open, words + 2);
   if (mode == "without-userfaultfd" && count > 2) return without(SYS_userfaultfd, words + 2);
   return bad;
