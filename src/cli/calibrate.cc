@@ -5,6 +5,7 @@
 #include "calibrate/calibrate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -13,17 +14,20 @@
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/system.h"
 #include "calibrate/other_work.h"
 #include "calibrate/plan.h"
 #include "calibrate/sizes.h"
 #include "cli/calibrate_json.h"
+#include "cli/calibrate_network.h"
 #include "cli/calibrate_text.h"
 #include "cli/command.h"
 #include "cli/described_machine.h"
 #include "cli/doubts.h"
 #include "cli/interrupt.h"
+#include "cli/machine_in_question.h"
 #include "cli/measure_progress.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -120,6 +124,7 @@ class CalibrateCommand : public Command {
            "  huddle calibrate --quick      a first idea in 5 seconds\n"
            "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
            "  huddle calibrate -o x.toml    keep it here, for --machine x.toml\n"
+           "  huddle calibrate --network mpirun --host a:8,b:8 -n 16   between nodes\n"
            "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
            "Only this machine can be measured: --xml and --synthetic need --dry-run.\n"
            "For all users of a node: copy the file to /etc/huddle/machines under the name that "
@@ -139,7 +144,12 @@ class CalibrateCommand : public Command {
   void keep(const Context& context, const calibrate::Outcome& outcome,
             const std::string& file) const;
 
+  ExitCode calibrate_network(const Context& context) const;
+
   bool quick_ = false;
+  bool network_ = false;
+  std::string mpi_library_;
+  std::vector<std::string> launcher_;
   bool json_ = false;
   bool dry_run_ = false;
   bool strict_ = false;
@@ -150,6 +160,10 @@ class CalibrateCommand : public Command {
 
 void CalibrateCommand::declare(Options& options) {
   options.flag("--quick", quick_, "a coarse run in under 5 seconds");
+  options.flag("--network", network_,
+               "measure between nodes, by ranks that LAUNCHER starts on several hosts");
+  options.text("--mpi-library", mpi_library_, "FILE",
+               "with --network: the MPI's library, where the launcher does not say it");
   options.text("-o,--output", output_, "FILE", "write there; - for standard output");
   options.flag("--json", json_, "print everything as JSON");
   options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");
@@ -157,9 +171,19 @@ void CalibrateCommand::declare(Options& options) {
                "replace a fuller calibration of yours, and write though most is unsteady");
   options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
   described_.declare(options);
+  options.rest("LAUNCHER", launcher_, "with --network: how ranks are started, as mpirun -n 8");
+  for (const char* const of_node : {"--xml", "--synthetic", "--strict"}) {
+    options.exclude("--network", of_node);
+  }
 }
 
 void CalibrateCommand::check_options() const {
+  if (!launcher_.empty() && !network_) {
+    throw UsageError(fmt::format(
+        "'{}' is none of calibrate's options; to measure between nodes: huddle calibrate --network "
+        "{}",
+        launcher_.front(), fmt::join(launcher_, " ")));
+  }
   if (described_.is_given() && !dry_run_) {
     throw UsageError("only this machine can be measured; --xml and --synthetic need --dry-run");
   }
@@ -186,7 +210,16 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
     console.print(format_machine(outcome.machine));
     return;
   }
-  write_machine_file(outcome.machine, file);
+  // What lies between nodes is measured by itself, and stays.
+  machine::Machine machine = outcome.machine;
+  std::error_code none;
+  if (std::filesystem::exists(file, none)) {
+    if (const auto there = sound_machine(file)) {
+      machine.networks = there->networks;
+      machine.mpi_collectives = there->mpi_collectives;
+    }
+  }
+  write_machine_file(machine, file);
   if (json_) {
     console.print(outcome_json(outcome, file));
     return;
@@ -195,8 +228,41 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
   console.print(fmt::format("\nWritten to {}\n", file));
 }
 
+// Into the file that there is: what it says of this node stays.
+ExitCode CalibrateCommand::calibrate_network(const Context& context) const {
+  const NetworkOptions options{launcher_, mpi_library_, quick_, dry_run_, json_};
+  if (dry_run_) return show_network_plan(context, options);
+  const machine::Topology topology = machine::discover_this_machine().topology;
+  const std::string file = output_.empty() ? machine::user_machine_file(topology) : output_;
+  if (file != standard_output) {
+    if (!output_.empty()) require_folder_of(file);
+    require_writable(file);
+  }
+  const bench::network::Measured measured = measure_network(context, options);
+  std::error_code none;
+  std::optional<machine::Machine> machine;
+  if (std::filesystem::exists(file, none)) machine = sound_machine(file);
+  if (!machine) {
+    machine = machine_in_question(context, topology).loaded.machine;
+  }
+  keep_network(*machine, measured);
+  if (file == standard_output) {
+    context.console.print(format_machine(*machine));
+    return ExitCode::fine;
+  }
+  write_machine_file(*machine, file);
+  if (json_) {
+    context.console.print(network_json(*machine, file));
+    return ExitCode::fine;
+  }
+  context.console.print(network_text(measured, context.console.columns));
+  context.console.print(fmt::format("\nWritten to {}\n", file));
+  return ExitCode::fine;
+}
+
 ExitCode CalibrateCommand::run(const Context& context) {
   check_options();
+  if (network_) return calibrate_network(context);
   const machine::Discovery discovery = discover();
   const calibrate::Plan plan = calibrate::make_plan(
       discovery.topology, {discovery.allowed, quick_, calibrate::usable_memory_bytes()});

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/network/lines.h"
 #include "cli/machine_json.h"
 
 namespace huddle::cli {
@@ -43,6 +44,28 @@ std::string outcome_json(const calibrate::Outcome& outcome, const std::string& f
   root["measurements"] = outcome.measurements;
   root["notes"] = outcome.notes;
   add_machine(root, outcome.machine);
+  return json_text(root);
+}
+
+std::string network_plan_json(const std::vector<std::string>& steps,
+                              const std::vector<std::string>& words, bool quick) {
+  ordered_json root = header("network plan");
+  root["quick"] = quick;
+  root["steps"] = steps;
+  root["message_bytes"] = bench::network::message_bytes;
+  if (quick) {
+    root["call_bytes"] = bench::network::quick_call_bytes;
+  } else {
+    root["call_bytes"] = bench::network::call_bytes;
+  }
+  root["words"] = words;
+  return json_text(root);
+}
+
+std::string network_json(const machine::Machine& machine, const std::string& file) {
+  ordered_json root = header("network");
+  root["machine_file"] = file;
+  add_machine(root, machine);
   return json_text(root);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "calibrate/calibrate.h"
 #include "calibrate/plan.h"
@@ -16,5 +17,10 @@ inline constexpr int calibrate_json_schema = 1;
 std::string plan_json(const calibrate::Plan& plan);
 // `file` is where the machine was written.
 std::string outcome_json(const calibrate::Outcome& outcome, const std::string& file);
+// words: of the command that measures.
+std::string network_plan_json(const std::vector<std::string>& steps,
+                              const std::vector<std::string>& words, bool quick);
+// The machine with what was measured between nodes.
+std::string network_json(const machine::Machine& machine, const std::string& file);
 
 }  // namespace huddle::cli

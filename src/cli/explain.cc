@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/described_machine.h"
+#include "cli/explain_nodes.h"
 #include "cli/explain_report.h"
 #include "cli/machine_in_question.h"
 #include "cli/node_choice.h"
@@ -49,6 +52,8 @@ class ExplainCommand : public Command {
            "  huddle explain reduce 8 --all       everything that could run\n"
            "  huddle explain bcast 64K -n 8 --algo bcast:segmented   if that were forced\n"
            "  huddle explain bcast 1K --json | jq .chosen\n"
+           "  huddle explain allreduce 64K --nodes 16 --ranks-per-node 32\n"
+           "  huddle explain allgather 8K --map 3,1,2,1   three ranks on the first node\n"
            "\n"
            "A time counts from the first rank's call until the last one returns, while all have a "
            "core of their own and nobody else uses the machine.";
@@ -61,6 +66,7 @@ class ExplainCommand : public Command {
                      {select::operation_names.begin(), select::operation_names.end()});
     options.positional("SIZE", size_, "bytes of one rank: 64, 8K, 1.5M; not for a barrier");
     options.number("-n,--ranks", ranks_, 1, most_ranks, "N", "how many; else one a core");
+    nodes_.declare(options);
     options.setting("machine");
     described_.declare(options);
     options.exclude("--machine", "--xml");
@@ -75,11 +81,22 @@ class ExplainCommand : public Command {
                  "beside each what its protocol takes in a modelled world");
     options.flag("--all", all_, "show every candidate, not the ten cheapest");
     options.flag("--json", json_, "print everything as JSON");
+    for (const char* const ours : {"--nodes", "--ranks-per-node", "--map"}) {
+      for (const char* const of_one_node : {"--ranks", "--simulate", "--all"}) {
+        options.exclude(ours, of_one_node);
+      }
+    }
   }
 
   ExitCode run(const Context& context) override {
-    const Explained explained = explained_for(context, node_request("explain", operation_, size_));
+    const select::Request request = node_request("explain", operation_, size_);
     const Console& console = context.console;
+    if (nodes_.given()) {
+      const NodesExplained explained = explained_between(context, request);
+      console.print(json_ ? explain_nodes_json(explained) : explain_nodes_text(explained, console));
+      return ExitCode::fine;
+    }
+    const Explained explained = explained_for(context, request);
     console.print(json_ ? explain_json(explained) : explain_text(explained, all_, console));
     return ExitCode::fine;
   }
@@ -132,8 +149,29 @@ class ExplainCommand : public Command {
     return explained;
   }
 
+  // Each node as this one, its ranks bound as --bind has it.
+  NodesExplained explained_between(const Context& context, const select::Request& request) const {
+    const picture::Subject subject = subject_of(context);
+    const machine::Topology& topology = subject.machine.topology;
+    const internode::NodeMap map = nodes_.map(core_count(topology));
+    int ranks = 0;
+    for (int node = 0; node < map.nodes(); ++node) ranks = std::max(ranks, map.ranks_on(node));
+    const auto groups = binding_groups(bind_, topology, topology.pus);
+    const node::RankLocality locality = node::locality(topology, bound_processors(ranks, groups));
+    const machine::CostModel model(subject.machine);
+    const auto in_node = [&](const select::Request& part) -> std::optional<select::Candidate> {
+      if (ranks == 1) return std::nullopt;
+      const select::Explanation explanation =
+          node_choice(context, part, locality, model, /*is_here=*/false).explanation;
+      if (explanation.candidates.empty()) return std::nullopt;
+      return select::chosen(explanation);
+    };
+    return nodes_explained(request, nodes_, subject, map, in_node);
+  }
+
   std::string operation_, size_;
   std::string bind_ = "core";
+  NodesOptions nodes_;
   DescribedMachine described_;
   int ranks_ = 0;
   bool all_ = false;

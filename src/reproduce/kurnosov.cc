@@ -103,7 +103,8 @@ double design_ns(const Machine& machine, const Design& design, std::size_t messa
   // Whoever hands data on reads them into a buffer of its own, whose former contents its children
   // have cached, and copies them out of that.
   const double hand_on_ns = design.data_follow
-                                ? prices.fetch_again_ns(design.fragment, tree.degree() - 1, true) +
+                                ? prices.fetch_again_ns(design.fragment, tree.degree() - 1,
+                                                        select::PeerCopy::of_mapped()) +
                                       prices.join_ns(design.fragment, design.fragment, root)
                                 : 0;
   const double through_ns = hand_on_ns * (tree.depth() - 1);

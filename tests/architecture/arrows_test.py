@@ -44,7 +44,7 @@ MAY_SEE = {
               "launch"},
     "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "single_copy", "world", "node", "select", "predict", "bench"},
     "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
-            "single_copy", "world", "node", "select", "predict", "profile", "launch", "bench", "reproduce"},
+            "single_copy", "world", "node", "select", "predict", "internode", "profile", "launch", "bench", "reproduce"},
     "manual": {"base", "settings", "cli"},
 }
 

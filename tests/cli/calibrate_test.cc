@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/calibrate_network.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
 #include "program.h"
@@ -244,6 +245,37 @@ TEST(Calibrate, EndsOnCtrlCWithoutATrace) {
     EXPECT_THAT(running.err(), HasSubstr("nothing was written"));
     EXPECT_TRUE(std::filesystem::is_empty(home.folder()));
   }
+}
+
+// Which launcher is there differs; what is wrong with the words does not.
+TEST(CalibrateNetwork, SaysWhatIsMissing) {
+  const Ran none = Program().run({"calibrate", "--network"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("huddle calibrate --network mpirun --host a:2,b:2 -n 4"));
+  const Ran unknown = Program().run({"calibrate", "--network", "no-such-launcher", "-n", "2"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no-such-launcher"));
+  const Ran alone = Program().run({"calibrate", "mpirun", "-n", "2"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_THAT(alone.err, HasSubstr("huddle calibrate --network mpirun -n 2"));
+}
+
+TEST(CalibrateNetwork, ReplacesWhatWasMeasuredOfTheSameRanks) {
+  machine::Machine machine;
+  machine.networks = {{"old", 1, {{8}, {1}, {}}, 0, 1, machine::Origin::published}};
+  machine.mpi_collectives = {{"An MPI 1", "bcast", 2, 4, true, {{8}, {1}, {}}},
+                             {"An MPI 1", "bcast", 2, 6, true, {{8}, {2}, {}}},
+                             {"An MPI 2", "bcast", 2, 4, true, {{8}, {3}, {}}}};
+  bench::network::Measured measured{2, 4, true, "An MPI 1", {}, {}};
+  measured.network.name = "An MPI 1";
+  measured.collectives = {{"An MPI 1", "reduce", 2, 4, true, {{8}, {4}, {}}}};
+  keep_network(machine, measured);
+  ASSERT_EQ(machine.networks.size(), 1U);
+  EXPECT_EQ(machine.networks[0].name, "An MPI 1");
+  ASSERT_EQ(machine.mpi_collectives.size(), 3U);
+  EXPECT_EQ(machine.mpi_collectives[0].ranks, 6);
+  EXPECT_EQ(machine.mpi_collectives[1].mpi, "An MPI 2");
+  EXPECT_EQ(machine.mpi_collectives[2].operation, "reduce");
 }
 
 }  // namespace

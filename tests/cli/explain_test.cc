@@ -11,6 +11,7 @@
 #include "cli/explain_report.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
+#include "machine/machine_file.h"
 #include "program.h"
 
 namespace huddle::cli {
@@ -227,6 +228,85 @@ TEST(Explain, SaysWhatItTakes) {
 
 TEST(Explain, ADamagedMachineFileIsBadInput) {
   EXPECT_EQ(explain({"barrier", "--machine", "/no/such.toml"}).status, 3);
+}
+
+json between_nodes(std::vector<std::string> words) {
+  words.insert(words.begin(), "explain");
+  words.emplace_back("--json");
+  const Ran ran = Program().run(words);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return json::parse(ran.out);
+}
+
+TEST(ExplainNodes, TellsThePartsOfACollective) {
+  const json allreduce = between_nodes(
+      {"allreduce", "64K", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan});
+  EXPECT_EQ(allreduce["ranks"], 512);
+  const json& parts = allreduce["parts"];
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0]["operation"], "reduce");
+  EXPECT_EQ(parts[1]["where"], "between");
+  EXPECT_EQ(parts[2]["operation"], "bcast");
+  std::int64_t sum = 0;
+  for (const json& part : parts) sum += part["predicted_ns"].get<std::int64_t>();
+  EXPECT_EQ(allreduce["predicted_ns"], sum);
+  EXPECT_GT(parts[0]["predicted_ns"], 0);
+  EXPECT_TRUE(allreduce["mpi"].empty());
+}
+
+// Each foreign block comes to each node once, wherever ranks sit.
+TEST(ExplainNodes, CountsWhatIsSentBetweenNodes) {
+  for (const std::vector<std::string>& placement : std::vector<std::vector<std::string>>{
+           {"--nodes", "4", "--ranks-per-node", "2"},
+           {"--nodes", "4", "--ranks-per-node", "2", "--map", "round-robin"},
+           {"--map", "3,1,2,2"}}) {
+    std::vector<std::string> words = {"allgather", "1000", "--machine", songshan};
+    words.insert(words.end(), placement.begin(), placement.end());
+    EXPECT_EQ(between_nodes(words)["parts"][1]["bytes"], 3 * 8 * 1000);
+  }
+}
+
+TEST(ExplainNodes, SaysWhatTheMpiWasMeasuredToTake) {
+  Program program;
+  const std::string file = (program.home().folder() / "cluster.toml").string();
+  machine::Machine machine =
+      machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
+  machine.name = "cluster";
+  machine.mpi_collectives = {{"An MPI 1", "bcast", 2, 4, true, {{8, 65536}, {1, 2}, {}}},
+                             {"An MPI 1", "allreduce", 2, 4, true, {{8, 65536}, {1, 2}, {}}}};
+  machine::write_machine_file(machine, file);
+  const auto answer = [&](const std::string& operation, const std::string& size) {
+    return json::parse(
+        program.run({"explain", operation, size, "--nodes", "2", "--machine", file, "--json"})
+            .out)["mpi"];
+  };
+  EXPECT_EQ(answer("bcast", "8")[0]["measured_ns"], 1);
+  EXPECT_EQ(answer("bcast", "8")[0]["left_to_it"], true);
+  // Sums of floats keep their bits.
+  EXPECT_EQ(answer("allreduce", "8")[0]["left_to_it"], false);
+  EXPECT_TRUE(answer("bcast", "128K").empty());
+  EXPECT_TRUE(answer("gather", "8").empty());
+  EXPECT_THAT(program.run({"explain", "bcast", "8", "--nodes", "2", "--machine", file}).out,
+              AllOf(HasSubstr("on 4 ranks of 2 nodes"), HasSubstr("left to it"),
+                    HasSubstr("not measured: generic constants")));
+}
+
+TEST(ExplainNodes, SaysWhatIsMissing) {
+  const auto refused = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"explain", "bcast", "8", "--machine", songshan});
+    const Ran ran = Program().run(words);
+    EXPECT_EQ(ran.status, 2);
+    return ran.err;
+  };
+  EXPECT_THAT(refused({"--ranks-per-node", "2"}), HasSubstr("--nodes 16"));
+  EXPECT_THAT(refused({"--map", "3,1,x"}), HasSubstr("as in 3,1,2,1"));
+  EXPECT_THAT(refused({"--map", "3,0"}), HasSubstr("as in 3,1,2,1"));
+  EXPECT_THAT(refused({"--map", "3,1", "--nodes", "3"}), HasSubstr("leave --nodes out"));
+  EXPECT_THAT(refused({"--map", "3,1", "--ranks-per-node", "3"}),
+              HasSubstr("leave --ranks-per-node out"));
+  const Ran scan = Program().run({"explain", "scan", "8", "--nodes", "2", "--machine", songshan});
+  EXPECT_EQ(scan.status, 2);
+  EXPECT_THAT(scan.err, HasSubstr("scan is the MPI's"));
 }
 
 }  // namespace

@@ -5,9 +5,13 @@
 # `huddle run` over several hosts, which are namespaces of this machine: h1 to h4, and this script as
 # the host from which jobs are started. Needs root and iproute2. The MPIs are those that bench/peers has
 # set up; one that is not there is passed over, with a word. tests/lab/hosts.sh [BUILD_FOLDER]
-# HOSTS_MPIS: which of them (intel as well, whose ranks do not give their cores away: slow on few); HOSTS_DEATHS: how many ranks are killed, each in a job of its own (2).
+# HOSTS_MPIS: which of them (intel as well, whose ranks do not give their cores away: slow on few);
+# HOSTS_DEATHS: how many ranks are killed, each in a job of its own (2).
+# HOSTS_BRIEF=yes: what `make test` has time for, two placements and what was measured between hosts.
+# Status 77: there is no root.
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
+status_without_root=77
 # shellcheck source=tests/lab/namespaces.sh
 . "$(dirname "$0")/namespaces.sh"
 preload=$build/lib/huddle/libhuddle_preload.so
@@ -15,31 +19,6 @@ taken='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
 within='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^Mn]'
 passed='^allreduce .*  MPI: several nodes'
 all_taken=(barrier bcast reduce allreduce allgather allgatherv alltoall gather scatter reduce_scatter reduce_scatter_block)
-
-# The words that start ranks seated so: 4x2, in turns, 3+1+2+1, or one on each of two hosts.
-seated() {
-  local mpi=$1 layout=$2 word
-  slots='h1:2,h2:2,h3:2,h4:2' ranks=8
-  [ "$layout" != uneven ] || slots='h1:3,h2:1,h3:2,h4:1' ranks=7
-  [ "$layout" != pair ] || slots='h1:1,h2:1' ranks=2
-  mapfile -t launcher < <(launcher_of "$mpi"; seating_of "$mpi")
-  for word in "${!launcher[@]}"; do
-    case ${launcher[word]} in
-      h1:*) launcher[word]=$slots ;;
-      -n) launcher[word + 1]=$ranks ;;
-      :OVERSUBSCRIBE) [ "$layout" != turns ] || launcher[word]=node:OVERSUBSCRIBE ;;
-    esac
-  done
-  [ "$layout" != turns ] || case $mpi in
-    openmpi-4) launcher+=(--map-by node) ;;
-    mpich-5 | intel) launcher+=(-ppn 1) ;;
-  esac
-}
-
-# Who is there: Open MPI 4 and the launcher of MPICH's family can tell; elsewhere the user says so.
-net_of() {
-  case $1 in openmpi-5) echo on ;; *) echo auto ;; esac
-}
 
 # So many ranks of 4 x 2, one after the other: even ones are the first of their host.
 doomed_ranks() {
@@ -56,6 +35,34 @@ nothing_is_left() {
       'ls /dev/shm | grep huddle; ps -e -o stat= -o comm= | grep -v ^Z | grep -- "-dying"' || true)
     [ -z "$left" ] || fail "$1: left on $host: $left"
   done
+}
+
+# What lies between the hosts is measured, and the MPI's own collectives as well: where these are quicker,
+# they are called, but for sums of floats, whose bits are huddle's.
+try_measured() {
+  local mpi=$1 program=$lab/$1-several file=$lab/$1.toml operation
+  seated "$mpi" blocks
+  job "$mpi-calibrate" "$build/bin/huddle" calibrate --quick --network --output "$file" "${launcher[@]}"
+  says "$mpi-calibrate" "nothing was measured between hosts" '^ *2M +[0-9.]+ '
+  [ -s "$file" ] || return 0
+  for operation in "${all_taken[@]}"; do
+    grep -A 2 '^\[\[mpi_collective\]\]' "$file" | grep -q "^operation = \"$operation\"" ||
+      fail "$mpi-calibrate: no $operation of the MPI's in $file"
+  done
+  if ! grep -q '^hosts = 4' "$file" || ! grep -q '^ranks = 8' "$file"; then
+    fail "$mpi-calibrate: other hosts or ranks in $file"
+  fi
+  # As if all of its took a nanosecond.
+  sed -i '/^\[\[mpi_collective\]\]/,/^ns/ s/^ns = .*/ns = [1, 1]/; /operation = "barrier"/,/^ns/ s/^ns = .*/ns = [1]/' "$file"
+  job "$mpi-measured" env HUDDLE_MACHINE="$file" HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 \
+    "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
+  says "$mpi-measured" "no broadcast was left to an MPI that is quicker" '^bcast .*  MPI: predicted quicker by the MPI'
+  says "$mpi-measured" "no sum of whole numbers was left to an MPI that is quicker" \
+    '^allreduce .*  MPI: predicted quicker by the MPI'
+  says "$mpi-measured" "sums of floats were left to the MPI" "$taken"
+  says "$mpi-measured" "sums of floats were left to the MPI" '^reduce_scatter +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
+  ! grep -Eq '^reduce_scatter(_block)? .*  MPI' "$lab/$mpi-measured" ||
+    fail "$mpi-measured: sums of floats were left to the MPI: $(grep '^reduce_scatter' "$lab/$mpi-measured")"
 }
 
 try() {
@@ -83,9 +90,11 @@ try() {
   says "$mpi-run" "huddle took no allreduce" "$within"
   says "$mpi-run" "no allreduce over several hosts was the MPI's" "$passed"
   # Asked, both are huddle's, wherever ranks sit, and right by the MPI's own results.
-  for layout in blocks turns uneven; do
+  local layouts=(blocks turns uneven) programs=("$program" "$several")
+  [ "${HOSTS_BRIEF:-}" != yes ] || layouts=(blocks uneven) programs=("$several")
+  for layout in "${layouts[@]}"; do
     seated "$mpi" "$layout"
-    for program_at in "$program" "$several"; do
+    for program_at in "${programs[@]}"; do
       job "$mpi-net-$layout" env HUDDLE_NET="$net" HUDDLE_VERIFY=1 HUDDLE_JOIN_AFTER=0 \
         "$build/bin/huddle" run --stats "${launcher[@]}" "$program_at"
       says "$mpi-net-$layout" "huddle took no allreduce over several hosts" "$taken"
@@ -96,6 +105,11 @@ try() {
       ! grep -q 'verify:' "$lab/$mpi-net-$layout" || fail "$mpi-net-$layout: $(grep verify: "$lab/$mpi-net-$layout")"
     done
   done
+  try_measured "$mpi"
+  [ "${HOSTS_BRIEF:-}" != yes ] || {
+    echo "$mpi: tried on ${#hosts[@]} hosts, in brief"
+    return 0
+  }
   # Two ranks alone, each on its host, gain nothing.
   seated "$mpi" pair
   job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several"

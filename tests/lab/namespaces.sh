@@ -104,6 +104,33 @@ seating_of() {
     mpich-5 | intel) printf '%s\n' -hosts "$(slots_of)" ;;
   esac
 }
+# The words that start ranks seated so on four hosts: 4x2, in turns, 3+1+2+1, one on each, or one on each of two.
+# after: $launcher, $ranks
+seated() {
+  local mpi=$1 layout=$2 word
+  slots='h1:2,h2:2,h3:2,h4:2' ranks=8
+  [ "$layout" != uneven ] || slots='h1:3,h2:1,h3:2,h4:1' ranks=7
+  [ "$layout" != single ] || slots='h1:1,h2:1,h3:1,h4:1' ranks=4
+  [ "$layout" != pair ] || slots='h1:1,h2:1' ranks=2
+  mapfile -t launcher < <(launcher_of "$mpi"; seating_of "$mpi")
+  for word in "${!launcher[@]}"; do
+    case ${launcher[word]} in
+      h1:*) launcher[word]=$slots ;;
+      -n) launcher[word + 1]=$ranks ;;
+      :OVERSUBSCRIBE) [ "$layout" != turns ] || launcher[word]=node:OVERSUBSCRIBE ;;
+    esac
+  done
+  [ "$layout" != turns ] || case $mpi in
+    openmpi-4) launcher+=(--map-by node) ;;
+    mpich-5 | intel) launcher+=(-ppn 1) ;;
+  esac
+}
+
+# Who is there: Open MPI 4 and the launcher of MPICH's family can tell; elsewhere the user says so.
+net_of() {
+  case $1 in openmpi-5) echo on ;; *) echo auto ;; esac
+}
+
 slots_of() {
   local list
   list=$(printf ',%s:2' "${hosts[@]}")

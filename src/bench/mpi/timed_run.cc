@@ -49,11 +49,13 @@ std::array<int, 2> new_pipe() {
 }
 
 // False: nothing more will come, or nothing is there now.
-bool read_some(const FileDescriptor& from, std::string& output) {
+bool read_some(const FileDescriptor& from, std::string& output, const OutputWatch& watch) {
   std::array<char, 65536> block{};
   const ssize_t got = ::read(from.number(), block.data(), block.size());
   if (got <= 0) return got < 0 && errno == EINTR;
-  output.append(block.data(), static_cast<std::size_t>(got));
+  const std::string_view more(block.data(), static_cast<std::size_t>(got));
+  output += more;
+  if (watch) watch(more);
   if (output.size() > 2 * most_kept_bytes) output.erase(0, output.size() - most_kept_bytes);
   return true;
 }
@@ -107,7 +109,8 @@ class Child {
 
 }  // namespace
 
-TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop) {
+TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
+                   const OutputWatch& watch) {
   const FileDescriptor input = fresh_input();
   const std::array<int, 2> ends = new_pipe();
   const FileDescriptor out(ends[0]);
@@ -127,10 +130,10 @@ TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop) {
     std::array<pollfd, 2> watched = {pollfd{ended.number(), POLLIN, 0},
                                      pollfd{more_output ? out.number() : -1, POLLIN, 0}};
     if (::poll(watched.data(), watched.size(), slice_ms) <= 0) continue;
-    if (watched[1].revents != 0) more_output = read_some(out, output);
+    if (watched[1].revents != 0) more_output = read_some(out, output, watch);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  while (read_some(out, output)) {
+  while (read_some(out, output, watch)) {
   }
   if (output.size() > most_kept_bytes) output.erase(0, output.size() - most_kept_bytes);
   return {.wall_seconds = seconds,

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "bench/mpi/spawn.h"
 
@@ -20,7 +22,10 @@ struct TimedRun {
 
 // Runs it once. It reads our own input from the beginning where that is a file, and has none
 // elsewhere: each run gets the same. What a run leaves behind in the background is not waited for.
-// Throws FailureError where it cannot be started, and Stopped.
-TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop);
+// Throws FailureError where it cannot be started, and Stopped. watch: is given what it prints and
+// says, as it comes in; it may be empty.
+using OutputWatch = std::function<void(std::string_view more)>;
+TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
+                   const OutputWatch& watch = {});
 
 }  // namespace huddle::bench

@@ -92,10 +92,13 @@ std::unique_ptr<internode::Team> NodeJoining::make(const team::Bootstrap& all, c
 // What the MPI takes, from that rank to all; and what the slowest node takes beside it.
 void NodeJoining::share_times(const team::Bootstrap& all, internode::Team::Parts& parts,
                               int speaker, std::size_t points) {
-  std::vector<internode::MpiTimes::Point> shared = parts.mpi_times.points();
-  parts.mpi_times = {};
+  const internode::MpiTimes own = std::exchange(parts.mpi_times, {});
   if (points == 0) return;
-  team::agree(all, [&] { shared.resize(points); });
+  std::vector<internode::MpiTimes::Point> shared;
+  team::agree(all, [&] {
+    shared = own.points();
+    shared.resize(points);
+  });
   Timed mine;
   mine.trouble = team::Trouble::of([&] {
     const internode::NodeMap as_one(

@@ -100,6 +100,12 @@ Service open_service(void* outermost, const std::string& prefix) {
   look_up(mpi_handle, "PMPI_Bcast", service.bcast);
   look_up(mpi_handle, "PMPI_Allreduce", service.allreduce);
   look_up(mpi_handle, "PMPI_Get_library_version", service.get_library_version);
+  look_up(mpi_handle, "PMPI_Get_processor_name", service.get_processor_name);
+  look_up(mpi_handle, "PMPI_Barrier", service.barrier);
+  look_up(mpi_handle, "PMPI_Ibarrier", service.ibarrier);
+  look_up(mpi_handle, "PMPI_Test", service.test);
+  look_up(mpi_handle, "PMPI_Send", service.send);
+  look_up(mpi_handle, "PMPI_Recv", service.receive);
   return service;
 }
 
@@ -124,6 +130,7 @@ Sides open_sides(const std::string& mpi_path, const std::string& back_end_path) 
   sides.number = named<mpi::Datatype>(mpi::datatypes, "MPI_DOUBLE");
   sides.integer = named<mpi::Datatype>(mpi::datatypes, "MPI_INT");
   sides.sum = named<mpi::Op>(mpi::operators, "MPI_SUM");
+  sides.most = named<mpi::Op>(mpi::operators, "MPI_MAX");
   return sides;
 }
 

@@ -73,6 +73,12 @@ struct Service {
   int (*bcast)(void*, int, mpi::Datatype, int, mpi::Comm);
   int (*allreduce)(const void*, void*, int, mpi::Datatype, mpi::Op, mpi::Comm);
   int (*get_library_version)(char*, int*);
+  int (*get_processor_name)(char*, int*);
+  int (*barrier)(mpi::Comm);
+  int (*ibarrier)(mpi::Comm, mpi::Request*);
+  int (*test)(mpi::Request*, int*, mpi::Status*);
+  int (*send)(const void*, int, mpi::Datatype, int, int, mpi::Comm);
+  int (*receive)(void*, int, mpi::Datatype, int, int, mpi::Comm, mpi::Status*);
 };
 
 using Choices = huddle_choices_function;
@@ -86,6 +92,7 @@ struct Sides {
   mpi::Datatype number;  // double
   mpi::Datatype integer;
   mpi::Op sum;
+  mpi::Op most;
 
   const Functions& side(Side which) const { return of[static_cast<std::size_t>(which)]; }
 };

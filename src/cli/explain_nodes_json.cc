@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <nlohmann/json.hpp>
+
+#include "cli/document_json.h"
+#include "cli/explain_nodes.h"
+#include "picture/facts.h"
+
+namespace huddle::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int explain_nodes_json_schema = 1;
+
+Json node_part(const internode::NodePhase& phase, const std::string& algorithm) {
+  return {{"where", "node"},
+          {"operation", select::name(phase.operation)},
+          {"algorithm", algorithm},
+          {"bytes", phase.bytes},
+          {"predicted_ns", phase.ns}};
+}
+
+}  // namespace
+
+std::string explain_nodes_json(const NodesExplained& explained) {
+  const internode::Prediction& prediction = explained.prediction;
+  Json document = json_document(explain_nodes_json_schema, "explain");
+  document["operation"] = select::name(explained.request.operation);
+  document["bytes"] = explained.request.bytes;
+  document["ranks"] = explained.ranks;
+  document["nodes"] = explained.nodes;
+  document["map"] = explained.placement;
+  const std::string& path = explained.subject.path;
+  document["machine"] = picture::machine_title(explained.subject.machine);
+  document["machine_file"] = path.empty() ? Json(nullptr) : Json(path);
+  document["network"] = {{"message_ns", explained.network.message_ns},
+                         {"ns_per_mib", explained.network.ns_per_mib},
+                         {"measured", explained.network.is_estimated == 0}};
+  document["predicted_ns"] = prediction.ns();
+  Json parts = Json::array();
+  if (prediction.before) parts.push_back(node_part(*prediction.before, explained.before));
+  parts.push_back({{"where", "between"},
+                   {"algorithm", prediction.between.algorithm},
+                   {"bytes", explained.sent.bytes},
+                   {"messages", explained.sent.messages},
+                   {"predicted_ns", prediction.between.ns}});
+  if (prediction.after) parts.push_back(node_part(*prediction.after, explained.after));
+  document["parts"] = parts;
+  document["mpi"] = Json::array();
+  for (const MpiAnswer& answer : explained.mpis) {
+    document["mpi"].push_back(
+        {{"mpi", answer.mpi}, {"measured_ns", answer.ns}, {"left_to_it", answer.is_left_to_it}});
+  }
+  return json_text(document);
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/explain_nodes.h"
+#include "cli/table.h"
+#include "cli/wrap.h"
+#include "picture/facts.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr int widest = 100;  // a figure far from its name is hard to find
+
+std::string question(const NodesExplained& explained) {
+  const select::Request& request = explained.request;
+  const bool moves = request.operation != select::Operation::barrier;
+  return fmt::format("{}{} on {} ranks of {} nodes, {}", name(request.operation),
+                     moves ? " of " + size_text(static_cast<double>(request.bytes)) : "",
+                     explained.ranks, explained.nodes, explained.placement);
+}
+
+// Whose figures they are that everything between nodes is predicted by.
+std::string origin_text(const machine::Machine& machine) {
+  if (machine.networks.empty()) {
+    return "not measured: generic constants; huddle calibrate --network measures it";
+  }
+  const machine::Origin origin = machine.networks.front().origin;
+  return std::string(machine::origin_names[static_cast<std::size_t>(origin)]);
+}
+
+std::string network_text(const NodesExplained& explained) {
+  const internode::Network& network = explained.network;
+  const double gb_per_s = static_cast<double>(1 << 20) / static_cast<double>(network.ns_per_mib);
+  return fmt::format("The network: {} a message, {:.3g} GB/s, {}.",
+                     time_text(static_cast<double>(network.message_ns)), gb_per_s,
+                     origin_text(explained.subject.machine));
+}
+
+std::string mpi_text(const NodesExplained& explained, const MpiAnswer& answer) {
+  std::string text =
+      fmt::format("{}: measured {}. ", answer.mpi, time_text(static_cast<double>(answer.ns)));
+  if (answer.is_left_to_it) return text + "The call is left to it.";
+  if (answer.ns >= explained.prediction.ns()) return text + "huddle takes the call.";
+  return text +
+         "huddle takes the call: sums of floats keep their bits. Of whole numbers it is left "
+         "to the MPI.";
+}
+
+// Of an all-to-all there is a generic rule (internode/team.h), which knows neither.
+std::string not_measured(select::Operation operation) {
+  const std::string text =
+      "The MPI's own: not measured for ranks that sit so, so that it is no candidate";
+  return operation == select::Operation::alltoall
+             ? text +
+                   " but by generic constants: where copies in the nodes cost more than messages "
+                   "between them."
+             : text + ".";
+}
+
+void add_part(Table& table, const std::string& where,
+              const std::optional<internode::NodePhase>& phase, const std::string& algorithm) {
+  if (!phase) return;
+  table.add({fmt::format("{}: {} by {}", where, name(phase->operation), algorithm),
+             phase->bytes > 0 ? size_text(static_cast<double>(phase->bytes)) : "-",
+             time_text(static_cast<double>(phase->ns))});
+}
+
+}  // namespace
+
+std::string explain_nodes_text(const NodesExplained& explained, const Console& console) {
+  const int columns = std::min(console.columns, widest);
+  const internode::Prediction& prediction = explained.prediction;
+  std::string text = wrap("",
+                          fmt::format("{}: predicted {}", question(explained),
+                                      time_text(static_cast<double>(prediction.ns()))),
+                          0, columns);
+  text += wrap("",
+               printable(picture::machine_title(explained.subject.machine)) + ", " +
+                   printable(picture::calibration_line(explained.subject)),
+               2, columns);
+  Table table({"part", "bytes", "predicted"}, {});
+  add_part(table, "in each node", prediction.before, explained.before);
+  table.add({fmt::format("between nodes: {}", prediction.between.algorithm),
+             size_text(static_cast<double>(explained.sent.bytes)),
+             time_text(static_cast<double>(prediction.between.ns))});
+  add_part(table, "in each node", prediction.after, explained.after);
+  text += "\n" + table.text(columns);
+  text += wrap(
+      "",
+      fmt::format("Between nodes {} with {} in all.", counted(explained.sent.messages, "message"),
+                  counted(explained.sent.bytes, "byte")),
+      0, columns);
+  text += wrap("", network_text(explained), 0, columns);
+  for (const MpiAnswer& answer : explained.mpis) {
+    text += wrap("", printable(mpi_text(explained, answer)), 0, columns);
+  }
+  if (explained.mpis.empty()) {
+    text += wrap("", not_measured(explained.request.operation), 0, columns);
+  }
+  return text;
+}
+
+}  // namespace huddle::cli

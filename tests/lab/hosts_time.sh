@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# How long collectives take over four hosts, which are namespaces of this machine, with links of 100
+# Mbit/s: Open MPI 4.1 by its default, with tuned, with han, and with huddle, in turns in one run, ranks
+# in blocks, in turns, 3+1+2+1 and one on each host. Then ratios, and what huddle predicted beside what
+# was measured. For a machine that does nothing else. Needs root, iproute2 and bench/peers.
+# [TIME_SIZES="8192 1048576"] [TIME_ROUNDS=3] [TIME_RATE=100mbit] tests/lab/hosts_time.sh [BUILD_FOLDER]
+set -euo pipefail
+hosts=(h1 h2 h3 h4)
+# shellcheck source=tests/lab/namespaces.sh
+. "$(dirname "$0")/namespaces.sh"
+read -ra sizes <<<"${TIME_SIZES:-8192 16384 32768 65536 131072 262144 524288 1048576}"
+mpi=openmpi-4
+repetitions=11
+huddle=$build/bin/huddle
+times=$lab/times
+predicted=$lab/predicted
+
+# As a card of that rate has it, each way. What waits is little: TCP has to notice.
+shape() {
+  local host keeper
+  for host in "${hosts[@]}"; do
+    keeper=$(cat "$lab/$host.pid")
+    tc qdisc add dev "to_$host" root tbf rate "${TIME_RATE:-100mbit}" burst 16kb latency 50ms
+    nsenter -t "$keeper" -n tc qdisc add dev eth0 root tbf rate "${TIME_RATE:-100mbit}" burst 16kb latency 50ms
+  done
+}
+
+# How huddle explain is told of a placement.
+placed_words() {
+  case $1 in
+    blocks) echo --nodes 4 --ranks-per-node 2 ;;
+    turns) echo --nodes 4 --ranks-per-node 2 --map round-robin ;;
+    uneven) echo --map 3,1,2,1 ;;
+    single) echo --nodes 4 --ranks-per-node 1 ;;
+  esac
+}
+
+# time_side LAYOUT SIDE COMMAND...: adds "LAYOUT SIDE OPERATION BYTES NS" to the times.
+time_side() {
+  local layout=$1 side=$2
+  shift 2
+  job "$layout-$side" "$@" "$lab/program" "$repetitions" "${sizes[@]}"
+  sed -n "s/^time /$layout $side /p" "$lab/$layout-$side" >>"$times"
+}
+
+predict() {
+  local layout=$1 operation size bytes
+  for size in "${sizes[@]}"; do
+    for operation in bcast allreduce allgather; do
+      bytes=$size
+      # Whole numbers of doubles.
+      [ $operation != allgather ] || bytes=$((8 * (size / (8 * ranks))))
+      # shellcheck disable=SC2046  # words
+      echo "$layout $operation $size $("$huddle" explain $operation "$bytes" $(placed_words "$layout") \
+        --machine "$lab/$layout.toml" --json)" >>"$predicted"
+    done
+  done
+}
+
+bring_up
+shape
+"$peers/$mpi/mpicc" -O1 -o "$lab/program" tests/lab/hosts_time.c
+layouts=(blocks turns uneven single)
+for layout in "${layouts[@]}"; do
+  seated "$mpi" "$layout"
+  job "$layout-calibrate" "$huddle" calibrate --network --output "$lab/$layout.toml" "${launcher[@]}"
+  predict "$layout"
+done
+for ((round = 0; round < ${TIME_ROUNDS:-3}; ++round)); do
+  for layout in "${layouts[@]}"; do
+    seated "$mpi" "$layout"
+    time_side "$layout" default "${launcher[@]}"
+    time_side "$layout" tuned "${launcher[@]}" --mca coll '^han,adapt'
+    time_side "$layout" han "${launcher[@]}" --mca coll_han_priority 100
+    time_side "$layout" huddle env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 \
+      HUDDLE_MACHINE="$lab/$layout.toml" "$huddle" run "${launcher[@]}"
+  done
+done
+python3 -B tests/lab/hosts_time_result.py "$times" "$predicted"
+exit "$status"
