@@ -3,7 +3,7 @@
 # Copyright the huddle contributors
 """Which data paths never win: scripts/idle_paths.py [--huddle PROGRAM] [MACHINE.toml...]
 
-Counts how often each copy route of src/memory/copy_method.h and each path into a peer's memory of
+Counts how often each copy method of src/memory/copy_method.h and each path into a peer's memory of
 src/single_copy is chosen, and lists those that never are: they can go. Without a machine it counts in
 tests/select/golden/choices.txt, which has the choices of every file in machines/. Of the machines
 that are named, such as one that was calibrated here, it asks `huddle explain`: for every operation
@@ -25,10 +25,10 @@ SIZES = [64 << (2 * i) for i in range(10)]  # 64 to 16M
 
 def names():
     """Those of the descriptors."""
-    routes = (ROOT / "src/memory/copy_method.h").read_text(encoding="utf-8")
-    paths = "".join((ROOT / "src/single_copy" / file).read_text(encoding="utf-8")
-                    for file in ("cma.h", "heap_memory.h"))
-    return re.findall(r'\.name = "([^"]+)"', routes) + re.findall(r'Path \w+\{"([^"]+)"', paths)
+    methods = (ROOT / "src/memory/copy_method.h").read_text(encoding="utf-8")
+    paths = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "src/single_copy").glob("*")))
+    return (re.findall(r'\.name = "([^"]+)"', methods) + re.findall(r'PeerPath \w+\(\) \{\s*return \{\s*"([^"]+)"', paths)
+            + re.findall(r'string_view heap = "([^"]+)"', paths))
 
 
 def recorded():
@@ -72,7 +72,7 @@ def asked(huddle, machines):
 def names_of(parameters, names):
     """Those of the names that stand in the words; of two that overlap the longer."""
     found = []
-    parameters = parameters.replace("results returned", "")  # of slices: no route
+    parameters = parameters.replace("results returned", "")  # of slices: no method
     for name in sorted(names, key=len, reverse=True):
         words = re.compile(rf"(?<![\w]){re.escape(name)}(?![\w])")
         if words.search(parameters):

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([a-z]+)/', re.M)
 # "| `room` | what it is |" in the page.
-WORDS = re.compile(r"^\| `([a-z]+)` \| ([^|]+) \|", re.M)
+WORDS = re.compile(r"^\| `([a-z_]+)` \| ([^|]+) \|", re.M)
 BOX_WIDTH, BOX_HEIGHT, GAP, ROW = 150, 46, 18, 92
 MARGIN = 16
 LINE_CHARACTERS = 25

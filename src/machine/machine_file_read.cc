@@ -227,9 +227,17 @@ CopyCurve copy_curve(TomlTable& table) {
   return {table.text("level"), copiers(table), curve(table), origin(table)};
 }
 
+// As it is called now, or as it was.
+HandoffKind handoff_kind_in(TomlTable& table) {
+  const std::string name = table.text("kind");
+  for (std::size_t i = 0; i < handoff_facts.size(); ++i) {
+    if (!name.empty() && name == handoff_facts[i].former_name) return static_cast<HandoffKind>(i);
+  }
+  return static_cast<HandoffKind>(table.word("kind", words(handoff_names)));
+}
+
 HandoffCurve handoff_curve(TomlTable& table) {
-  return {table.text("level"), static_cast<HandoffKind>(table.word("kind", words(handoff_names))),
-          curve(table), origin(table)};
+  return {table.text("level"), handoff_kind_in(table), curve(table), origin(table)};
 }
 
 MemoryCost memory_cost(TomlTable& table) {

@@ -52,7 +52,7 @@ double read_ns(double bytes, const node::RankLocality& locality, const machine::
     for (const int from : locality.pus) {
       if (from == to) continue;
       for (const auto kind :
-           {machine::HandoffKind::read_dirty, machine::HandoffKind::read_abreast}) {
+           {machine::HandoffKind::read_dirty, machine::HandoffKind::read_interleaved}) {
         fastest = std::min(fastest, model.handoff_ns(bytes, from, to, kind));
       }
     }

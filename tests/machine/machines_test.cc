@@ -95,9 +95,10 @@ TEST_P(PaperMachine, GivesEveryLevelEveryHandoff) {
     }
     // These came later: a file may be without them.
     kinds.insert({HandoffKind::ring_rep_movsb, HandoffKind::ring_prefetch_write,
-                  HandoffKind::write_returned, HandoffKind::write_taken, HandoffKind::read_taking,
-                  HandoffKind::ring_taken, HandoffKind::write_abreast, HandoffKind::read_abreast,
-                  HandoffKind::ring_abreast});
+                  HandoffKind::write_ping_pong, HandoffKind::write_reader_owned,
+                  HandoffKind::read_and_own, HandoffKind::ring_reader_owned,
+                  HandoffKind::write_interleaved, HandoffKind::read_interleaved,
+                  HandoffKind::ring_interleaved});
     EXPECT_EQ(kinds.size(), handoff_names.size()) << level;
   }
 }

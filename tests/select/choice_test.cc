@@ -382,13 +382,13 @@ TEST(Prices, LinesThatReturn) {
                      prices.write_ns(bytes, bytes, 0, 1, memory::CopyKernel::plain));
   };
   std::erase_if(machine.handoff,
-                [](const auto& curve) { return curve.kind == HandoffKind::write_returned; });
+                [](const auto& curve) { return curve.kind == HandoffKind::write_ping_pong; });
   const double cached_ns = priced().second;
   EXPECT_EQ(priced().first, cached_ns);
   const auto measured = [&](double ns) {
     for (const auto& level : machine.line) {
       machine.handoff.push_back(
-          {level.level, HandoffKind::write_returned, {{bytes}, {ns}, {}}, {}});
+          {level.level, HandoffKind::write_ping_pong, {{bytes}, {ns}, {}}, {}});
     }
     const double returned_ns = priced().first;
     machine.handoff.resize(machine.handoff.size() - machine.line.size());

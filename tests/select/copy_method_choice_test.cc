@@ -97,9 +97,9 @@ TEST(CopyMethodChoice, OfWhatNoPlanKnowsIsAKernelForEachSize) {
   Machine machine = two_cores();
   machine.handoff.clear();
   set_handoff(machine, HandoffKind::read_dirty, {{4096, 1 << 20}, {400, 80000}, {}});
-  set_handoff(machine, HandoffKind::read_abreast, {{4096, 1 << 20}, {500, 50000}, {}});
+  set_handoff(machine, HandoffKind::read_interleaved, {{4096, 1 << 20}, {500, 50000}, {}});
   set_handoff(machine, HandoffKind::write_cached, {{4096, 1 << 20}, {400, 80000}, {}});
-  set_handoff(machine, HandoffKind::write_abreast, {{4096, 1 << 20}, {300, 90000}, {}});
+  set_handoff(machine, HandoffKind::write_interleaved, {{4096, 1 << 20}, {300, 90000}, {}});
   const CostModel model(machine);
   const auto reads = kernels_of_reads(model, 0, 1);
   EXPECT_EQ(reads.of(4096), CopyKernel::plain);

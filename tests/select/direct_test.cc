@@ -11,7 +11,8 @@ namespace huddle::select {
 namespace {
 
 bool is_of_writing_cached(machine::HandoffKind kind) {
-  return kind == machine::HandoffKind::write_cached || kind == machine::HandoffKind::write_abreast;
+  return kind == machine::HandoffKind::write_cached ||
+         kind == machine::HandoffKind::write_interleaved;
 }
 
 // Predicted on four cores where it takes so long to write what a peer has cached.

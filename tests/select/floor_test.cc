@@ -44,12 +44,12 @@ TEST_F(FloorTest, OfMuchDataIsReadingIt) {
 TEST_F(FloorTest, KnowsThatPagesAreReadAbreast) {
   machine::Machine machine = machine_;
   for (machine::HandoffCurve& handoff : machine.handoff) {
-    if (handoff.kind != machine::HandoffKind::read_abreast) continue;
+    if (handoff.kind != machine::HandoffKind::read_interleaved) continue;
     for (double& ns : handoff.curve.ns) ns /= 10;
   }
   const machine::CostModel model(machine);
   EXPECT_EQ(floor_ns({Operation::bcast, 1 << 22, 1}, locality_, model),
-            model.handoff_ns(1 << 22, 0, 1, machine::HandoffKind::read_abreast));
+            model.handoff_ns(1 << 22, 0, 1, machine::HandoffKind::read_interleaved));
 }
 
 // What may be chosen is never predicted to be faster than it can be.

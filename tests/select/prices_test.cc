@@ -117,7 +117,7 @@ TEST(PairsAlltoall, IsNoFasterThanTheDataComeFromWhereTheyLie) {
 Machine four_cores_that_read(double longer) {
   Machine machine = four_cores();
   for (machine::HandoffCurve& handoff : machine.handoff) {
-    const bool is_at_hand = handoff.kind == machine::HandoffKind::write_returned;
+    const bool is_at_hand = handoff.kind == machine::HandoffKind::write_ping_pong;
     const bool is_read = handoff.kind == machine::HandoffKind::read_dirty;
     for (double& ns : handoff.curve.ns) ns *= is_at_hand ? 0.001 : is_read ? longer : 1;
   }
@@ -208,8 +208,9 @@ TEST(CopyOfMapped, IsByWhicheverKernelIsTheSooner) {
 // Into lines that the peer has read it takes the one and the other.
 TEST(CopyOfMapped, ReadsWhatIsFetchedAndTakesWhatIsPushed) {
   const Mapped quick = mapped_where_slow({});
-  const Mapped reads = mapped_where_slow({HandoffKind::read_dirty, HandoffKind::read_abreast});
-  const Mapped writes = mapped_where_slow({HandoffKind::write_cached, HandoffKind::write_abreast});
+  const Mapped reads = mapped_where_slow({HandoffKind::read_dirty, HandoffKind::read_interleaved});
+  const Mapped writes =
+      mapped_where_slow({HandoffKind::write_cached, HandoffKind::write_interleaved});
   EXPECT_GT(reads.fetched_ns, 10 * quick.fetched_ns);
   EXPECT_EQ(reads.pushed_ns, quick.pushed_ns);
   EXPECT_EQ(writes.fetched_ns, quick.fetched_ns);

@@ -80,9 +80,9 @@ machine::Machine four_cores() {
 
 bool writes_cached_lines(machine::HandoffKind kind) {
   using machine::HandoffKind;
-  constexpr std::array kinds = {HandoffKind::write_cached,   HandoffKind::ring,
-                                HandoffKind::ring_rep_movsb, HandoffKind::ring_prefetch_write,
-                                HandoffKind::write_abreast,  HandoffKind::ring_abreast};
+  constexpr std::array kinds = {HandoffKind::write_cached,      HandoffKind::ring,
+                                HandoffKind::ring_rep_movsb,    HandoffKind::ring_prefetch_write,
+                                HandoffKind::write_interleaved, HandoffKind::ring_interleaved};
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 

@@ -303,9 +303,9 @@ double Figures::fresh_copy_ns(int rank, const Side& from, const Side& to, std::s
     case Side::Where::peer_cache:
       copy.source = machine::Source::peer_wrote;
       farther(from.which);
-      if (by_pages) copy.read = or_usual(HandoffKind::read_abreast, HandoffKind::read_dirty);
-      if (from.manner == HandoffKind::read_taking) {
-        copy.read = or_usual(HandoffKind::read_taking, HandoffKind::read_dirty);
+      if (by_pages) copy.read = or_usual(HandoffKind::read_interleaved, HandoffKind::read_dirty);
+      if (from.manner == HandoffKind::read_and_own) {
+        copy.read = or_usual(HandoffKind::read_and_own, HandoffKind::read_dirty);
       }
       break;
     case Side::Where::memory:

@@ -171,9 +171,9 @@ void Holdings::write(int rank, world::Address place, std::size_t bytes, bool pas
     Side side{Side::Where::memory, place.owner, {}};
     if (peer >= 0) {
       HandoffKind manner = HandoffKind::write_cached;
-      if (piece.writer != rank && own >= 0) manner = HandoffKind::write_returned;
-      if (piece.writer == peer && own < 0) manner = HandoffKind::write_taken;
-      if (by_pages) manner = HandoffKind::write_abreast;
+      if (piece.writer != rank && own >= 0) manner = HandoffKind::write_ping_pong;
+      if (piece.writer == peer && own < 0) manner = HandoffKind::write_reader_owned;
+      if (by_pages) manner = HandoffKind::write_interleaved;
       if (past) manner = HandoffKind::write_cached_nontemporal;
       side = {Side::Where::peer_cache, peer, manner};
     } else if (own >= 0 && !past) {

@@ -377,7 +377,7 @@ void Run::copy(int rank, world::Address to, world::Address from, std::size_t byt
   }
   find_read(rank, from, bytes, found_from_);
   if (takes) {
-    for (Holdings::Found& one : found_from_) one.side.manner = machine::HandoffKind::read_taking;
+    for (Holdings::Found& one : found_from_) one.side.manner = machine::HandoffKind::read_and_own;
     own(rank, from, bytes);
   }
   find_written(rank, to, bytes, kernel, found_to_);
