@@ -115,8 +115,6 @@ int core_count(const Topology& topology) {
   return static_cast<int>(first_pu_of_cores(topology).size());
 }
 
-bool has_smt(const Topology& topology) { return core_count(topology) < topology.pus.count(); }
-
 const NumaNode* home_node(const Topology& topology, int pu) {
   const NumaNode* home = nullptr;
   for (const NumaNode& node : topology.numa) {

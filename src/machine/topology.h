@@ -121,7 +121,6 @@ std::vector<std::string> joining_levels(const Topology& topology);
 // The first hardware thread of each core, in rising order.
 std::vector<int> first_pu_of_cores(const Topology& topology);
 int core_count(const Topology& topology);
-bool has_smt(const Topology& topology);
 
 // The node whose memory is local to this processor: the smallest one with processors of its own
 // that contains it. Null where no node says so.

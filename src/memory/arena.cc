@@ -87,42 +87,12 @@ Piece Arena::take_pages(std::size_t bytes, std::size_t alignment) {
   return *pages;
 }
 
-Piece Arena::allocate_on_nodes(std::size_t segment_bytes, std::span<const int> nodes) {
-  const std::scoped_lock lock(mutex_);
-  const std::size_t segment = round_up(segment_bytes, page_bytes());
-  const auto pages = space_.take(Backing::none, segment * nodes.size(), page_bytes());
-  if (!pages) {
-    throw FailureError("the cap of the shared memory leaves no room for its segments; raise it");
-  }
-  Piece done{pages->offset, 0};
-  try {
-    for (const int node : nodes) {
-      const PreferredNode preferred(node);
-      reserve({done.end(), segment});
-      done.bytes += segment;
-    }
-    on_nodes_.insert(pages->offset);
-  } catch (...) {
-    unreserve(done);
-    space_.give(Backing::none, *pages);
-    throw;
-  }
-  return *pages;
-}
-
 // Where there is no memory to note that it is free, it stays as it is: whoever lets go of something
 // is often on the way out of some other trouble.
 void Arena::free(Piece piece) {
   if (piece.bytes == 0) return;
   const std::scoped_lock lock(mutex_);
   try {
-    // Where the file is gone, memory stays where it is.
-    if (on_nodes_.erase(piece.offset) != 0 && file_.is_there()) {
-      // The next one to get these pages would have them on nodes that it did not ask for.
-      unreserve(piece);
-      space_.give(Backing::none, piece);
-      return;
-    }
     const Piece part = space_.give(Backing::memory, piece);
     if (part.bytes >= least_returned_bytes &&
         space_.free_bytes(Backing::memory) > most_kept_bytes) {

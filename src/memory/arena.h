@@ -7,8 +7,6 @@
 
 #include <cstddef>
 #include <mutex>
-#include <set>
-#include <span>
 #include <string>
 
 #include "memory/arena_file.h"
@@ -39,9 +37,6 @@ class Arena {
   // the calling thread; what it holds is not said. Throws FailureError where the cap, the machine
   // or a limit is reached. pre: alignment is a power of two.
   Piece allocate(std::size_t bytes, std::size_t alignment = least_alignment);
-  // The same, in whole pages, with segment i on node nodes[i]: they follow one another, and each
-  // has `segment_bytes`, rounded up to pages. A node that is full hands on to another.
-  Piece allocate_on_nodes(std::size_t segment_bytes, std::span<const int> nodes);
   // pre: the whole of a piece that was allocated here, which nobody uses any more.
   void free(Piece piece);
 
@@ -66,7 +61,6 @@ class Arena {
   mutable std::mutex mutex_;  // guards what follows
   ArenaSpace space_;
   std::size_t reserved_bytes_ = 0;
-  std::set<std::size_t> on_nodes_;  // offsets of pieces whose pages lie where they were told to
 };
 
 }  // namespace huddle::memory

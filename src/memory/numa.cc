@@ -94,16 +94,4 @@ void bind_to_node(std::span<std::byte> pages, int node) {
           node);
 }
 
-PreferredNode::PreferredNode(int node) : nodes_before_(mask_words, 0) {
-  const NodeMask mask = mask_of(node);
-  require(syscall(SYS_get_mempolicy, &mode_before_, nodes_before_.data(), mask_words * bits_a_word,
-                  nullptr, 0),
-          node);
-  require(syscall(SYS_set_mempolicy, MPOL_PREFERRED, mask.data(), bits_of(mask)), node);
-}
-
-PreferredNode::~PreferredNode() {
-  syscall(SYS_set_mempolicy, mode_before_, nodes_before_.data(), bits_of(nodes_before_));
-}
-
 }  // namespace huddle::memory

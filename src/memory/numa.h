@@ -35,18 +35,4 @@ Placement check_placement(std::span<const std::byte> pages, int wanted_node);
 // where the kernel refuses.
 void bind_to_node(std::span<std::byte> pages, int node);
 
-// While it lives, the memory that the calling thread takes comes from that node, from another only
-// when that one is full. Then the thread's policy is what it was.
-class PreferredNode {
- public:
-  explicit PreferredNode(int node);  // throws FailureError where the kernel refuses
-  ~PreferredNode();
-  PreferredNode(const PreferredNode&) = delete;
-  PreferredNode& operator=(const PreferredNode&) = delete;
-
- private:
-  int mode_before_ = 0;
-  std::vector<unsigned long> nodes_before_;
-};
-
 }  // namespace huddle::memory

@@ -105,13 +105,6 @@ Tree level_tree(std::span<const std::vector<int>> group_of, int ranks, int root)
   return Tree(std::move(parents));
 }
 
-std::vector<int> rotated_order(int ranks, int root) {
-  std::vector<int> order(at(ranks));
-  std::iota(order.begin(), order.end(), 0);
-  std::rotate(order.begin(), order.begin() + root, order.end());
-  return order;
-}
-
 std::vector<int> rooted_order(std::span<const int> order, int root) {
   std::vector<int> rooted(order.begin(), order.end());
   std::rotate(rooted.begin(), std::find(rooted.begin(), rooted.end(), root), rooted.end());

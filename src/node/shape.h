@@ -48,9 +48,7 @@ Tree knomial_tree(std::span<const int> order, int degree);
 // first rank, the root where the root is in it.
 Tree level_tree(std::span<const std::vector<int>> group_of, int ranks, int root);
 
-// 0, 1, ..., ranks - 1 begun at `root` and round.
-std::vector<int> rotated_order(int ranks, int root);
-// The same order with `root` brought to the front: neighbours stay neighbours.
+// The order with `root` brought to the front: neighbours stay neighbours.
 std::vector<int> rooted_order(std::span<const int> order, int root);
 
 }  // namespace huddle::node

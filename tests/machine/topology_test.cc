@@ -49,9 +49,7 @@ TEST(Topology, AnUnevenLevelJoinsWhatItCovers) {
 TEST(Topology, CountsCoresAndThreads) {
   const Topology topology = two_sockets();
   EXPECT_EQ(core_count(topology), 32);
-  EXPECT_TRUE(has_smt(topology));
   EXPECT_EQ(first_pu_of_cores(topology).at(1), 2);
-  EXPECT_FALSE(has_smt(discover_from_synthetic("core:4 pu:1").topology));
 }
 
 TEST(Topology, FingerprintFollowsTheTreeAndNothingElse) {

@@ -148,7 +148,6 @@ TEST(Arena, LivesInAFolderWhereTheKernelHasNoMemfd) {
 TEST(Arena, TouchesNoFileOfThePrograms) {
   std::optional<Arena> arena(std::in_place, ArenaOptions{.cap_bytes = 256 * mebibyte});
   const Piece first = arena->allocate(64 * mebibyte);
-  const Piece on_node = arena->allocate_on_nodes(mebibyte, std::vector<int>{0});
   const int number = arena->descriptor();
   std::FILE* const file = std::tmpfile();
   const std::string text(80 * mebibyte, 'x');
@@ -156,7 +155,6 @@ TEST(Arena, TouchesNoFileOfThePrograms) {
   EXPECT_EQ(std::fflush(file), 0);
   EXPECT_EQ(dup2(fileno(file), number), number);
   arena->free(first);
-  arena->free(on_node);
   std::memset(arena->data(arena->allocate(32 * mebibyte)), 1, 32 * mebibyte);  // what it had
   EXPECT_THAT([&] { arena->allocate(128 * mebibyte); },
               ThrowsMessage<FailureError>(HasSubstr("has closed the descriptor")));

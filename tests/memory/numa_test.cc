@@ -35,35 +35,5 @@ TEST(Numa, APieceLiesWhereItsOwnerRuns) {
   EXPECT_EQ(placement.elsewhere, 0U);
 }
 
-TEST(Numa, SegmentsLieOnTheirNodes) {
-  Arena arena({.cap_bytes = std::size_t{64} << 20});
-  const std::vector<int> nodes = allowed_numa_nodes();
-  const std::size_t segment = 10 * page_bytes();
-  const Piece piece = arena.allocate_on_nodes(segment - 1, nodes);
-  ASSERT_EQ(piece.bytes, segment * nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto bytes = bytes_of(arena, piece).subspan(i * segment, segment);
-    EXPECT_EQ(check_placement(bytes, nodes[i]).elsewhere, 0U) << "segment " << i;
-  }
-}
-
-TEST(Numa, WhatSegmentsLeaveBehindIsPlacedAnew) {
-  Arena arena({.cap_bytes = std::size_t{64} << 20});
-  const std::vector<int> nodes = allowed_numa_nodes();
-  arena.free(arena.allocate_on_nodes(std::size_t{4} << 20, nodes));
-  const Piece piece = arena.allocate(std::size_t{16} << 20, page_bytes());
-  EXPECT_EQ(check_placement(bytes_of(arena, piece), current_numa_node()).elsewhere, 0U);
-}
-
-TEST(Numa, ANodeThatIsNotThereIsAnErrorAndNothingIsLost) {
-  Arena arena({.cap_bytes = std::size_t{1} << 20});
-  const std::size_t before = arena.reserved_bytes();
-  for (int i = 0; i < 100; ++i) {
-    EXPECT_THROW(arena.allocate_on_nodes(std::size_t{64} << 10, std::vector{0, 1000}),
-                 FailureError);
-  }
-  EXPECT_EQ(arena.reserved_bytes(), before);
-}
-
 }  // namespace
 }  // namespace huddle::memory

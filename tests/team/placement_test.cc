@@ -69,22 +69,5 @@ TEST(Placement, EveryRanksPiecesLieOnItsNode) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Placement, TheSegmentsOfOneRankLieOnAllNodes) {
-  const std::vector<int> nodes = memory::allowed_numa_nodes();
-  const std::size_t segment = 50 * memory::page_bytes();
-  const auto ends = run_ranks(2, [&](const Bootstrap& bootstrap) {
-    move_to_node(nodes.back());
-    Peers peers(new_arena());
-    const auto members = peers.join(
-        bootstrap, [&](memory::Arena& arena) { return arena.allocate_on_nodes(segment, nodes); });
-    for (int rank = 0; rank < bootstrap.ranks; ++rank) {
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        expect_on(members->piece(rank) + i * segment, segment, nodes[i]);
-      }
-    }
-  });
-  EXPECT_THAT(ends, Each(How::fine));
-}
-
 }  // namespace
 }  // namespace huddle::team
