@@ -117,6 +117,7 @@ TEST(Cost, APathToAPeerThatMeetsElsewhereIsAsMuchDearer) {
   const CostModel anywhere(machine);
   const double alone_ns = anywhere.path_ns("cma", 1e5, 0);
   const double crowd_ns = anywhere.path_ns("cma", 1e5, 3);
+  EXPECT_DOUBLE_EQ(anywhere.path_ns("cma", 1e5, 3, 0, 2), crowd_ns) << "nobody has measured that";
   machine.paths.push_back({"cma", 1, {{1e5}, {3 * alone_ns}, {}}, Origin::measured, "machine"});
   machine.paths.push_back({"cma", 1, {{1e5}, {alone_ns / 2}, {}}, Origin::measured, "l3"});
   validate(machine);
@@ -124,7 +125,6 @@ TEST(Cost, APathToAPeerThatMeetsElsewhereIsAsMuchDearer) {
   EXPECT_DOUBLE_EQ(cost.path_ns("cma", 1e5, 3), crowd_ns) << "as without curves of levels";
   EXPECT_DOUBLE_EQ(cost.path_ns("cma", 1e5, 3, 0, 2), 3 * crowd_ns);
   EXPECT_DOUBLE_EQ(cost.path_ns("cma", 1e5, 3, 0, 1), crowd_ns / 2);
-  EXPECT_DOUBLE_EQ(anywhere.path_ns("cma", 1e5, 3, 0, 2), crowd_ns) << "nobody has measured that";
 }
 
 TEST(Cost, MeasuredPairsWinOverTheirLevel) {
