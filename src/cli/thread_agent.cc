@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -50,6 +52,7 @@ std::string read_all(const FileDescriptor& from, int most_ms) {
   for (;;) {
     pollfd wait{from.number(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, most_ms);
+    if (ready < 0) continue;  // by a signal
     if (ready == 0) return "the agent does not answer";
     const ssize_t got = ::read(from.number(), chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
@@ -65,6 +68,7 @@ struct Setting {
   MachineInQuestion machine;
   machine::CpuSet allowed;
   threads::Identity program = {};
+  std::string job = {};
   double fault_s = 0;
 };
 
@@ -94,13 +98,29 @@ std::string report(const Setting& setting, const threads::Agent& agent, const Wi
   return "\n" + threads_text(subject, beside);
 }
 
+// What the ranks of a job on this node have in common; empty: this is no rank. Hydra does not name
+// its jobs, but has one process on a node that starts all ranks.
+std::string job_here() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (const std::string job = variable("PMIX_NAMESPACE"); !job.empty()) return "pmix:" + job;
+  if (!variable("SLURM_STEP_ID").empty()) {
+    return fmt::format("slurm:{}.{}", variable("SLURM_JOB_ID"), variable("SLURM_STEP_ID"));
+  }
+  if (!variable("MPI_LOCALNRANKS").empty()) return fmt::format("hydra:{}", ::getppid());
+  return {};
+}
+
 void watch(const Setting& setting, threads::AwaitedProgram program) {
   const machine::CostModel model(setting.machine.loaded.machine);
   std::unique_ptr<threads::Mover> mover;
   if (setting.request.moves) {
     try {
       mover = threads::Mover::join_or_start(program, model.machine().topology, setting.allowed,
-                                            setting.request.binding, threads::usual_state_folder());
+                                            setting.request.binding, setting.job,
+                                            threads::usual_state_folder());
     } catch (const Error& error) {
       const std::string why = error.what();
       (void)!::write(program.ready.number(), why.data(), why.size());
@@ -121,10 +141,19 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
   (void)!::write(watched.report.number(), text.data(), text.size());
 }
 
+// Each program that is watched takes one a processor.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 [[noreturn]] void become_agent(const Setting& setting, threads::HelperPort port, Pipe ready,
                                Pipe exec) {
   // What is written to while somebody else reads it no more.
   std::signal(SIGPIPE, SIG_IGN);
+  allow_many_descriptors();
   exec.in.release();  // detach() closes it
   threads::AwaitedProgram program{
       .process = setting.program,
@@ -134,10 +163,8 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
       .ready = std::move(ready.in),
       .until_exec = std::move(exec.out),
       .report = FileDescriptor(setting.request.tells ? ::dup(STDERR_FILENO) : -1)};
-  threads::detach("huddle-agent",
-                  {program.port.descriptor(), program.ready.number(), program.until_exec.number(),
-                   program.report.number()},
-                  setting.request.tells);
+  threads::detach("huddle-agent", {program.port.descriptor(), program.ready.number(),
+                                   program.until_exec.number(), program.report.number()});
   try {
     watch(setting, std::move(program));
   } catch (const std::exception&) {
@@ -197,6 +224,7 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
                         .machine = std::move(machine),
                         .allowed = allowed,
                         .program = threads::own_identity(),
+                        .job = job_here(),
                         .fault_s = protection.fault_s};
   threads::HelperPort port;
   StartedAgent started{.preload = request.library, .variable = port.variable()};

@@ -2,8 +2,6 @@
 // Copyright the huddle contributors
 #include "threads/agent_socket.h"
 
-#include <unistd.h>
-
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,7 +30,7 @@ std::optional<AwaitedProgram> AgentSocket::accept() const {
   const std::span<std::byte> room = std::as_writable_bytes(std::span(&handed, 1));
   while (std::optional<Received> received = receive_next(socket_, room)) {
     std::vector<FileDescriptor>& all = received->descriptors;
-    if (received->bytes != sizeof handed || received->user != ::geteuid()) continue;
+    if (received->bytes != sizeof handed) continue;
     if (all.size() < least_descriptors || !SystemMasks().is_there(handed.process)) continue;
     AwaitedProgram program{.process = handed.process,
                            .fault_s = handed.fault_s,

@@ -55,14 +55,13 @@ void Binder::meet(pid_t process, pid_t thread) {
 
 void Binder::look(pid_t process, const std::vector<pid_t>& threads) {
   std::erase_if(known_, [&](const auto& one) {
-    const bool is_gone = one.second.process == process &&
-                         (!std::binary_search(threads.begin(), threads.end(), one.first) ||
-                          !masks_.is_there(one.second.thread));
-    if (is_gone) {
-      kept_.bound.erase(one.first);
-      kept_.alone.erase(one.second.thread);
-    }
-    return is_gone;
+    if (one.second.process != process) return false;
+    const bool is_there = masks_.is_there(one.second.thread);
+    if (is_there && std::binary_search(threads.begin(), threads.end(), one.first)) return false;
+    if (is_there) let_go(one.first);
+    kept_.bound.erase(one.first);
+    kept_.alone.erase(one.second.thread);
+    return true;
   });
   for (const pid_t thread : threads) {
     const auto known = known_.find(thread);
@@ -72,6 +71,15 @@ void Binder::look(pid_t process, const std::vector<pid_t>& threads) {
       leave_alone(known->second);
     }
   }
+}
+
+// It lives, and nobody looks at it any more.
+void Binder::let_go(pid_t thread) {
+  const auto bound = kept_.bound.find(thread);
+  if (bound == kept_.bound.end()) return;
+  const std::optional<CpuSet> mask = masks_.mask(thread);
+  if (mask && bound->second.has_set(*mask)) masks_.set_mask(thread, bound->second.original);
+  note_(back_line(bound->second.thread));
 }
 
 bool Binder::is_alone(pid_t thread) const {
@@ -102,6 +110,7 @@ Binder::Outcome Binder::bind(pid_t thread, const CpuSet& processors, int claim) 
     return Outcome::bound;
   }
   if (error == ESRCH) return Outcome::gone;
+  let_go(thread);  // what it had from us before
   leave_alone(one);
   return Outcome::refused;
 }

@@ -30,7 +30,7 @@ class Binder {
   // A thread was born: it has inherited the mask of its creator, and gets what that one had.
   void take(const Birth& birth);
   // These are the threads of the process now. Finds out who is new, who is gone, and whom somebody
-  // else has bound.
+  // else has bound. One that lives and is not among them gets back what it had.
   void look(pid_t process, const std::vector<pid_t>& threads);
 
   enum class Outcome {
@@ -59,6 +59,7 @@ class Binder {
   };
   void meet(pid_t process, pid_t thread);
   void leave_alone(Known& one);
+  void let_go(pid_t thread);
   bool is_changed(const Known& one) const;
   const Kept* bound_with(const machine::CpuSet& mask) const;
 

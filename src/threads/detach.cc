@@ -20,14 +20,14 @@ void close_from_to(unsigned first, unsigned last) {
 
 }  // namespace
 
-void detach(const std::string& name, std::vector<int> kept, bool keeps_error) {
+void detach(const std::string& name, std::vector<int> kept) {
   ::setsid();
   ::prctl(PR_SET_NAME, name.c_str());
   (void)!::chdir("/");  // keeps no file system from being unmounted
   const int nothing = ::open("/dev/null", O_RDWR);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
-  if (!keeps_error) ::dup2(nothing, STDERR_FILENO);
+  ::dup2(nothing, STDERR_FILENO);
   std::sort(kept.begin(), kept.end());
   unsigned next = STDERR_FILENO + 1;
   for (const int one : kept) {

@@ -9,8 +9,8 @@
 
 namespace huddle::threads {
 
-// For a child just forked: a session of its own, nothing open but these descriptors and, where that
-// is wanted, standard error; and a name of its own in lists of processes.
-void detach(const std::string& name, std::vector<int> kept, bool keeps_error);
+// For a child just forked: a session of its own, nothing open but these descriptors, and a name of
+// its own in lists of processes.
+void detach(const std::string& name, std::vector<int> kept);
 
 }  // namespace huddle::threads

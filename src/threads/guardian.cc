@@ -32,7 +32,7 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
 }
 
 [[noreturn]] void guard(const StateFolder& folder, const StateFile& file, int agent) {
-  detach("huddle-guardian", {file.descriptor(), agent}, false);
+  detach("huddle-guardian", {file.descriptor(), agent});
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);

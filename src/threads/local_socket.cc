@@ -75,15 +75,19 @@ FileDescriptor listen_at(const std::string& name) {
 
 std::optional<Received> receive_next(const FileDescriptor& listening,
                                      std::span<std::byte> message) {
-  const FileDescriptor peer(::accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!peer.is_open()) return std::nullopt;
+  FileDescriptor peer;
   ucred who{};
-  socklen_t bytes = sizeof who;
-  ::getsockopt(peer.number(), SOL_SOCKET, SO_PEERCRED, &who, &bytes);
+  do {
+    peer = FileDescriptor(::accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!peer.is_open()) return std::nullopt;
+    socklen_t bytes = sizeof who;
+    if (::getsockopt(peer.number(), SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
+      return std::nullopt;
+  } while (who.uid != ::geteuid());
   // It has sent before it ends, at once; somebody who does not is not waited for long.
   const timeval wait{.tv_sec = 0, .tv_usec = 100'000};
   ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-  Received received{.process = who.pid, .user = who.uid};
+  Received received{.process = who.pid};
   iovec data{message.data(), message.size()};
   alignas(cmsghdr) std::array<char, control_bytes> control{};
   msghdr header{};

@@ -17,7 +17,7 @@
 
 namespace huddle::threads {
 
-// Nobody else can guess it: whoever comes was told.
+// Hard to guess, but everybody can see who listens: others of this user alone are listened to.
 std::string random_socket_name();
 
 // Throws FailureError where there can be none.
@@ -25,13 +25,12 @@ FileDescriptor listen_at(const std::string& name);
 
 struct Received {
   pid_t process = 0;      // who has sent it
-  uid_t user = 0;         // as whom
   std::size_t bytes = 0;  // of the message; 0: none has come
   std::vector<FileDescriptor> descriptors = {};
 };
 
-// Of the next one who has come; nothing where nobody has. Does not wait for anybody to come, and
-// not for long for his message. The connection is held until the sender has closed it.
+// Of the next one of this user who has come; nothing where nobody has. Does not wait for anybody to
+// come, and not for long for his message. The connection is held until the sender has closed it.
 std::optional<Received> receive_next(const FileDescriptor& listening, std::span<std::byte> message);
 
 // False where nobody listens at that name, or cannot take it now. Does not wait.

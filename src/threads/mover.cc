@@ -17,16 +17,31 @@ using machine::CpuSet;
 
 namespace {
 
+// Slurm gives each task of a step a group of its own, and ends the step.
+std::string without_task(std::string groups) {
+  constexpr std::string_view last = "/task_";
+  for (std::size_t at = groups.find(last); at != std::string::npos; at = groups.find(last, at)) {
+    groups.erase(at, groups.find('\n', at) - at);
+  }
+  return groups;
+}
+
 // The system may end a group of processes as a whole, an agent and its guardian with it: nobody
 // relies on those of another one.
 bool is_of_our_group(const Identity& agent) {
   const System system;
   const auto theirs = system.read(fmt::format("/proc/{}/cgroup", agent.number));
-  return theirs && theirs == system.read("/proc/self/cgroup");
+  const auto ours = system.read("/proc/self/cgroup");
+  return theirs && ours && without_task(*theirs) == without_task(*ours);
 }
 
-std::string terms_of(const CpuSet& allowed, Binding binding) {
-  return fmt::format("{}:{}", binding_names[static_cast<std::size_t>(binding)], allowed.text());
+// Who may share an agent: ranks of one job alone, for programs that know nothing of each other
+// would hear of each other at their ends.
+std::string terms_of(const std::string& job, const CpuSet& allowed, Binding binding) {
+  std::string terms = fmt::format("{}:{}:{}", binding_names[static_cast<std::size_t>(binding)],
+                                  allowed.text(), printable(job));
+  std::replace(terms.begin(), terms.end(), ' ', '_');  // one word in the state file
+  return terms;
 }
 
 StateFolder::Lock repaired(const StateFolder& folder) {
@@ -74,17 +89,18 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
 std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
                                             const machine::Topology& topology,
                                             const CpuSet& allowed, Binding binding,
-                                            const std::string& folder) {
+                                            const std::string& job, const std::string& folder) {
   const StateFolder all(folder);
   const StateFolder::Lock lock = repaired(all);
-  const std::string terms = terms_of(allowed, binding);
+  const std::string terms = terms_of(job, allowed, binding);
   for (const KeptMasks& other : all.living()) {
+    if (job.empty()) break;
     if (other.terms != terms || !is_running(other.agent) || !is_of_our_group(other.agent)) continue;
     if (hand_over(program, other.socket)) return nullptr;
   }
   std::unique_ptr<Mover> mover(
       new Mover(lock, program.process, topology, allowed, binding, folder));
-  mover->serve(terms);
+  if (!job.empty()) mover->serve(terms);
   return mover;
 }
 

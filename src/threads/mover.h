@@ -28,12 +28,13 @@ class Mover {
   // where another agent moves them already.
   Mover(pid_t process, const machine::Topology& topology, machine::CpuSet allowed, Binding binding,
         const std::string& folder);
-  // Of the first of programs that share an agent. Null where there is one that moves threads among
-  // these very processors, with this binding: then it has been handed the program.
+  // Of the first of programs that share an agent: those of one job, unless that is empty. Null
+  // where there is one that moves threads among these very processors, with this binding: then it
+  // has been handed the program.
   static std::unique_ptr<Mover> join_or_start(const AwaitedProgram& program,
                                               const machine::Topology& topology,
                                               const machine::CpuSet& allowed, Binding binding,
-                                              const std::string& folder);
+                                              const std::string& job, const std::string& folder);
   // Gives back everything.
   ~Mover();
   Mover(const Mover&) = delete;

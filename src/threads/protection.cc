@@ -57,6 +57,15 @@ std::uint64_t huge_page_bytes(pid_t process) {
   return bytes;
 }
 
+std::uint64_t resident_bytes(pid_t process) {
+  // "size resident shared ...", in pages.
+  const auto text = System().read(fmt::format("/proc/{}/statm", process));
+  const std::vector<std::string> fields = text ? words(*text) : std::vector<std::string>{};
+  if (fields.size() < 2) return 0;
+  return static_cast<std::uint64_t>(whole_number(fields[1]).value_or(0)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 Protection::Protection(pid_t process, FileDescriptor userfaultfd, HugePages huge)
     : process_(process),
       userfaultfd_(std::move(userfaultfd)),

@@ -21,6 +21,8 @@ FileDescriptor open_userfaultfd();
 
 // Private memory of the process that is in huge pages; 0 where that cannot be read.
 std::uint64_t huge_page_bytes(pid_t process);
+// How much memory it has.
+std::uint64_t resident_bytes(pid_t process);
 
 class Protection {
  public:

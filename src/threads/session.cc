@@ -142,7 +142,8 @@ class Session {
       watched_.spent.agent_s = own_cpu_s() - agent_before_s;
       round();
     }
-    for (Program& one : programs_) finish(one);  // we have been asked to stop
+    const std::vector<pid_t> all = processes();
+    for (Program& one : programs_) finish(one, all);  // we have been asked to stop
     if (start_) ::waitpid(start_->process(), &watched_.wait_status, 0);
     watched_.seconds = stream_.seconds();
     watched_.touches = stream_.touches();
@@ -189,7 +190,11 @@ class Session {
       (void)!::write(ready.number(), answer.data(), answer.size());
       throw;
     }
-    (void)!::write(ready.number(), answer.data(), answer.size());
+    if (::write(ready.number(), answer.data(), answer.size()) !=
+        static_cast<ssize_t>(answer.size())) {
+      programs_.pop_back();
+      throw FailureError("the program has not waited for its agent, and runs without it");
+    }
     budget_.fault_s = std::max(budget_.fault_s, awaited.fault_s);
     ++watched_.programs;
     if (!watched_.report.is_open()) watched_.report = std::move(awaited.report);
@@ -257,16 +262,19 @@ class Session {
 
   void remove_ended() {
     pass();
-    std::erase_if(programs_, [this](Program& one) {
+    const std::vector<pid_t> all = processes();
+    std::erase_if(programs_, [&](Program& one) {
       if (!is_dead(one.hold.number())) return false;
-      finish(one);
+      finish(one, all);
       return true;
     });
   }
 
-  void finish(Program& one) {
+  // all: processes of all programs, of which threads keep their numbers.
+  void finish(Program& one, const std::vector<pid_t>& all) {
     while (std::optional<Arrival> arrival = one.port.accept()) take_in(one, std::move(*arrival));
-    stream_.pass({&one.faults}, one.processes());
+    stream_.pass({&one.faults}, all);
+    if (mover_ != nullptr) mover_->take(one.faults.take_births());
     ended_s_ += one.used_s;
     watched_.lost += one.faults.lost();
     for (std::string& text : notes_of(one)) note(std::move(text));
@@ -312,11 +320,16 @@ class Session {
     if (wish_.touches) protect();
   }
 
-  // Each process gets as much of what may be spent as the others.
+  // Each process gets as much of what may be spent as the others. One with a single thread shares
+  // its pages with nobody.
   void protect() {
+    std::map<pid_t, int> threads_of;
+    for (const auto& [thread, process] : stream_.threads().processes()) ++threads_of[process];
     std::vector<Protection*> all;
     for (Program& one : programs_) {
-      for (auto& [process, protection] : one.protections) all.push_back(&protection);
+      for (auto& [process, protection] : one.protections) {
+        if (threads_of[process] > 1) all.push_back(&protection);
+      }
     }
     int left = budget_.faults_left(watched_.spent);
     for (int rest = static_cast<int>(all.size()); rest > 0; --rest) {
@@ -354,12 +367,21 @@ class Session {
       }
     }
     next_search_ns_ = time_ns + search_ns;
-    if (watched_.spent.program_s >= next_huge_s_) look_for_huge_pages();
+    const bool is_read = start_ || watched_.report.is_open();
+    if (is_read && watched_.spent.program_s >= next_huge_s_) look_for_huge_pages();
   }
 
-  // It makes the kernel go through all memory, which may take a millisecond and more: not in what
-  // ends at once, and more and more seldom.
+  // It makes the kernel go through all memory, page by page: only where that is little of what the
+  // program has used, and more and more seldom.
   void look_for_huge_pages() {
+    constexpr double walk_s_a_byte = 1e-11;  // some 40 ns a page
+    constexpr double most_share = 0.001;
+    double bytes_in_all = 0;
+    for (const pid_t process : processes()) {
+      bytes_in_all += static_cast<double>(resident_bytes(process));
+    }
+    next_huge_s_ = bytes_in_all * walk_s_a_byte / most_share;
+    if (watched_.spent.program_s < next_huge_s_) return;
     for (Program& program : programs_) {
       std::uint64_t bytes = 0;
       for (const auto& one : program.protections) bytes += huge_page_bytes(one.first);

@@ -195,6 +195,7 @@ TEST_F(RunThreads, ProgramsOfTheSameProcessorsShareAnAgent) {
   }
   if (machine::discover_this_machine().allowed.count() < 2) GTEST_SKIP() << "one processor";
   const std::string script = program_.home().write("ranks.sh", R"sh(cd "$1"
+export PMIX_NAMESPACE=job
 mkfifo gate.3 gate.4
 : >started
 rank() {

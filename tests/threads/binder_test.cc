@@ -88,6 +88,17 @@ TEST_F(BinderTest, ANewbornOfTheBindingBeforeIsOurs) {
   EXPECT_FALSE(binder_.is_alone(14) || binder_.is_alone(15));
 }
 
+// A child that outlives its program is looked at no more, and must not stay bound.
+TEST_F(BinderTest, WhoLivesAndIsLookedAtNoMoreGetsBackWhatItHad) {
+  bind(10, "0-3");
+  bind(11, "4-7");
+  masks_.set_mask(11, CpuSet::parse("6"));  // by somebody else since
+  binder_.look(10, {});
+  EXPECT_EQ(masks_.text(10), "0-7");
+  EXPECT_EQ(masks_.text(11), "6");
+  EXPECT_TRUE(read_kept_masks(log_).bound.empty());
+}
+
 TEST_F(BinderTest, StaysWithinWhatAThreadHad) {
   masks_.start(20, 20, "0-1");
   binder_.look(20, {20});

@@ -433,7 +433,7 @@ class SharedAgentTest : public MoverTest {
       int status = joined;
       {
         const auto mover =
-            Mover::join_or_start(awaited, topology_, allowed, Binding::core, folder_);
+            Mover::join_or_start(awaited, topology_, allowed, Binding::core, "job", folder_);
         FirstThreads listener(before_);
         if (mover) {
           watch_awaited(std::move(awaited), listener, mover.get());
