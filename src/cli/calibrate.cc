@@ -214,7 +214,8 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
   machine::Machine machine = outcome.machine;
   std::error_code none;
   if (std::filesystem::exists(file, none)) {
-    if (const auto there = sound_machine(file)) {
+    const auto there = sound_machine(file);
+    if (there && fingerprint(there->topology) == fingerprint(machine.topology)) {
       machine.networks = there->networks;
       machine.mpi_collectives = there->mpi_collectives;
     }
@@ -238,21 +239,25 @@ ExitCode CalibrateCommand::calibrate_network(const Context& context) const {
     if (!output_.empty()) require_folder_of(file);
     require_writable(file);
   }
-  const bench::network::Measured measured = measure_network(context, options);
+  // A file that cannot be read is nothing to be overwritten by a part of what it held.
   std::error_code none;
-  std::optional<machine::Machine> machine;
-  if (std::filesystem::exists(file, none)) machine = sound_machine(file);
-  if (!machine) {
-    machine = machine_in_question(context, topology).loaded.machine;
+  machine::Machine machine = file != standard_output && std::filesystem::exists(file, none)
+                                 ? machine::read_machine_file(file)
+                                 : machine_in_question(context, topology).loaded.machine;
+  const bench::network::Measured measured = measure_network(context, options);
+  keep_network(machine, measured);
+  try {
+    machine::validate(machine);
+  } catch (const InputError& error) {
+    throw FailureError(fmt::format("what was measured makes no sense: {}", error.what()));
   }
-  keep_network(*machine, measured);
   if (file == standard_output) {
-    context.console.print(format_machine(*machine));
+    context.console.print(format_machine(machine));
     return ExitCode::fine;
   }
-  write_machine_file(*machine, file);
+  write_machine_file(machine, file);
   if (json_) {
-    context.console.print(network_json(*machine, file));
+    context.console.print(network_json(machine, file));
     return ExitCode::fine;
   }
   context.console.print(network_text(measured, context.console.columns));

@@ -133,6 +133,11 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
     const bool is_left = *ns < explained.prediction.ns() && !select::reduces(request.operation);
     explained.mpis.push_back({mpi, *ns, is_left});
   }
+  // Two ranks are left to the MPI whatever was measured.
+  if (explained.mpis.empty() || explained.ranks == 2) {
+    explained.left_unmeasured =
+        internode::why_left_unmeasured(request.operation, request.bytes, map, explained.network);
+  }
   return explained;
 }
 

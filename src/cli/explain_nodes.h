@@ -56,6 +56,7 @@ struct NodesExplained {
   std::string before, after;  // the algorithms in a node; empty: there is no such part
   internode::Sent sent;
   std::vector<MpiAnswer> mpis;  // empty: nobody measured
+  std::string left_unmeasured;  // why the call is the MPI's all the same; empty: it is not
 };
 
 // in_node: the chosen candidate of the fullest node, of which there is none with one rank.

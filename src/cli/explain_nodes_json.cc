@@ -52,6 +52,8 @@ std::string explain_nodes_json(const NodesExplained& explained) {
     document["mpi"].push_back(
         {{"mpi", answer.mpi}, {"measured_ns", answer.ns}, {"left_to_it", answer.is_left_to_it}});
   }
+  const std::string& why = explained.left_unmeasured;
+  document["left_to_mpi_because"] = why.empty() ? Json(nullptr) : Json(why);
   return json_text(document);
 }
 

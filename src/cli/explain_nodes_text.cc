@@ -50,17 +50,6 @@ std::string mpi_text(const NodesExplained& explained, const MpiAnswer& answer) {
          "to the MPI.";
 }
 
-// Of an all-to-all there is a generic rule (internode/team.h), which knows neither.
-std::string not_measured(select::Operation operation) {
-  const std::string text =
-      "The MPI's own: not measured for ranks that sit so, so that it is no candidate";
-  return operation == select::Operation::alltoall
-             ? text +
-                   " but by generic constants: where copies in the nodes cost more than messages "
-                   "between them."
-             : text + ".";
-}
-
 void add_part(Table& table, const std::string& where,
               const std::optional<internode::NodePhase>& phase, const std::string& algorithm) {
   if (!phase) return;
@@ -98,8 +87,13 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
   for (const MpiAnswer& answer : explained.mpis) {
     text += wrap("", printable(mpi_text(explained, answer)), 0, columns);
   }
-  if (explained.mpis.empty()) {
-    text += wrap("", not_measured(explained.request.operation), 0, columns);
+  if (!explained.left_unmeasured.empty()) {
+    text += wrap("", fmt::format("The call is left to the MPI: {}.", explained.left_unmeasured), 0,
+                 columns);
+  } else if (explained.mpis.empty()) {
+    text +=
+        wrap("", "The MPI's own: not measured for ranks that sit so, so that it is no candidate.",
+             0, columns);
   }
   return text;
 }

@@ -72,7 +72,7 @@ class UcxCommand : public Command {
            "  huddle ucx --ppn 32 > ucx.sh   to be sourced before the job starts\n"
            "  mpirun $(huddle ucx --format openmpi) -n 4 ./app\n"
            "  huddle ucx --check             over what messages go, without and with them\n"
-           "  huddle ucx --check --ranks 2,4,8 --json > ucx.json; huddle report ucx.json\n"
+           "  huddle ucx --check --rank-counts 2,4,8 --json > ucx.json\n"
            "  huddle ucx --check mpirun -n 4 ./app   the same of a program, six times each\n"
            "  huddle ucx --machine songshan --for 1.9 --ppn 32\n"
            "\n"
@@ -91,7 +91,7 @@ class UcxCommand : public Command {
                  "ask UCX what it makes of them and over what messages go now; time alltoall and "
                  "gather without and with them, and by huddle, and see what network devices carry");
     options.text("--mpi", mpi_, "LAUNCHER", "with --check: of the MPI to time; the first in PATH");
-    options.text("--ranks", rank_counts_, "LIST",
+    options.text("--rank-counts", rank_counts_, "LIST",
                  "with --check: jobs of so many ranks, such as 2,4,8; else as many as --ppn");
     options.flag("--dry-run", dry_run_, "with --check: only ask UCX, time nothing");
     options.text("--tool", tool_, "FILE", "the ucx_info to ask; the first in PATH");
@@ -108,7 +108,7 @@ class UcxCommand : public Command {
     const ucx::Format format = format_.empty() ? ucx::Format::env : ucx::format_named(format_);
     if (!for_.empty()) version_named(for_);
     if (!check_ && (!command_.empty() || !mpi_.empty() || !rank_counts_.empty() || dry_run_)) {
-      throw UsageError("a program, --mpi, --ranks and --dry-run belong to --check");
+      throw UsageError("a program, --mpi, --rank-counts and --dry-run belong to --check");
     }
     const machine::Discovery here = machine::discover_this_machine();
     const MachineInQuestion machine = machine_in_question(context, here.topology);
@@ -219,7 +219,7 @@ class UcxCommand : public Command {
       if (error != std::errc() || end != word.data() + word.size() || count < 2 ||
           count > most_ranks) {
         throw UsageError(
-            fmt::format("--ranks is a list of numbers from 2 to {}, such as 2,4,8; "
+            fmt::format("--rank-counts is a list of numbers from 2 to {}, such as 2,4,8; "
                         "'{}' is none",
                         most_ranks, word));
       }

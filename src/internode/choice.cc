@@ -88,7 +88,7 @@ Network network_of(const machine::Machine& machine) {
   const double message_ns = model.message_ns(small, 0);
   const double more_ns = model.message_ns(mib, 0) - message_ns;
   const bool is_measured = machine.networks.front().origin == machine::Origin::measured;
-  return {std::llround(message_ns), std::llround(more_ns),
+  return {std::llround(message_ns), std::max<std::int64_t>(1, std::llround(more_ns)),
           is_measured ? std::uint8_t{0} : std::uint8_t{1}};
 }
 

@@ -160,6 +160,34 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
   return {};
 }
 
+namespace {
+
+// Few messages between nodes, for more copies in each: all that a node has is gathered, sorted,
+// sorted again and scattered. Or each rank sends to each by itself.
+bool is_alltoall_quicker(std::size_t bytes, const NodeMap& map, const Network& network) {
+  const std::size_t most = most_ranks_on_a_node(map);
+  const auto ranks = static_cast<std::size_t>(map.ranks());
+  const std::int64_t direct_ns =
+      direct_alltoall_ns(map.ranks(), static_cast<int>(most), bytes, network);
+  const std::int64_t copies_ns = 4 * copying_ns(bytes * most * ranks);
+  if (copies_ns >= direct_ns) return false;
+  const net::Sizes largest = net::Sizes::equal(bytes * most * most);
+  const bool all_alike = most * static_cast<std::size_t>(map.nodes()) == ranks;
+  const Demand demand{net::Operation::alltoall, map.nodes(), 0, bytes, 1, &largest, all_alike};
+  return cheapest(demand, network).ns + copies_ns < direct_ns;
+}
+
+}  // namespace
+
+std::string_view why_left_unmeasured(Operation operation, std::size_t bytes, const NodeMap& map,
+                                     const Network& network) {
+  if (map.ranks() == 2) return "two ranks alone, each on its node, gain nothing";
+  if (operation == Operation::alltoall && !is_alltoall_quicker(bytes, map, network)) {
+    return "by generic constants copies in the nodes cost more than messages between them";
+  }
+  return {};
+}
+
 Sent sent_by(const Chosen& chosen) {
   Sent sum;
   std::vector<Sent> by_round;

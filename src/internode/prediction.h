@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,7 @@ class MpiTimes {
   explicit MpiTimes(std::vector<Point> points) : points_(std::move(points)) {}
 
   const std::vector<Point>& points() const { return points_; }
-  // Between what was measured; nothing beyond it.
+  // Between what was measured; below the least as that, nothing beyond the largest.
   std::optional<std::int64_t> ns_at(select::Operation operation, std::size_t bytes) const;
 
  private:
@@ -118,6 +119,11 @@ constexpr bool goes_between_nodes(select::Operation operation) {
   }
   return false;
 }
+
+// Why the MPI's own is taken where nobody has measured it; empty: it is not. bytes: as a request
+// has them. Equal on all ranks.
+std::string_view why_left_unmeasured(select::Operation operation, std::size_t bytes,
+                                     const NodeMap& map, const Network& network);
 
 // bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The first
 // rank is the root. pre: goes_between_nodes(operation).

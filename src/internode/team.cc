@@ -387,19 +387,8 @@ bool Team::judge(select::Operation operation, std::size_t bytes) {
   if (const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes)) {
     return *mpi_ns < predict(operation, bytes, parts_.map, parts_.network, parts_.node_times).ns();
   }
-  return operation == select::Operation::alltoall && !is_alltoall_quicker(bytes);
-}
-
-// All that a node has is gathered, sorted, sorted again and scattered.
-bool Team::is_alltoall_quicker(std::size_t bytes) {
-  const std::size_t most = most_ranks_on_a_node();
-  const net::Sizes largest = net::Sizes::equal(bytes * most * most);
-  const std::size_t of_node = bytes * most * static_cast<std::size_t>(parts_.map.ranks());
-  const std::int64_t direct_ns =
-      direct_alltoall_ns(parts_.map.ranks(), static_cast<int>(most), bytes, parts_.network);
-  const std::int64_t copies_ns = 4 * copying_ns(of_node);
-  if (copies_ns >= direct_ns) return false;
-  return plan_for(alltoall_demand(bytes, largest)).chosen.ns + copies_ns < direct_ns;
+  return operation == select::Operation::alltoall &&
+         !why_left_unmeasured(operation, bytes, parts_.map, parts_.network).empty();
 }
 
 // From (rank here, target) to (target's node, rank here, target's place).

@@ -123,7 +123,6 @@ class Team {
                int root_rank, const net::Sizes* own_blocks = nullptr);
   const Plan& plan_for(const Demand& demand);
   bool judge(select::Operation operation, std::size_t bytes);
-  bool is_alltoall_quicker(std::size_t bytes);
   // The place of the rank that stands for this node where a root stands for its own.
   int speaker_for(int root) const;
   // Blocks of all nodes, of which this one's is there.

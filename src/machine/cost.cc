@@ -295,9 +295,10 @@ double CostModel::path_ns(std::string_view path, double bytes, int others, int r
   }
   const PathCurve* curve =
       answering(machine_.topology, curves, index_.joining_level(reader, owner));
-  return curve == nullptr ? anywhere_ns
-                          : anywhere_ns * time_at(curve->curve, bytes) /
-                                path_ns(path, bytes, curve->copiers - 1);
+  return curve == nullptr || !std::isfinite(anywhere_ns)
+             ? anywhere_ns
+             : anywhere_ns * time_at(curve->curve, bytes) /
+                   path_ns(path, bytes, curve->copiers - 1);
 }
 
 double CostModel::system_ns(SystemCall call) const {

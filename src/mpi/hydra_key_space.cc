@@ -5,6 +5,7 @@
 // uses the same socket, in MPI_Init and in MPI_Finalize, and nothing that is said here is in its
 // way: it introduces itself once more, and its own barrier carries what was put.
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -62,6 +63,8 @@ class HydraKeySpace : public KeySpace {
     return answer && word_of(*answer, "rc") == "0" && word_of(*answer, "value") == as_word(value);
   }
 
+  bool is_slow_to_deny() const override { return false; }
+
   // The socket is the MPI's.
   void close() override {}
 
@@ -78,7 +81,7 @@ class HydraKeySpace : public KeySpace {
       const ssize_t n = ::send(socket_, line.data() + written, line.size() - written, MSG_NOSIGNAL);
       if (n > 0) {
         written += static_cast<std::size_t>(n);
-      } else if (errno != EINTR) {
+      } else if (!is_to_be_tried_again(POLLOUT)) {
         return std::nullopt;
       }
     }
@@ -90,11 +93,19 @@ class HydraKeySpace : public KeySpace {
       if (n == 1 && letter == '\n') return answer;
       if (n == 1) {
         answer += letter;
-      } else if (n == 0 || errno != EINTR) {
+      } else if (n == 0 || !is_to_be_tried_again(POLLIN)) {
         return std::nullopt;
       }
     }
     return std::nullopt;
+  }
+
+  // An answer that was not read would be the MPI's to read.
+  bool is_to_be_tried_again(short event) const {
+    if (errno == EINTR) return true;
+    if (errno != EAGAIN) return false;
+    pollfd wait{socket_, event, 0};
+    return ::poll(&wait, 1, -1) > 0 || errno == EINTR;
   }
 
   int socket_;

@@ -106,6 +106,9 @@ class PmixKeySpace : public KeySpace {
     return is_same;
   }
 
+  // Where the rank is on this node.
+  bool is_slow_to_deny() const override { return true; }
+
   // It counts how often a process has begun with it.
   void close() override {
     if (functions_) functions_->finalize(nullptr, 0);

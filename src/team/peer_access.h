@@ -51,7 +51,7 @@ class PeerAccess {
   // Both: there once refusals() was asked for, null before.
   // By rank.
   single_copy::PeerMemory* const* memories(single_copy::PathNumber path) const {
-    return memories_.empty() ? nullptr : memories_[path].data();
+    return path < memories_.size() ? memories_[path].data() : nullptr;
   }
   // This rank's own, where peers map it; null where they do not.
   const memory::HeapFacts* heap() const { return maps_ ? &*heap_ : nullptr; }

@@ -291,6 +291,17 @@ TEST(ExplainNodes, SaysWhatTheMpiWasMeasuredToTake) {
                     HasSubstr("not measured: generic constants")));
 }
 
+TEST(ExplainNodes, SaysWhatIsLeftToTheMpiUnmeasured) {
+  const auto reason = [](const std::string& operation, const std::string& nodes,
+                         const std::string& each) {
+    return between_nodes({operation, "64K", "--nodes", nodes, "--ranks-per-node", each, "--machine",
+                          songshan})["left_to_mpi_because"];
+  };
+  EXPECT_THAT(reason("bcast", "2", "1").get<std::string>(), HasSubstr("two ranks alone"));
+  EXPECT_TRUE(reason("bcast", "2", "2").is_null());
+  EXPECT_THAT(reason("alltoall", "4", "32").get<std::string>(), HasSubstr("copies in the nodes"));
+}
+
 TEST(ExplainNodes, SaysWhatIsMissing) {
   const auto refused = [](std::vector<std::string> words) {
     words.insert(words.begin(), {"explain", "bcast", "8", "--machine", songshan});

@@ -55,7 +55,7 @@ TEST(Ucx, RefusesWhatItCannotKnow) {
                "--format env");
   expect_error(here().run({"ucx", "--machine", calibrated, "--ppn", "0"}), 2, "--ppn");
   expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--for", "1.9"}), 2, "--for");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--ranks", "2,4"}), 2, "--check");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--rank-counts", "2,4"}), 2, "--check");
   expect_error(here().run({"ucx", "--machine", calibrated, "mpirun", "./app"}), 2,
                "belong to --check");
 }

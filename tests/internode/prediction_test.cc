@@ -91,6 +91,15 @@ TEST(Prediction, IsThereForAllThatGoesBetweenNodes) {
   }
 }
 
+TEST(Prediction, LeavesToTheMpiWhatGainsNothing) {
+  const NodeMap pair(std::vector<std::uint64_t>{1, 2});
+  EXPECT_FALSE(why_left_unmeasured(Operation::bcast, 8, pair, network).empty());
+  EXPECT_TRUE(why_left_unmeasured(Operation::bcast, 8, blocks, network).empty());
+  EXPECT_TRUE(why_left_unmeasured(Operation::alltoall, 8, blocks, network).empty());
+  EXPECT_FALSE(
+      why_left_unmeasured(Operation::alltoall, std::size_t{1} << 30, blocks, network).empty());
+}
+
 // Each block of another node comes to each node once.
 TEST(Prediction, TellsWhatIsSent) {
   const Prediction allgather = predict(Operation::allgather, 1000, uneven, network, by_bytes());

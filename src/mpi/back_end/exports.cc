@@ -52,6 +52,7 @@ HUDDLE_EXPORT int MPI_Finalize() {
 
 HUDDLE_EXPORT int MPI_Session_init(Info info, Errhandler errhandler, Session* session) {
   process().sign_in();
+  process().inter_node().note_session();
   const int status = process().real().session_init(info, errhandler, session);
   if (status == success) process().opened(*session);
   return status;

@@ -37,15 +37,15 @@ std::string library_version(const UnderlyingMpi& real) {
 
 // Whether the MPI goes along with it that the process has come to PMIx before it does. Open MPI 5
 // does not: it fails to begin.
-bool shares_pmix(const UnderlyingMpi& real) {
-  return library_version(real).starts_with("Open MPI v4");
-}
+bool shares_pmix(std::string_view version) { return version.starts_with("Open MPI v4"); }
 
 // The same kind on all ranks of a job.
 std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   const std::vector<std::string>& environment = settings::process_sources().environment;
-  if (auto space = pmix_key_space(environment))
-    return shares_pmix(real) ? std::move(space) : nullptr;
+  const std::string version = library_version(real);
+  if (version.starts_with("Open MPI")) {
+    return shares_pmix(version) ? pmix_key_space(environment) : nullptr;
+  }
   return hydra_key_space(environment);
 }
 
@@ -141,20 +141,23 @@ InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall
 InterNode::~InterNode() = default;
 
 void InterNode::sign_in(bool has_threads) {
-  is_wanted_ = !options_.off && options_.net != "off" && !has_threads;
+  is_wanted_ = !options_.off && options_.net != "off" && !has_threads && !had_session_;
   if (!is_wanted_ || has_told_) return;
   key_space_ = key_space_of(real_);
   has_told_ = key_space_ != nullptr && key_space_->tell(kind_);
 }
 
-// Who is missing on this node is seen without a word; to ask for what such a rank has told takes
-// the launcher some seconds. Who is here may have told nothing all the same: it has other settings.
+// Who is missing on this node is seen without a word, where to ask for what such a rank has told
+// takes the launcher some seconds. Who is here may have told nothing all the same: it has other
+// settings.
 bool InterNode::are_all_here(int ranks) {
   if (key_space_ == nullptr) return options_.net == "on";
   if (!has_told_) return false;
-  int found_here = 0;
-  for (int rank = 0; rank < ranks; ++rank) found_here += roll_call_.is_here(rank) ? 1 : 0;
-  if (found_here < roll_call_.ranks_here()) return false;
+  if (key_space_->is_slow_to_deny()) {
+    int found_here = 0;
+    for (int rank = 0; rank < ranks; ++rank) found_here += roll_call_.is_here(rank) ? 1 : 0;
+    if (found_here < roll_call_.ranks_here()) return false;
+  }
   for (int rank = 0; rank < ranks; ++rank) {
     if (!key_space_->has_told(rank, kind_)) return false;
   }

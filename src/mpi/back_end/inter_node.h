@@ -33,6 +33,8 @@ class InterNode {
 
   // Before the world comes up. Where threads make calls at once there is none: not shown to work.
   void sign_in(bool has_threads);
+  // A session may have brought the MPI up: what is told afterwards may not arrive everywhere.
+  void note_session() { had_session_ = true; }
   // Once it is there, on all of its ranks that have huddle.
   void begin(Comm world);
   // Before it goes. pre: nobody sends.
@@ -69,6 +71,7 @@ class InterNode {
   std::string kind_;
   std::unique_ptr<KeySpace> key_space_;  // null: nobody can tell
   bool is_wanted_ = false;
+  bool had_session_ = false;
   bool has_told_ = false;
   Comm comm_{};
   bool is_open_ = false;

@@ -95,15 +95,15 @@ void NodeJoining::share_times(const team::Bootstrap& all, internode::Team::Parts
   const internode::MpiTimes own = std::exchange(parts.mpi_times, {});
   if (points == 0) return;
   std::vector<internode::MpiTimes::Point> shared;
+  std::optional<internode::NodeMap> as_one;
   team::agree(all, [&] {
     shared = own.points();
     shared.resize(points);
+    as_one.emplace(std::vector<std::uint64_t>(static_cast<std::size_t>(all.ranks), 0));
   });
   Timed mine;
   mine.trouble = team::Trouble::of([&] {
-    const internode::NodeMap as_one(
-        std::vector<std::uint64_t>(static_cast<std::size_t>(all.ranks), 0));
-    internode::NodeBootstrap everybody(*parts.wire, as_one, all.rank);
+    internode::NodeBootstrap everybody(*parts.wire, *as_one, all.rank);
     everybody.bcast(std::as_writable_bytes(std::span(shared)), speaker);
     if (parts.map.place_of(all.rank) == 0) mine.times = times_of(*parts.node);
   });

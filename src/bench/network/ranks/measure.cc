@@ -298,6 +298,10 @@ void Ranks::measure_call(Operation operation, std::size_t bytes) {
                            byte_counts,
                            byte_places,
                            number_counts};
+  // Of calls in a row that nobody has to wait for, what is measured is how soon one follows
+  // another.
+  const bool meets = operation != Operation::bcast && operation != Operation::reduce &&
+                     operation != Operation::gather && operation != Operation::scatter;
   int in_a_row = 1;
   const auto sample = [&] {
     meet();
@@ -308,7 +312,9 @@ void Ranks::measure_call(Operation operation, std::size_t bytes) {
   };
   sample();
   const double first_ns = std::max(1.0, sample());
-  in_a_row = std::clamp(static_cast<int>(shortest_stretch_ns / first_ns), 1, most_in_a_row);
+  if (meets) {
+    in_a_row = std::clamp(static_cast<int>(shortest_stretch_ns / first_ns), 1, most_in_a_row);
+  }
   std::vector<double> ns;
   double sum_ns = 0;
   while (ns.size() < most_samples && (ns.size() < least_samples || sum_ns < series_ns)) {
