@@ -88,13 +88,9 @@ std::int64_t whole_ns(const std::optional<select::Candidate>& candidate) {
   return candidate ? std::llround(candidate->ns) : 0;
 }
 
-select::Request request_of_phase(select::Operation operation, std::size_t bytes) {
-  return {operation, bytes, select::reduces(operation) ? sizeof(double) : 1};
-}
-
 std::string algorithm_in(const InNode& in_node, const std::optional<internode::NodePhase>& phase) {
   if (!phase) return {};
-  const auto candidate = in_node(request_of_phase(phase->operation, phase->bytes));
+  const auto candidate = in_node(internode::request_of_part(phase->operation, phase->bytes));
   return candidate ? std::string(algorithm_name(candidate->plan)) : "one rank";
 }
 
@@ -116,7 +112,7 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
   explained.subject = subject;
   explained.network = internode::network_of(subject.machine);
   const auto times = internode::NodeTimes::of([&](select::Operation operation, std::size_t bytes) {
-    return whole_ns(in_node(request_of_phase(operation, bytes)));
+    return whole_ns(in_node(internode::request_of_part(operation, bytes)));
   });
   explained.prediction =
       internode::predict(request.operation, request.bytes, map, explained.network, times);

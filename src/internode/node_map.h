@@ -6,6 +6,7 @@
 // run.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,7 @@ class NodeMap {
   int ranks() const { return runs_.back().end(); }
   int nodes() const { return static_cast<int>(sizes_.size()); }
   int ranks_on(int node) const { return sizes_[static_cast<std::size_t>(node)]; }
+  int most_ranks_on_a_node() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
   int node_of(int rank) const { return run_of(rank).node; }
   int place_of(int rank) const {
     const Run& run = run_of(rank);

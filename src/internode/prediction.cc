@@ -20,12 +20,6 @@ std::int64_t on_line(std::int64_t bytes, std::int64_t low, std::int64_t high, st
   return std::max(low_ns, low_ns + more_ns);
 }
 
-std::size_t most_ranks_on_a_node(const NodeMap& map) {
-  int most = 0;
-  for (int node = 0; node < map.nodes(); ++node) most = std::max(most, map.ranks_on(node));
-  return static_cast<std::size_t>(most);
-}
-
 NodePhase phase(const NodeTimes& times, Operation operation, std::size_t bytes) {
   return {operation, bytes, times.ns_at(operation, bytes)};
 }
@@ -36,6 +30,16 @@ net::Sizes blocks_by_node(const NodeMap& map, std::size_t bytes) {
 }
 
 }  // namespace
+
+net::Sizes largest_pair(const NodeMap& map, std::size_t bytes) {
+  const auto most = static_cast<std::size_t>(map.most_ranks_on_a_node());
+  return net::Sizes::equal(bytes * most * most);
+}
+
+Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const net::Sizes& largest) {
+  const bool all_alike = map.most_ranks_on_a_node() * map.nodes() == map.ranks();
+  return {net::Operation::alltoall, map.nodes(), 0, bytes, 1, &largest, all_alike};
+}
 
 void NodeTimes::become_slower_of(const NodeTimes& other) {
   for (std::size_t part = 0; part < ns_.size(); ++part) {
@@ -136,18 +140,14 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
               in_node(Operation::scatter, bytes / ranks)};
     }
     case Operation::alltoall: {
-      const std::size_t most = most_ranks_on_a_node(map);
-      const bool all_alike = most * static_cast<std::size_t>(map.nodes()) == ranks;
-      const net::Sizes largest = net::Sizes::equal(bytes * most * most);
+      const auto most = static_cast<std::size_t>(map.most_ranks_on_a_node());
+      const net::Sizes largest = largest_pair(map, bytes);
       NodePhase before = in_node(Operation::gather, bytes * ranks);
       NodePhase after = in_node(Operation::scatter, bytes * ranks);
       // Each sorts what its node has.
       before.ns += copying_ns(bytes * most * ranks);
       after.ns += copying_ns(bytes * most * ranks);
-      return {before,
-              cheapest({net::Operation::alltoall, map.nodes(), 0, bytes, 1, &largest, all_alike},
-                       network),
-              after};
+      return {before, cheapest(alltoall_demand(map, bytes, largest), network), after};
     }
     case Operation::alltoallv:
     case Operation::alltoallw:
@@ -165,16 +165,14 @@ namespace {
 // Few messages between nodes, for more copies in each: all that a node has is gathered, sorted,
 // sorted again and scattered. Or each rank sends to each by itself.
 bool is_alltoall_quicker(std::size_t bytes, const NodeMap& map, const Network& network) {
-  const std::size_t most = most_ranks_on_a_node(map);
-  const auto ranks = static_cast<std::size_t>(map.ranks());
-  const std::int64_t direct_ns =
-      direct_alltoall_ns(map.ranks(), static_cast<int>(most), bytes, network);
-  const std::int64_t copies_ns = 4 * copying_ns(bytes * most * ranks);
+  const int most = map.most_ranks_on_a_node();
+  const std::size_t of_node =
+      bytes * static_cast<std::size_t>(most) * static_cast<std::size_t>(map.ranks());
+  const std::int64_t direct_ns = direct_alltoall_ns(map.ranks(), most, bytes, network);
+  const std::int64_t copies_ns = 4 * copying_ns(of_node);
   if (copies_ns >= direct_ns) return false;
-  const net::Sizes largest = net::Sizes::equal(bytes * most * most);
-  const bool all_alike = most * static_cast<std::size_t>(map.nodes()) == ranks;
-  const Demand demand{net::Operation::alltoall, map.nodes(), 0, bytes, 1, &largest, all_alike};
-  return cheapest(demand, network).ns + copies_ns < direct_ns;
+  const net::Sizes largest = largest_pair(map, bytes);
+  return cheapest(alltoall_demand(map, bytes, largest), network).ns + copies_ns < direct_ns;
 }
 
 }  // namespace

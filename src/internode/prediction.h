@@ -120,6 +120,16 @@ constexpr bool goes_between_nodes(select::Operation operation) {
   return false;
 }
 
+// An all-to-all is chosen as if every pair of nodes exchanged as much as the largest two: so much.
+net::Sizes largest_pair(const NodeMap& map, std::size_t bytes);
+// pre: those are the sizes.
+Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const net::Sizes& largest);
+
+// What a node's team is asked to predict of a part. Elements of reductions are doubles.
+constexpr select::Request request_of_part(select::Operation part, std::size_t bytes) {
+  return {part, bytes, select::reduces(part) ? sizeof(double) : 1};
+}
+
 // Why the MPI's own is taken where nobody has measured it; empty: it is not. bytes: as a request
 // has them. Equal on all ranks.
 std::string_view why_left_unmeasured(select::Operation operation, std::size_t bytes,

@@ -336,35 +336,18 @@ void Team::alltoall(const void* input, void* output, std::size_t bytes) {
   });
 }
 
-std::size_t Team::most_ranks_on_a_node() const {
-  int most = 0;
-  for (int node = 0; node < parts_.map.nodes(); ++node) {
-    most = std::max(most, parts_.map.ranks_on(node));
-  }
-  return static_cast<std::size_t>(most);
-}
-
-// Chosen as if every pair of nodes exchanged as much as the largest two.
-Demand Team::alltoall_demand(std::size_t bytes, const net::Sizes& largest) const {
-  const std::size_t most = most_ranks_on_a_node();
-  const bool all_alike = most * static_cast<std::size_t>(parts_.map.nodes()) ==
-                         static_cast<std::size_t>(parts_.map.ranks());
-  return {Operation::alltoall, parts_.map.nodes(), 0, bytes, 1, &largest, all_alike};
-}
-
 void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes) {
-  const std::size_t most = most_ranks_on_a_node();
   std::vector<std::size_t> own;
   for (int node = 0; node < parts_.map.nodes(); ++node) {
     own.push_back(bytes * static_cast<std::size_t>(parts_.map.ranks_on(node)) *
                   static_cast<std::size_t>(parts_.map.ranks_on(node_)));
   }
-  const net::Sizes largest = net::Sizes::equal(bytes * most * most);
+  const net::Sizes largest = largest_pair(parts_.map, bytes);
   const net::Sizes own_sizes = net::Sizes::listed(own);
   net::CallData data;
   data.input.bytes = outgoing;
   data.output.bytes = incoming;
-  between(alltoall_demand(bytes, largest), data, {}, -1, &own_sizes);
+  between(alltoall_demand(parts_.map, bytes, largest), data, {}, -1, &own_sizes);
 }
 
 bool Team::is_mpi_quicker(select::Operation operation, std::size_t bytes) {

@@ -127,8 +127,6 @@ class Team {
   int speaker_for(int root) const;
   // Blocks of all nodes, of which this one's is there.
   void exchange_blocks(std::byte* ordered, const NodeOrder& order);
-  Demand alltoall_demand(std::size_t bytes, const net::Sizes& largest) const;
-  std::size_t most_ranks_on_a_node() const;
   void exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes);
   // What the ranks of this node hand in for all ranks, put in order for the nodes it goes to; what
   // has come from the nodes, put in order for the ranks here.

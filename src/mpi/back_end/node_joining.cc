@@ -44,11 +44,8 @@ internode::NodeTimes times_of(const team::Team& team) {
   return internode::NodeTimes::of(
       [&](select::Operation operation, std::size_t bytes) -> std::int64_t {
         if (team.ranks() == 1) return 0;
-        const bool is_reduction = select::reduces(operation);
         const select::Explanation explanation =
-            team.explain({.operation = operation,
-                          .bytes = bytes,
-                          .element_bytes = is_reduction ? sizeof(double) : 1});
+            team.explain(internode::request_of_part(operation, bytes));
         return explanation.candidates.empty() ? 0 : std::llround(select::chosen(explanation).ns);
       });
 }
