@@ -28,6 +28,7 @@ namespace network = bench::network;
 
 std::vector<std::string> steps() {
   std::vector<std::string> names = {std::string(network::step_messages),
+                                    std::string(network::step_both),
                                     std::string(network::step_senders)};
   for (const std::string_view name : machine::collective_names) {
     names.push_back("the MPI's " + std::string(name));
@@ -103,6 +104,8 @@ ExitCode show_network_plan(const Context& context, const NetworkOptions& options
                "messages of " + sizes_text(network::message_bytes) +
                    ", one rank sending: latency, rate, processor time",
                4, columns);
+  text += wrap("  ", "messages, two ranks sending to each other: whole, or in which pieces", 4,
+               columns);
   text += wrap("  ", "messages, all ranks of a node sending: gap, rate of the node", 4, columns);
   text += wrap("  ",
                fmt::format("the MPI's own {}, of {}", fmt::join(machine::collective_names, ", "),

@@ -99,9 +99,10 @@ std::string algorithm_in(const InNode& in_node, const std::optional<internode::N
 NodesExplained nodes_explained(const select::Request& request, const NodesOptions& options,
                                const picture::Subject& subject, const internode::NodeMap& map,
                                const InNode& in_node) {
-  if (!internode::goes_between_nodes(request.operation)) {
+  if (internode::way_between_nodes(request.operation) != internode::Way::schedule) {
     throw UsageError(
-        fmt::format("over several nodes {} is the MPI's: huddle has it inside a node alone",
+        fmt::format("what {} takes over several nodes is not predicted: its ranks know too little "
+                    "of each other",
                     name(request.operation)));
   }
   NodesExplained explained;

@@ -180,6 +180,8 @@ Json networks_json(const Machine& machine) {
                   {"cpu_ns", network.cpu_ns},
                   {"rendezvous_bytes",
                    network.rendezvous_bytes ? Json(*network.rendezvous_bytes) : Json(nullptr)},
+                  {"both_ways", network.both_ways ? Json(*network.both_ways) : Json(nullptr)},
+                  {"piece_bytes", network.piece_bytes ? Json(*network.piece_bytes) : Json(nullptr)},
                   {"origin", origin_text(network.origin)}};
     add_curve(entry, network.curve);
     list.push_back(entry);

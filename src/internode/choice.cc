@@ -63,8 +63,7 @@ std::int64_t exchanged_bytes(const net::Round& round, const net::Sizes& sizes) {
   return bytes;
 }
 
-// The longest part of it that any node has. An exchange of two takes as long as one way or as both,
-// by how acknowledgements fall, over TCP: half of the second way is counted.
+// The longest part of it that any node has.
 std::int64_t round_ns(const net::Schedule& schedule, std::int64_t number, const net::Sizes& sizes,
                       const Network& network, net::Round& round) {
   std::int64_t most_bytes = 0;
@@ -73,7 +72,9 @@ std::int64_t round_ns(const net::Schedule& schedule, std::int64_t number, const 
     schedule.make(node, number, round);
     const std::int64_t one_way =
         std::max(bytes_of(round.sends, sizes), bytes_of(round.receives, sizes));
-    most_bytes = std::max(most_bytes, one_way + exchanged_bytes(round, sizes) / 2);
+    const std::int64_t second_way =
+        exchanged_bytes(round, sizes) * network.second_way_percent / 100;
+    most_bytes = std::max(most_bytes, one_way + second_way);
     most_messages = std::max({most_messages, round.sends.size(), round.receives.size()});
   }
   if (most_messages == 0) return 0;
@@ -87,9 +88,15 @@ Network network_of(const machine::Machine& machine) {
   const machine::CostModel model(machine);
   const double message_ns = model.message_ns(small, 0);
   const double more_ns = model.message_ns(mib, 0) - message_ns;
-  const bool is_measured = machine.networks.front().origin == machine::Origin::measured;
-  return {std::llround(message_ns), std::max<std::int64_t>(1, std::llround(more_ns)),
-          is_measured ? std::uint8_t{0} : std::uint8_t{1}};
+  const machine::Network& first = machine.networks.front();
+  Network network = {std::llround(message_ns), std::max<std::int64_t>(1, std::llround(more_ns)),
+                     first.origin == machine::Origin::measured ? std::uint8_t{0} : std::uint8_t{1}};
+  if (first.both_ways) {
+    network.second_way_percent =
+        static_cast<std::uint8_t>(std::lround(100 * (*first.both_ways - 1)));
+  }
+  if (first.piece_bytes) network.piece_bytes = std::llround(*first.piece_bytes);
+  return network;
 }
 
 std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,

@@ -22,6 +22,10 @@ struct Network {
   std::int64_t message_ns = 0;    // one that is almost empty
   std::int64_t ns_per_mib = 0;    // and so much more for its bytes
   std::uint8_t is_estimated = 1;  // nobody has measured it
+  // Of an exchange of two, how much of its second way is added to the first, in percent: over TCP
+  // it takes as long as one way or as both, by how acknowledgements fall, until somebody measures.
+  std::uint8_t second_way_percent = 50;
+  std::int64_t piece_bytes = 0;  // of messages that go in pieces; 0: they go whole
   bool operator==(const Network&) const = default;
 };
 // Of a machine file, or round figures where it has no network.

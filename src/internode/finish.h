@@ -5,25 +5,36 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
-#include "net/execution.h"
 #include "world/hardware/waiting.h"
 
 namespace huddle::internode {
 
-// Where that ends in the middle, messages may still come in: what they were to be received into is
-// left to them.
-inline void finish(std::unique_ptr<net::Execution> execution, world::hardware::Waiting& waiting) {
+// Messages: go on by advance(). Where that ends in the middle, they may still come in: what they
+// were to be received into is left to them.
+template <typename Messages, typename Meanwhile>
+std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages,
+                                 world::hardware::Waiting& waiting, const Meanwhile& meanwhile) {
   try {
-    if (execution->advance()) return;
+    bool is_done = messages->advance();
+    meanwhile();
+    is_done = is_done || messages->advance();
+    if (is_done) return messages;
     world::hardware::Wait wait(waiting);
     do {
       wait.spend();
-    } while (!execution->advance());
+    } while (!messages->advance());
+    return messages;
   } catch (...) {
-    static_cast<void>(execution.release());
+    static_cast<void>(messages.release());
     throw;
   }
+}
+template <typename Messages>
+std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages,
+                                 world::hardware::Waiting& waiting) {
+  return finish(std::move(messages), waiting, [] {});
 }
 
 }  // namespace huddle::internode

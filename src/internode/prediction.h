@@ -94,8 +94,13 @@ struct Sent {
   std::int64_t bytes = 0;
 };
 
-// Whether huddle has it between nodes: what all ranks know enough of.
-constexpr bool goes_between_nodes(select::Operation operation) {
+// How an operation goes between nodes.
+enum class Way : std::uint8_t {
+  schedule,  // between one rank of each: all ranks know how much moves, and it is predicted
+  pairs,     // only the two of a pair know how much they exchange
+  prefix,    // from node to node, where each node's ranks follow each other
+};
+constexpr Way way_between_nodes(select::Operation operation) {
   switch (operation) {
     case select::Operation::barrier:
     case select::Operation::bcast:
@@ -108,16 +113,17 @@ constexpr bool goes_between_nodes(select::Operation operation) {
     case select::Operation::scatter:
     case select::Operation::reduce_scatter:
     case select::Operation::reduce_scatter_block:
-      return true;
+      return Way::schedule;
     case select::Operation::alltoallv:
     case select::Operation::alltoallw:
     case select::Operation::gatherv:
     case select::Operation::scatterv:
+      return Way::pairs;
     case select::Operation::scan:
     case select::Operation::exscan:
-      return false;
+      return Way::prefix;
   }
-  return false;
+  return Way::schedule;
 }
 
 // An all-to-all is chosen as if every pair of nodes exchanged as much as the largest two: so much.
@@ -136,7 +142,7 @@ std::string_view why_left_unmeasured(select::Operation operation, std::size_t by
                                      const NodeMap& map, const Network& network);
 
 // bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The first
-// rank is the root. pre: goes_between_nodes(operation).
+// rank is the root. pre: it goes by a schedule.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times);
 Sent sent_by(const Chosen& chosen);

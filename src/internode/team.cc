@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "internode/finish.h"
+#include "net/in_pieces.h"
 #include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::internode {
 namespace {
@@ -21,6 +24,7 @@ using net::Operation;
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
 constexpr std::string_view inside_only = "nodes";
+constexpr std::string_view by_pairs = "nodes: pairwise";
 
 // Kinds of calls that are remembered: programs make the same few again and again.
 constexpr std::size_t most_remembered = 64;
@@ -316,6 +320,139 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
   });
 }
 
+// What is wrong with sizes is told once all has been exchanged: the team is as good as before.
+template <typename NodePart>
+void Team::exchange_beside(PairwiseExchange exchange, const NodePart& node_part) {
+  bool is_fine_here = true;
+  bool is_truncated = false;
+  run([&] {
+    latest_ = by_pairs;
+    const auto node_part_and_sizes = [&] {
+      try {
+        node_part();
+      } catch (const world::SizesDiffer&) {
+        is_fine_here = false;
+      }
+    };
+    is_truncated = finish(std::make_unique<PairwiseExchange>(std::move(exchange)),
+                          parts_.node->waiting(), node_part_and_sizes)
+                       ->is_truncated();
+  });
+  if (is_fine_here && !is_truncated) return;
+  throw world::SizesDiffer("a rank sends another number of bytes than this one expects");
+}
+
+std::vector<node::Block> Team::blocks_here(const node::Blocks& blocks) const {
+  std::vector<node::Block> here;
+  for (int place = 0; place < parts_.map.ranks_on(node_); ++place) {
+    here.push_back(blocks.of(parts_.map.rank_at(node_, place)));
+  }
+  return here;
+}
+
+void Team::gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
+                   int root) {
+  const int place = parts_.map.place_of(root);
+  if (!is_root_here(root)) {
+    const auto* const mine = static_cast<const std::byte*>(input);
+    return exchange_beside(PairwiseExchange::to_one(ends(), root, mine, bytes), [] {});
+  }
+  if (parts_.rank != root) {
+    return run([&] { parts_.node->gatherv(input, bytes, nullptr, {}, place); });
+  }
+  const PairwiseExchange::Data data{nullptr, {}, static_cast<std::byte*>(output), blocks};
+  exchange_beside(PairwiseExchange(ends(), data), [&] {
+    const std::vector<node::Block> here = blocks_here(blocks);
+    parts_.node->gatherv(input, bytes, output, node::Blocks::listed(here), place);
+  });
+}
+
+void Team::scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
+                    int root) {
+  const int place = parts_.map.place_of(root);
+  if (!is_root_here(root)) {
+    auto* const mine = static_cast<std::byte*>(output);
+    return exchange_beside(PairwiseExchange::from_one(ends(), root, mine, bytes), [] {});
+  }
+  const auto in_node = [&] {
+    const bool is_root = parts_.rank == root;
+    const std::vector<node::Block> here =
+        is_root ? blocks_here(blocks) : std::vector<node::Block>();
+    parts_.node->scatterv(input, node::Blocks::listed(here), output, bytes, place);
+  };
+  if (parts_.rank != root) return exchange_beside(PairwiseExchange(ends(), {}), in_node);
+  const PairwiseExchange::Data data{static_cast<const std::byte*>(input), blocks, nullptr, {}};
+  exchange_beside(PairwiseExchange(ends(), data), in_node);
+}
+
+void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                     const node::Blocks& incoming) {
+  const PairwiseExchange::Data data{static_cast<const std::byte*>(input), outgoing,
+                                    static_cast<std::byte*>(output), incoming};
+  exchange_beside(PairwiseExchange(ends(), data), [&] {
+    const std::vector<node::Block> to = blocks_here(outgoing);
+    const std::vector<node::Block> from = blocks_here(incoming);
+    parts_.node->alltoallv(input, node::Blocks::listed(to), output, node::Blocks::listed(from));
+  });
+}
+
+// The first rank of a node learns it from those of the nodes before, and tells its own.
+std::vector<std::byte> Team::joined_before(const void* input, std::size_t count,
+                                           const memory::Reduction& reduction) {
+  const std::size_t bytes = count * reduction.element_bytes;
+  std::vector<std::byte> before(node_ == 0 && !is_first() ? 0 : bytes);
+  std::vector<std::byte> of_node(is_first() ? bytes : 0);
+  parts_.node->reduce(input, of_node.data(), count, reduction, 0);
+  if (is_first()) {
+    const Demand demand{Operation::exscan, parts_.map.nodes(), 0, count, reduction.element_bytes};
+    net::CallData data;
+    data.input.bytes = of_node.data();
+    data.output.bytes = before.data();
+    between(demand, data, reduction, -1);
+  }
+  if (node_ == 0) return {};
+  parts_.node->bcast(before.data(), bytes, 0);
+  return before;
+}
+
+void Team::scan(const void* input, void* output, std::size_t count,
+                const memory::Reduction& reduction) {
+  if (count == 0) return;
+  run([&] {
+    const std::vector<std::byte> before = joined_before(input, count, reduction);
+    parts_.node->scan(input, output, count, reduction);
+    if (!before.empty()) reduction(output, before.data(), output, count);
+  });
+}
+
+void Team::exscan(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction) {
+  if (count == 0) return;
+  run([&] {
+    const std::vector<std::byte> before = joined_before(input, count, reduction);
+    parts_.node->exscan(input, output, count, reduction);
+    if (before.empty()) return;
+    if (is_first()) {
+      std::memcpy(output, before.data(), before.size());
+    } else {
+      reduction(output, before.data(), output, count);
+    }
+  });
+}
+
+// Pairs gain in their nodes alone. A prefix goes from rank to rank, and so from node to node.
+bool Team::takes(select::Operation operation) const {
+  switch (way_between_nodes(operation)) {
+    case Way::schedule:
+      return true;
+    case Way::pairs:
+      return parts_.map.most_ranks_on_a_node() > 1;
+    case Way::prefix:
+      return parts_.map.is_in_order();
+  }
+  return false;
+}
+
 void Team::alltoall(const void* input, void* output, std::size_t bytes) {
   if (bytes == 0) return;
   run([&] {
@@ -421,7 +558,12 @@ void Team::between(const Demand& demand, const net::CallData& data,
   const net::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;
   placed.input.sizes = sizes;
   placed.output.sizes = sizes;
-  ByNode wire(*parts_.wire, parts_.map, parts_.traffic, root_rank);
+  ByNode by_node(*parts_.wire, parts_.map, parts_.traffic, root_rank);
+  std::optional<net::InPieces> in_pieces;
+  if (parts_.network.piece_bytes > 0) {
+    in_pieces.emplace(by_node, static_cast<std::size_t>(parts_.network.piece_bytes));
+  }
+  net::Wire& wire = in_pieces ? static_cast<net::Wire&>(*in_pieces) : by_node;
   finish(std::make_unique<net::Execution>(*plan.chosen.schedule, node_, placed, reduction, wire),
          parts_.node->waiting());
 }

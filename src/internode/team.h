@@ -6,7 +6,6 @@
 // thread.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,7 +15,9 @@
 #include "internode/choice.h"
 #include "internode/node_map.h"
 #include "internode/node_order.h"
+#include "internode/pairwise_exchange.h"
 #include "internode/prediction.h"
+#include "internode/traffic.h"
 #include "memory/reduction.h"
 #include "net/execution.h"
 #include "net/wire.h"
@@ -25,21 +26,6 @@
 #include "team/team.h"
 
 namespace huddle::internode {
-
-// What ranks of this process have sent to other nodes. For several threads.
-class Traffic {
- public:
-  void add(std::size_t bytes) {
-    messages_.fetch_add(1, std::memory_order_relaxed);
-    bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  }
-  std::uint64_t messages() const { return messages_.load(std::memory_order_relaxed); }
-  std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> messages_{0};
-  std::atomic<std::uint64_t> bytes_{0};
-};
 
 class Team {
  public:
@@ -88,6 +74,24 @@ class Team {
   // its own block of the input.
   void scatter(const void* input, void* output, std::size_t bytes, int root);
 
+  // As a node's team has them (team/team.h). Only pairs of ranks know how much they exchange: those
+  // on two nodes by a message each. Throw SizesDiffer where more is sent than there is room for.
+  void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
+               int root);
+  void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
+                int root);
+  void alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                 const node::Blocks& incoming);
+
+  // What the ranks up to this one contribute, or those before it: then the first one's output is
+  // left alone. pre: takes(Operation::scan). The input may be the output.
+  void scan(const void* input, void* output, std::size_t count, const memory::Reduction& reduction);
+  void exscan(const void* input, void* output, std::size_t count,
+              const memory::Reduction& reduction);
+
+  // Whether these ranks, seated as they are, have anything of it. The same on all ranks.
+  bool takes(select::Operation operation) const;
+
   // Whether contributions come in an order that the operator allows, and elements are no larger
   // than every algorithm takes. The same on all ranks.
   bool can_join(const memory::Reduction& reduction) const;
@@ -125,6 +129,16 @@ class Team {
   bool judge(select::Operation operation, std::size_t bytes);
   // The place of the rank that stands for this node where a root stands for its own.
   int speaker_for(int root) const;
+  // Messages between pairs of ranks, and what the node's team does meanwhile.
+  template <typename NodePart>
+  void exchange_beside(PairwiseExchange exchange, const NodePart& node_part);
+  PairwiseExchange::Ends ends() { return {*parts_.wire, parts_.map, parts_.rank, parts_.traffic}; }
+  // Those of the ranks here, by place.
+  std::vector<node::Block> blocks_here(const node::Blocks& blocks) const;
+  bool is_root_here(int root) const { return parts_.map.node_of(root) == node_; }
+  // What all nodes before this one contribute, on each of its ranks; on the first node nothing.
+  std::vector<std::byte> joined_before(const void* input, std::size_t count,
+                                       const memory::Reduction& reduction);
   // Blocks of all nodes, of which this one's is there.
   void exchange_blocks(std::byte* ordered, const NodeOrder& order);
   void exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes);

@@ -235,6 +235,8 @@ void check_networks(const Machine& machine) {
     if (network.rendezvous_bytes) {
       entry.range(*network.rendezvous_bytes, 0, most_bytes, "rendezvous_bytes");
     }
+    if (network.both_ways) entry.range(*network.both_ways, 1, 2, "both_ways");
+    if (network.piece_bytes) entry.range(*network.piece_bytes, 1, most_bytes, "piece_bytes");
   }
 }
 

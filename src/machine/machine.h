@@ -216,6 +216,11 @@ struct Network {
   double cpu_ns = 0;  // of that time, what a processor is busy with: each side as much
   // From so many bytes on the sender waits until the receiver is there; nothing: it never does.
   std::optional<double> rendezvous_bytes = {};
+  // Where two send to each other, what that takes by what one of them alone takes.
+  std::optional<double> both_ways = {};
+  // In pieces of so much they do that sooner: the words of a rendezvous wait behind the other way's
+  // data. Nothing: whole messages are as good.
+  std::optional<double> piece_bytes = {};
 
   bool operator==(const Network&) const = default;
 };

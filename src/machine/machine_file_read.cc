@@ -269,6 +269,8 @@ Network network(TomlTable& table) {
                   origin(table),
                   table.number_or("cpu_ns", 0)};
   if (table.has("rendezvous_bytes")) network.rendezvous_bytes = table.number("rendezvous_bytes");
+  if (table.has("both_ways")) network.both_ways = table.number("both_ways");
+  if (table.has("piece_bytes")) network.piece_bytes = table.number("piece_bytes");
   return network;
 }
 

@@ -230,6 +230,8 @@ void Writer::write_scalars(const Machine& machine) {
     key("node_gb_per_s", network.node_gb_per_s);
     key("cpu_ns", network.cpu_ns);
     if (network.rendezvous_bytes) key("rendezvous_bytes", *network.rendezvous_bytes);
+    if (network.both_ways) key("both_ways", *network.both_ways);
+    if (network.piece_bytes) key("piece_bytes", *network.piece_bytes);
     origin_key(network.origin);
     curve_keys(network.curve);
   }

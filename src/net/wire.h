@@ -19,7 +19,8 @@ class Wire {
   // they are, and nobody may read what is received, until the ticket is done.
   virtual Ticket send(int peer, std::span<const std::byte> bytes) = 0;
   virtual Ticket receive(int peer, std::span<std::byte> bytes) = 0;
-  // Whether it is done; then the ticket is not asked for again.
+  // Whether it is done; then the ticket is not asked for again, nor where more has come than there
+  // was room for: that may throw SizesDiffer (world/sizes_differ.h).
   virtual bool test(Ticket ticket) = 0;
 };
 

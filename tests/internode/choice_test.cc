@@ -6,6 +6,9 @@
 
 #include <vector>
 
+#include "machine/discover.h"
+#include "machine/locate.h"
+
 namespace huddle::internode {
 namespace {
 
@@ -56,6 +59,25 @@ TEST(Choice, PredictsWhatARingTakes) {
   EXPECT_EQ(predicted_ns(*ring, net::Sizes::equal(100), network), 4 * (1000 + 100));
 }
 
+TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
+  const net::Call call{.ranks = 2};
+  const auto exchange = net::make_schedule(net::algorithm_named("allreduce:doubling"), call);
+  machine::Machine machine =
+      machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
+  machine.networks.push_back({.name = "one",
+                              .curve = {{8, 1 << 20}, {1000, 1000 + (1 << 20)}, {0, 0}},
+                              .node_gb_per_s = 1,
+                              .both_ways = 1.25,
+                              .piece_bytes = 4096});
+  const Network network = network_of(machine);
+  EXPECT_EQ(network.piece_bytes, 4096);
+  EXPECT_EQ(network.second_way_percent, 25);
+  const net::Sizes sizes = net::Sizes::equal(1 << 20);
+  const std::int64_t one_way_ns = network.message_ns + network.ns_per_mib;
+  EXPECT_NEAR(static_cast<double>(predicted_ns(*exchange, sizes, network)),
+              static_cast<double>(one_way_ns + network.ns_per_mib / 4), 10);
+}
+
 TEST(Choice, AnAlltoallWithoutNodesSendsAMessageToEachRankElsewhere) {
   const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
   EXPECT_EQ(direct_alltoall_ns(8, 2, 100, network), 6 * (1000 + 200));
@@ -65,6 +87,8 @@ TEST(Choice, ReckonsWithRoundFiguresWhereNothingWasMeasured) {
   machine::Machine machine;
   EXPECT_EQ(network_of(machine).is_estimated, 1);
   EXPECT_GT(network_of(machine).message_ns, 0);
+  EXPECT_EQ(network_of(machine).second_way_percent, 50);
+  EXPECT_EQ(network_of(machine).piece_bytes, 0);
 }
 
 }  // namespace

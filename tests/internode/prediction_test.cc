@@ -61,7 +61,7 @@ TEST(MpiTimes, AreTakenOfTheSameMpiOnRanksThatSitAlike) {
 TEST(MpiTimes, HaveANameForAllThatGoesBetweenNodes) {
   std::vector<std::string_view> going;
   for (const Operation operation : select::operations) {
-    if (goes_between_nodes(operation)) going.push_back(select::name(operation));
+    if (way_between_nodes(operation) == Way::schedule) going.push_back(select::name(operation));
   }
   EXPECT_EQ(going, std::vector<std::string_view>(machine::collective_names.begin(),
                                                  machine::collective_names.end()));
@@ -83,7 +83,7 @@ TEST(Prediction, IsThreePartsOneAfterTheOther) {
 TEST(Prediction, IsThereForAllThatGoesBetweenNodes) {
   for (const NodeMap* map : {&blocks, &in_turns, &uneven}) {
     for (const Operation operation : select::operations) {
-      if (!goes_between_nodes(operation)) continue;
+      if (way_between_nodes(operation) != Way::schedule) continue;
       const Prediction prediction = predict(operation, 8, *map, network, by_bytes());
       ASSERT_NE(prediction.between.schedule, nullptr) << select::name(operation);
       EXPECT_GE(prediction.ns(), network.message_ns) << select::name(operation);

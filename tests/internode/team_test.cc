@@ -28,6 +28,7 @@
 #include "node/blocks.h"
 #include "ranks.h"
 #include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::internode {
 namespace {
@@ -47,6 +48,7 @@ team::ContextOptions small_options() {
 // A few rounds against many bytes, and the other way round.
 constexpr Network dear_messages = {50'000'000, 1, 1};
 constexpr Network dear_bytes = {1, 1'000'000'000, 1};
+constexpr Network in_pieces = {1, 1'000'000'000, 0, 10, 300};
 
 // Who sits where: 4 x 2 in blocks and in turns, uneven, one a node, all on one.
 const std::vector<Keys> layouts = {
@@ -112,7 +114,7 @@ TEST_P(Teams, Bcast) {
 }
 
 TEST_P(Teams, Allgather) {
-  for (const Network& network : {dear_messages, dear_bytes}) {
+  for (const Network& network : {dear_messages, dear_bytes, in_pieces}) {
     run(network, [](Team& team, int rank, Mail&) {
       for (const std::size_t size : sizes) {
         std::vector<std::byte> expected;
@@ -261,6 +263,151 @@ TEST_P(Teams, Allgatherv) {
   }
 }
 
+// Blocks with gaps between them, every third of nothing; what rank a has for rank b is as large as
+// the other way round. Returns how far they go.
+std::size_t lay_out(int ranks, std::size_t scale, int seed, std::vector<node::Block>& blocks) {
+  std::ptrdiff_t end = 1;
+  for (int of = 0; of < ranks; ++of) {
+    const auto size =
+        static_cast<std::size_t>((of + seed) % 3) * (scale + static_cast<unsigned>(of + seed));
+    blocks.push_back({end, size});
+    end += static_cast<std::ptrdiff_t>(size) + 1;
+  }
+  return static_cast<std::size_t>(end);
+}
+
+constexpr std::size_t scales[] = {1, 300, 40'000};
+
+TEST_P(Teams, Gatherv) {
+  run(dear_bytes, [](Team& team, int rank, Mail&) {
+    for (const std::size_t scale : scales) {
+      for (int root = 0; root < team.map().ranks(); ++root) {
+        std::vector<node::Block> blocks;
+        std::vector<std::byte> expected(lay_out(team.map().ranks(), scale, root, blocks));
+        for (int of = 0; of < team.map().ranks(); ++of) {
+          const node::Block& block = blocks[static_cast<std::size_t>(of)];
+          std::ranges::copy(bytes_of(of, block.bytes, 8), expected.begin() + block.offset);
+        }
+        const node::Block own = blocks[static_cast<std::size_t>(rank)];
+        const auto mine = bytes_of(rank, own.bytes, 8);
+        if (rank != root) {
+          team.gatherv(mine.data(), mine.size(), nullptr, {}, root);
+          continue;
+        }
+        std::vector<std::byte> all(expected.size());
+        std::ranges::copy(mine, all.begin() + own.offset);
+        const std::byte* const input = scale == 1 ? mine.data() : all.data() + own.offset;
+        team.gatherv(input, own.bytes, all.data(), node::Blocks::listed(blocks), root);
+        ASSERT_EQ(all, expected) << scale << " to " << root;
+      }
+    }
+  });
+}
+
+TEST_P(Teams, Scatterv) {
+  run(dear_bytes, [](Team& team, int rank, Mail&) {
+    for (const std::size_t scale : scales) {
+      for (int root = 0; root < team.map().ranks(); ++root) {
+        std::vector<node::Block> blocks;
+        const auto all = bytes_of(root, lay_out(team.map().ranks(), scale, root, blocks), 9);
+        const node::Block own = blocks[static_cast<std::size_t>(rank)];
+        std::vector<std::byte> mine(own.bytes);
+        const bool is_root = rank == root;
+        team.scatterv(is_root ? all.data() : nullptr,
+                      is_root ? node::Blocks::listed(blocks) : node::Blocks(), mine.data(),
+                      mine.size(), root);
+        ASSERT_TRUE(std::equal(mine.begin(), mine.end(), all.begin() + own.offset));
+      }
+    }
+  });
+}
+
+// What goes from one rank to another is as large as both know, and in place as large both ways.
+TEST_P(Teams, Alltoallv) {
+  run(dear_bytes, [](Team& team, int rank, Mail&) {
+    const int ranks = team.map().ranks();
+    for (const std::size_t scale : scales) {
+      for (const bool in_place : {false, true}) {
+        std::vector<node::Block> outgoing;
+        const std::size_t room = lay_out(ranks, scale, rank, outgoing);
+        auto given = bytes_of(rank, room, 10);
+        std::vector<std::byte> gotten = given;
+        for (int from = 0; from < ranks; ++from) {
+          std::vector<node::Block> theirs;
+          const auto sent = bytes_of(from, lay_out(ranks, scale, from, theirs), 10);
+          const node::Block& block = theirs[static_cast<std::size_t>(rank)];
+          std::copy_n(sent.begin() + block.offset, block.bytes,
+                      gotten.begin() + outgoing[static_cast<std::size_t>(from)].offset);
+        }
+        const node::Blocks blocks = node::Blocks::listed(outgoing);
+        std::vector<std::byte> apart = given;
+        std::byte* const output = in_place ? given.data() : apart.data();
+        team.alltoallv(given.data(), blocks, output, blocks);
+        ASSERT_EQ(in_place ? given : apart, gotten) << scale;
+      }
+    }
+  });
+}
+
+// As inside a node: its receiver alone hears of it, and the team can go on.
+TEST_P(Teams, WhoHasTooLittleRoomSaysSoAndAllGoOn) {
+  run(dear_bytes, [](Team& team, int rank, Mail&) {
+    const int last = team.map().ranks() - 1;
+    const std::vector<std::byte> mine(100, std::byte{static_cast<unsigned char>(rank)});
+    const bool is_root = rank == 0;
+    std::vector<node::Block> blocks;
+    for (int of = 0; of <= last; ++of) blocks.push_back({of * 100, of == last ? 50U : 100U});
+    std::vector<std::byte> all(static_cast<std::size_t>(last + 1) * 100, std::byte{255});
+    const node::Blocks listed = is_root ? node::Blocks::listed(blocks) : node::Blocks();
+    if (is_root) {
+      ASSERT_THROW(team.gatherv(mine.data(), 100, all.data(), listed, 0), world::SizesDiffer);
+      ASSERT_EQ(all.back(), std::byte{255}) << "nothing is written behind the room";
+      blocks.back().bytes = 100;
+    } else {
+      team.gatherv(mine.data(), 100, nullptr, listed, 0);
+    }
+    team.gatherv(mine.data(), 100, all.data(), listed, 0);
+    if (is_root) {
+      ASSERT_EQ(all.back(), std::byte{static_cast<unsigned char>(last)});
+    }
+  });
+}
+
+TEST_P(Teams, PrefixesGoFromNodeToNodeWhereRanksFollowEachOther) {
+  const memory::Reduction sum = memory::reduction(memory::Type::uint64, memory::Operator::sum);
+  run(dear_bytes, [&](Team& team, int rank, Mail&) {
+    ASSERT_EQ(team.takes(select::Operation::scan), team.map().is_in_order());
+    if (!team.takes(select::Operation::scan)) return;
+    for (const std::size_t count : sizes) {
+      std::vector<std::uint64_t> mine(count);
+      for (std::size_t i = 0; i < count; ++i) mine[i] = i + static_cast<std::uint64_t>(rank);
+      const auto before = [&](std::uint64_t ranks, std::uint64_t i) {
+        return ranks * i + ranks * (ranks - 1) / 2;
+      };
+      std::vector<std::uint64_t> result(count, 9);
+      team.scan(mine.data(), result.data(), count, sum);
+      std::vector<std::uint64_t> in_place = mine;
+      team.scan(in_place.data(), in_place.data(), count, sum);
+      std::vector<std::uint64_t> without(count, 9);
+      team.exscan(mine.data(), without.data(), count, sum);
+      const auto number = static_cast<std::uint64_t>(rank);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(result[i], before(number + 1, i));
+        ASSERT_EQ(without[i], rank == 0 ? 9 : before(number, i));
+      }
+      ASSERT_EQ(in_place, result);
+    }
+  });
+}
+
+// In a node alone there is something to gain for them.
+TEST_P(Teams, PairsAreLeftToTheMpiWhereNoTwoShareANode) {
+  run(dear_bytes, [](Team& team, int, Mail&) {
+    EXPECT_EQ(team.takes(select::Operation::alltoallv), team.map().most_ranks_on_a_node() > 1);
+    EXPECT_TRUE(team.takes(select::Operation::bcast));
+  });
+}
+
 TEST_P(Teams, AllreduceOfIntegers) {
   const memory::Reduction sum = memory::reduction(memory::Type::uint64, memory::Operator::sum);
   run(dear_bytes, [&](Team& team, int rank, Mail&) {
@@ -300,7 +447,7 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   constexpr std::size_t count = 5000;
   std::mutex mutex;
   std::vector<std::vector<float>> results;
-  for (const Network& network : {dear_messages, dear_bytes}) {
+  for (const Network& network : {dear_messages, dear_bytes, in_pieces}) {
     run(network, [&](Team& team, int rank, Mail&) {
       const std::vector<float> mine = floats_of(rank, count);
       std::vector<float> result(count);
@@ -399,6 +546,15 @@ TEST_P(Teams, NobodyLeavesABarrierBeforeTheLastHasCome) {
       ASSERT_GE(come.load(), times * team.map().ranks());
     }
   });
+}
+
+TEST_P(Teams, CutsMessagesIntoThePiecesOfTheNetwork) {
+  run(in_pieces, [](Team& team, int, Mail&) {
+    std::vector<std::byte> data(3000);
+    team.bcast(data.data(), data.size(), 0);
+  });
+  const auto others = static_cast<unsigned>(NodeMap(GetParam()).nodes() - 1);
+  EXPECT_GE(traffic_.messages(), 10U * others);
 }
 
 TEST_P(Teams, CountsWhatGoesToOtherNodes) {

@@ -37,9 +37,17 @@ Machine sample() {
   machine.topology.offline = CpuSet::parse("16-17");
   machine.line[1].steps_origin = Origin::published;
   machine.pairs = LinePairs{{0, 2, 4}, {0, 47.25, 1e2, 47.25, 0, 0.1, 1e2, 0.1, 0}, "some"};
-  machine.networks = {
-      {"HDR", 4, {{8, 1e6}, {900, 4e4}, {0.1, 0.25}}, 50, 96.5, Origin::published, 120, 16384},
-      {"without more words", 1, {{8}, {900}, {}}, 50, 96.5, Origin::published}};
+  machine.networks = {{"HDR",
+                       4,
+                       {{8, 1e6}, {900, 4e4}, {0.1, 0.25}},
+                       50,
+                       96.5,
+                       Origin::published,
+                       120,
+                       16384,
+                       1.2,
+                       32768},
+                      {"without more words", 1, {{8}, {900}, {}}, 50, 96.5, Origin::published}};
   machine.mpi_collectives = {
       {"Open MPI v4.1.4", "allreduce", 4, 8, true, {{8, 1e6}, {9e4, 4e8}, {0.1, 0.25}}},
       {"Open MPI v4.1.4", "allreduce", 4, 8, false, {{8}, {9e4}, {}}, Origin::published}};
@@ -108,6 +116,8 @@ TEST(MachineFile, SaysWhatIsWrongAndWhere) {
   expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "busy for 2 x cpu_ns = 1000 ns");
   expect_refused(damaged("rendezvous_bytes = 16384", "rendezvous_bytes = -1"),
                  "rendezvous_bytes is -1");
+  expect_refused(damaged("both_ways = 1.2", "both_ways = 2.5"), "both_ways is 2.5");
+  expect_refused(damaged("piece_bytes = 32768", "piece_bytes = 0"), "piece_bytes is 0");
   expect_refused(damaged("operation = \"allreduce\"", "operation = \"allreduc\""),
                  "did you mean 'allreduce'?");
   expect_refused(damaged("hosts = 4", "hosts = 9"), "there is a rank on each host");

@@ -19,6 +19,7 @@ inline constexpr std::string_view word_hosts =
     "hosts";                                           // how many, ranks, whether in order, the MPI
 inline constexpr std::string_view word_step = "step";  // its name; it begins
 inline constexpr std::string_view word_message = "message";  // bytes, ns one way, spread
+inline constexpr std::string_view word_both = "both";        // bytes of a piece, ns both ways
 inline constexpr std::string_view word_cpu = "cpu";          // ns of a message, on each side
 inline constexpr std::string_view word_gap = "gap";        // ns between messages, all ranks sending
 inline constexpr std::string_view word_rate = "rate";      // GB/s of a node, all ranks sending
@@ -27,10 +28,16 @@ inline constexpr std::string_view word_done = "done";      // nothing: all is me
 inline constexpr std::string_view word_failed = "failed";  // a sentence
 
 inline constexpr std::string_view step_messages = "messages, one rank sending";
+inline constexpr std::string_view step_both = "messages, two ranks sending to each other";
 inline constexpr std::string_view step_senders = "messages, all ranks of a node sending";
 
 inline constexpr std::array<std::size_t, 6> message_bytes = {8,      512,     8192,
                                                              65'536, 524'288, 2'097'152};
+// What two send to each other: whole, then in pieces. Most MPIs send some of these at once, and ask
+// the receiver before the others.
+inline constexpr std::size_t both_ways_bytes = 524'288;
+inline constexpr std::array<std::size_t, 6> pieces_bytes = {both_ways_bytes, 131'072, 65'536,
+                                                            32'768,          16'384,  8192};
 // Of one rank's data, or of a block, by factors of eight and sixteen; the largest that a rank gets
 // in all is bounded: an exchange of many blocks takes seconds over a slow network.
 inline constexpr std::array<std::size_t, 5> call_bytes = {8, 1024, 16'384, 131'072, 1'048'576};

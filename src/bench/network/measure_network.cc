@@ -18,6 +18,8 @@ namespace huddle::bench::network {
 namespace {
 
 constexpr std::size_t kept_bytes = 600;
+// By this much one way of sending has to take less than another to be worth it: runs differ.
+constexpr double least_gain = 0.9;
 
 void add_point(machine::Curve& curve, double bytes, double ns, double spread) {
   curve.bytes.push_back(bytes);
@@ -60,6 +62,8 @@ void Reader::read_line(const std::string& line) {
     watcher_.begin_step(name);
   } else if (word == word_message && words >> bytes >> ns >> spread) {
     add_point(measured_.network.curve, bytes, ns, spread);
+  } else if (word == word_both && words >> bytes >> ns) {
+    add_point(both_ways_, bytes, ns, 0);
   } else if (word == word_cpu) {
     words >> measured_.network.cpu_ns;
   } else if (word == word_gap) {
@@ -90,6 +94,19 @@ void Reader::add_call(const std::string& operation, double bytes, double ns, dou
   add_point(all.back().curve, bytes, ns, spread);
 }
 
+// Pieces cost each end some work: whole messages are cut where that gains clearly.
+void Reader::judge_both_ways() {
+  if (both_ways_.ns.empty()) return;
+  machine::Network& network = measured_.network;
+  const double whole_ns = both_ways_.ns.front();
+  const auto least = std::min_element(both_ways_.ns.begin(), both_ways_.ns.end());
+  const bool in_pieces = *least < least_gain * whole_ns;
+  const double one_way_ns = machine::time_at(network.curve, static_cast<double>(both_ways_bytes));
+  network.both_ways = std::clamp((in_pieces ? *least : whole_ns) / one_way_ns, 1.0, 2.0);
+  if (!in_pieces) return;
+  network.piece_bytes = both_ways_.bytes[static_cast<std::size_t>(least - both_ways_.ns.begin())];
+}
+
 Measured Reader::take() {
   if (!failure_.empty()) throw FailureError("the ranks failed: " + failure_);
   if (measured_.hosts == 1) {
@@ -107,6 +124,7 @@ Measured Reader::take() {
   network.origin = machine::Origin::measured;
   // No side is busy longer than a message takes: what is sent into buffers may take less by itself.
   network.cpu_ns = std::min(network.cpu_ns, machine::time_at(network.curve, 0) / 2);
+  judge_both_ways();
   return std::move(measured_);
 }
 

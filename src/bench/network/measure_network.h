@@ -42,10 +42,12 @@ class Reader {
 
  private:
   void read_line(const std::string& line);
+  void judge_both_ways();
   void add_call(const std::string& operation, double bytes, double ns, double spread);
 
   Watcher& watcher_;
   Measured measured_;
+  machine::Curve both_ways_;  // by the bytes of a piece, the first one whole
   std::string unread_;
   std::string failure_;
   std::string last_lines_;  // that are not for us

@@ -62,10 +62,9 @@ Route AllreduceCall::objection(const Process& process, const Communicator& /*com
 }
 
 Route AllreduceCall::take(const Process& process, Communicator& communicator) const {
-  const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-    communicator.with_team([&](auto& team) {
-      team.allreduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
-    });
+  const auto join = [this](auto& team, const ReductionParts& parts,
+                           const memory::Reduction& reduction) {
+    team.allreduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
   };
   return take_by(process, communicator, Gotten{true, count}, join);
 }
@@ -95,10 +94,9 @@ bool ReduceCall::is_wrong_at_root() const {
 Route ReduceCall::take(const Process& process, Communicator& communicator) const {
   const bool is_root = communicator.rank == root;
   if (is_root && is_wrong_at_root()) return take_for_nothing(process, communicator);
-  const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-    communicator.with_team([&](auto& team) {
-      team.reduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction, root);
-    });
+  const auto join = [this](auto& team, const ReductionParts& parts,
+                           const memory::Reduction& reduction) {
+    team.reduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction, root);
   };
   return take_by(process, communicator, Gotten{is_root, count}, join);
 }

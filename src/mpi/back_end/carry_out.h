@@ -67,7 +67,7 @@ Route reason_to_pass(const Process& process, const Communicator* communicator, c
   if (communicator == nullptr) return Route::for_judgement;
   if (!communicator->has_joined()) return communicator->passed;
   if (!process.options().takes(Call::operation)) return Route::not_selected;
-  if (communicator->internode && !internode::goes_between_nodes(Call::operation)) {
+  if (communicator->internode && !communicator->internode->takes(Call::operation)) {
     return Route::several_nodes;
   }
   const Route objection = call.objection(process, *communicator);

@@ -13,8 +13,10 @@
 #include "base/text.h"
 #include "mpi/back_end/process.h"
 #include "mpi/library_title.h"
+#include "net/in_pieces.h"
 #include "settings/settings.h"
 #include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::mpi {
 namespace {
@@ -49,10 +51,11 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   return hydra_key_space(environment);
 }
 
-void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().inter_node().note_refusal(); }
+void take_note(Comm* /*comm*/, int* code, ...) { process().inter_node().note_refusal(*code); }
 
 }  // namespace
 
+// pre: of every message: no more than most_piece_bytes.
 class InterNode::MpiWire : public net::Wire {
  public:
   MpiWire(InterNode& inter_node, std::vector<int> peers, int tag)
@@ -65,51 +68,33 @@ class InterNode::MpiWire : public net::Wire {
   }
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
-    return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
-      return inter_node_.real_.isend(bytes.data() + at, count, inter_node_.real_.byte,
-                                     rank_of(peer), tag_, inter_node_.comm_, request);
-    });
+    const Ticket ticket = free_ticket();
+    require(inter_node_.real_.isend(bytes.data(), static_cast<int>(bytes.size()),
+                                    inter_node_.real_.byte, rank_of(peer), tag_, inter_node_.comm_,
+                                    &request_of(ticket)));
+    return ticket;
   }
   Ticket receive(int peer, std::span<std::byte> bytes) override {
-    return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
-      return inter_node_.real_.irecv(bytes.data() + at, count, inter_node_.real_.byte,
-                                     rank_of(peer), tag_, inter_node_.comm_, request);
-    });
+    const Ticket ticket = free_ticket();
+    require(inter_node_.real_.irecv(bytes.data(), static_cast<int>(bytes.size()),
+                                    inter_node_.real_.byte, rank_of(peer), tag_, inter_node_.comm_,
+                                    &request_of(ticket)));
+    return ticket;
   }
   bool test(Ticket ticket) override {
-    Posted& posted = posted_[static_cast<std::size_t>(ticket)];
-    while (posted.done < posted.pieces.size()) {
-      int ended = 0;
-      require(inter_node_.real_.test(&posted.pieces[posted.done], &ended, status_ignore()));
-      if (ended == 0) return false;
-      ++posted.done;
+    int ended = 0;
+    const int status = inter_node_.real_.test(&request_of(ticket), &ended, status_ignore());
+    if (inter_node_.is_truncation(status)) {
+      free_.push_back(ticket);
+      throw world::SizesDiffer("a message is larger than its receiver expects");
     }
-    free_.push_back(ticket);
-    return true;
+    require(status);
+    if (ended != 0) free_.push_back(ticket);
+    return ended != 0;
   }
 
  private:
-  struct Posted {
-    std::vector<Request> pieces;
-    std::size_t done = 0;
-  };
-
-  // In pieces, of which an empty message has one.
-  template <class Start>
-  Ticket start(std::size_t bytes, const Start& start_piece) {
-    const Ticket ticket = free_ticket();
-    Posted& posted = posted_[static_cast<std::size_t>(ticket)];
-    posted.done = 0;
-    posted.pieces.clear();
-    std::size_t at = 0;
-    do {
-      const std::size_t piece = std::min(bytes - at, most_piece_bytes);
-      posted.pieces.emplace_back();
-      require(start_piece(at, static_cast<int>(piece), &posted.pieces.back()));
-      at += piece;
-    } while (at < bytes);
-    return ticket;
-  }
+  Request& request_of(Ticket ticket) { return posted_[static_cast<std::size_t>(ticket)]; }
   Ticket free_ticket() {
     if (free_.empty()) {
       posted_.emplace_back();
@@ -122,15 +107,16 @@ class InterNode::MpiWire : public net::Wire {
   }
   int rank_of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   void require(int status) const {
-    if (status == success && inter_node_.refusals_.load(std::memory_order_relaxed) == 0) return;
-    throw world::PeerLost(
-        fmt::format("the MPI does not carry a message to another node (error {})", status));
+    const int refusal = inter_node_.refusal_.load(std::memory_order_relaxed);
+    if (status == success && refusal == success) return;
+    throw world::PeerLost(fmt::format("the MPI does not carry a message to another node (error {})",
+                                      status != success ? status : refusal));
   }
 
   InterNode& inter_node_;
   std::vector<int> peers_;
   int tag_;
-  std::vector<Posted> posted_;
+  std::vector<Request> posted_;
   std::vector<Ticket> free_;
 };
 
@@ -197,8 +183,23 @@ std::unique_ptr<net::Wire> InterNode::wire(std::vector<int> peers, int tag) {
       throw FailureError("two teams over several nodes came upon the same tag");
     }
   }
-  return std::make_unique<MpiWire>(*this, std::move(peers), tag);
+  return std::make_unique<net::InPieces>(std::make_unique<MpiWire>(*this, std::move(peers), tag),
+                                         most_piece_bytes);
 }
+
+// Of messages that are too large the receiver alone hears.
+bool InterNode::is_truncation(int status) {
+  const int code = status != success ? status : refusal_.load(std::memory_order_relaxed);
+  int kind = success;
+  if (code == success || real_.error_class == nullptr ||
+      real_.error_class(code, &kind) != success || kind != error_truncate) {
+    return false;
+  }
+  refusal_.store(success, std::memory_order_relaxed);
+  return true;
+}
+
+void InterNode::note_refusal(int code) { refusal_.store(code, std::memory_order_relaxed); }
 
 std::string InterNode::report() const {
   if (traffic_.messages() == 0) return {};

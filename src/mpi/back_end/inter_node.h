@@ -48,7 +48,8 @@ class InterNode {
   int free_tag() const;
   // peers: ranks of the world, by the number that the wire is to know them by. It has the tag until
   // it ends; throws FailureError where another one has it: threads that make wires at the same time
-  // may come upon the same. Sends throw PeerLost where the MPI does not carry them.
+  // may come upon the same. It throws PeerLost where the MPI does not carry a message, SizesDiffer
+  // where one is larger than its receiver expects.
   std::unique_ptr<net::Wire> wire(std::vector<int> peers, int tag);
 
   // Of the MPI that carries them, as machine files have it.
@@ -57,13 +58,14 @@ class InterNode {
   internode::Traffic& traffic() { return traffic_; }
   // What this rank has sent, as a line for people; empty where it has sent nothing.
   std::string report() const;
-  void note_refusal() { refusals_.fetch_add(1); }
+  void note_refusal(int code);
 
  private:
   class MpiWire;
 
   bool are_all_here(int ranks);
   void give_back(int tag);
+  bool is_truncation(int status);
 
   const UnderlyingMpi& real_;
   const Options& options_;
@@ -79,8 +81,8 @@ class InterNode {
   std::set<int> tags_;        // in use
 
   internode::Traffic traffic_;
-  // Behind a handler of the program's own, MPICH 5 says that all went well.
-  std::atomic<std::uint64_t> refusals_{0};
+  // Behind a handler of the program's own, MPICH 5 says that all went well: what the handler heard.
+  std::atomic<int> refusal_{success};
 };
 
 }  // namespace huddle::mpi

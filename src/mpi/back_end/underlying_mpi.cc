@@ -43,6 +43,7 @@ void look_up_communicators(Find find, UnderlyingMpi& real) {
   look_up(find, "PMPI_Comm_create_errhandler", real.comm_create_errhandler);
   look_up(find, "PMPI_Comm_set_errhandler", real.comm_set_errhandler);
   look_up(find, "PMPI_Errhandler_free", real.errhandler_free);
+  look_up(find, "PMPI_Error_class", real.error_class);
   look_up(find, "PMPI_Comm_create_group", real.comm_create_group);
   look_up(find, "PMPI_Comm_group", real.comm_group);
   look_up(find, "PMPI_Group_size", real.group_size);

@@ -30,6 +30,7 @@ struct UnderlyingMpi : UnderlyingCollectives {
   int (*comm_create_errhandler)(ErrorFunction, Errhandler*);
   int (*comm_set_errhandler)(Comm, Errhandler);
   int (*errhandler_free)(Errhandler*);
+  int (*error_class)(int, int*);
   int (*comm_create_group)(Comm, Group, int tag, Comm*);
   int (*comm_group)(Comm, Group*);
   int (*group_size)(Group, int*);

@@ -70,6 +70,36 @@ TEST(NetworkReader, NobodyIsBusyLongerThanAMessageTakes) {
   EXPECT_EQ(reader.take().network.cpu_ns, 500);
 }
 
+// One way it takes 40,000 ns.
+Measured sending_to_each_other(const std::string& both_ways) {
+  Steps steps;
+  Reader reader(steps);
+  reader.read(hosts +
+              "huddle-network: message 8 40000 0\nhuddle-network: message 1000000 40000 0\n" +
+              both_ways + done);
+  return reader.take();
+}
+
+TEST(NetworkReader, CutsMessagesWhereTheyPassEachOtherSoonerInPieces) {
+  const machine::Network network =
+      sending_to_each_other(
+          "huddle-network: both 524288 80000\nhuddle-network: both 65536 60000\n"
+          "huddle-network: both 32768 44000\nhuddle-network: both 16384 46000\n")
+          .network;
+  EXPECT_EQ(network.piece_bytes, 32768);
+  EXPECT_NEAR(network.both_ways.value_or(0), 1.1, 1e-9);
+}
+
+TEST(NetworkReader, LeavesMessagesWholeWherePiecesGainLittle) {
+  const machine::Network network =
+      sending_to_each_other("huddle-network: both 524288 48000\nhuddle-network: both 65536 45000\n")
+          .network;
+  EXPECT_FALSE(network.piece_bytes);
+  EXPECT_NEAR(network.both_ways.value_or(0), 1.2, 1e-9);
+  EXPECT_EQ(sending_to_each_other("huddle-network: both 524288 90000\n").network.both_ways, 2);
+  EXPECT_EQ(sending_to_each_other("huddle-network: both 524288 30000\n").network.both_ways, 1);
+}
+
 void expect_failure(const std::string& said, const std::string& why) {
   Steps steps;
   Reader reader(steps);

@@ -108,6 +108,8 @@ Service open_service(void* outermost, const std::string& prefix) {
   look_up(mpi_handle, "PMPI_Test", service.test);
   look_up(mpi_handle, "PMPI_Send", service.send);
   look_up(mpi_handle, "PMPI_Recv", service.receive);
+  look_up(mpi_handle, "PMPI_Isend", service.isend);
+  look_up(mpi_handle, "PMPI_Irecv", service.ireceive);
   return service;
 }
 

@@ -79,6 +79,8 @@ struct Service {
   int (*test)(mpi::Request*, int*, mpi::Status*);
   int (*send)(const void*, int, mpi::Datatype, int, int, mpi::Comm);
   int (*receive)(void*, int, mpi::Datatype, int, int, mpi::Comm, mpi::Status*);
+  int (*isend)(const void*, int, mpi::Datatype, int, int, mpi::Comm, mpi::Request*);
+  int (*ireceive)(void*, int, mpi::Datatype, int, int, mpi::Comm, mpi::Request*);
 };
 
 using Choices = huddle_choices_function;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <iostream>
 #include <sstream>
@@ -146,6 +147,8 @@ void Ranks::measure(bool quick) {
   begin_step(step_messages);
   measure_messages();
   measure_cpu();
+  begin_step(step_both);
+  measure_both_ways();
   begin_step(step_senders);
   measure_senders();
   measure_calls(quick);
@@ -214,6 +217,67 @@ void Ranks::measure_messages() {
     }
     meet();
   }
+}
+
+// In which pieces an exchange of two takes least. A sample takes as long as the slower one.
+void Ranks::measure_both_ways() {
+  const int first = senders_.front();
+  const int second = receivers_.front();
+  for (const std::size_t piece_bytes : pieces_bytes) {
+    std::vector<double> both_ways;
+    std::vector<std::byte> go_on(1);
+    double other_ns = 0;
+    std::vector<std::byte> other(sizeof other_ns);
+    if (rank_ == first) {
+      const double start = wall_ns();
+      for (std::size_t i = 0; go_on[0] == std::byte{0}; ++i) {
+        const bool is_last =
+            i >= least_samples && (i == most_samples || wall_ns() - start > series_ns);
+        go_on[0] = static_cast<std::byte>(is_last ? 1 : 0);
+        send(go_on, go_on.size(), second);
+        receive(other, 1, second);
+        const double ns = exchange_ns(second, piece_bytes);
+        receive(other, other.size(), second);
+        std::memcpy(&other_ns, other.data(), sizeof other_ns);
+        // The first one warms up.
+        if (i > 0) both_ways.push_back(std::max(ns, other_ns));
+      }
+      if (is_speaker()) say(word_both, line(piece_bytes, middle(both_ways)));
+    } else if (rank_ == second) {
+      while (go_on[0] == std::byte{0}) {
+        receive(go_on, go_on.size(), first);
+        send(other, 1, first);
+        other_ns = exchange_ns(first, piece_bytes);
+        std::memcpy(other.data(), &other_ns, sizeof other_ns);
+        send(other, other.size(), first);
+      }
+    }
+    meet();
+  }
+}
+
+double Ranks::exchange_ns(int peer, std::size_t piece_bytes) const {
+  const std::vector<std::byte> outgoing(both_ways_bytes);
+  std::vector<std::byte> incoming(both_ways_bytes);
+  std::vector<mpi::Request> requests;
+  requests.reserve(2 * both_ways_bytes / piece_bytes);
+  const auto count = static_cast<int>(piece_bytes);
+  const double start = wall_ns();
+  for (std::size_t at = 0; at < both_ways_bytes; at += piece_bytes) {
+    sides_.service.ireceive(incoming.data() + at, count, sides_.byte, peer, tag, sides_.world,
+                            &requests.emplace_back());
+  }
+  for (std::size_t at = 0; at < both_ways_bytes; at += piece_bytes) {
+    sides_.service.isend(outgoing.data() + at, count, sides_.byte, peer, tag, sides_.world,
+                         &requests.emplace_back());
+  }
+  for (mpi::Request& request : requests) {
+    int is_done = 0;
+    while (sides_.service.test(&request, &is_done, mpi::status_ignore()) == mpi::success &&
+           is_done == 0) {
+    }
+  }
+  return wall_ns() - start;
 }
 
 // What a processor is busy with a message: on one side with sending, on the other with receiving

@@ -33,6 +33,8 @@ class Ranks {
   double slowest(double ns) const;
 
   void measure_messages();
+  void measure_both_ways();
+  double exchange_ns(int peer, std::size_t piece_bytes) const;
   void measure_cpu();
   void measure_senders();
   void measure_calls(bool quick);

@@ -61,13 +61,15 @@ Route AnyAlltoallv::take(const Process& process, Communicator& communicator) con
   DenseBlocks to(process.real(), comm, output, communicator.ranks);
   if (input.is_in_place()) {
     to.fetch();
-    communicator.team->alltoallv(to.base(), to.blocks(), to.base(), to.blocks());
+    communicator.with_team(
+        [&](auto& team) { team.alltoallv(to.base(), to.blocks(), to.base(), to.blocks()); });
   } else {
     DenseBlocks from(process.real(), comm, input, communicator.ranks);
     from.fetch();
     from.shorten(rank, output.bytes(rank));
     to.shorten(rank, input.bytes(rank));
-    communicator.team->alltoallv(from.base(), from.blocks(), to.base(), to.blocks());
+    communicator.with_team(
+        [&](auto& team) { team.alltoallv(from.base(), from.blocks(), to.base(), to.blocks()); });
   }
   to.store();
   return Route::huddle;

@@ -61,13 +61,15 @@ Route GathervCall::take(const Process& process, Communicator& communicator) cons
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
     mine.fetch();
-    communicator.team->gatherv(mine.data(), mine.bytes(), nullptr, {}, root);
+    communicator.with_team(
+        [&](auto& team) { team.gatherv(mine.data(), mine.bytes(), nullptr, {}, root); });
     return Route::huddle;
   }
   const Part own = output.block(root);
   OwnSendBlock mine(real, comm, given(), own);
   DenseBlocks all(real, comm, output, communicator.ranks);
-  communicator.team->gatherv(mine.data(), own.bytes(), all.base(), all.blocks(), root);
+  communicator.with_team(
+      [&](auto& team) { team.gatherv(mine.data(), own.bytes(), all.base(), all.blocks(), root); });
   all.store();
   return verdict_of_root();
 }

@@ -22,9 +22,9 @@ Route AnyReduceScatter::objection_to(const Process& process, Count gotten) const
 Route AnyReduceScatter::take_blocks(const Process& process, Communicator& communicator,
                                     const node::Blocks& shares) const {
   const Count mine = static_cast<Count>(shares.of(communicator.rank).bytes);
-  const auto join = [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-    communicator.with_team(
-        [&](auto& team) { team.reduce_scatter(parts.input(), parts.output(), shares, reduction); });
+  const auto join = [&](auto& team, const ReductionParts& parts,
+                        const memory::Reduction& reduction) {
+    team.reduce_scatter(parts.input(), parts.output(), shares, reduction);
   };
   return take_by(process, communicator, Gotten{true, mine}, join);
 }

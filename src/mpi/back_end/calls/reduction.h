@@ -89,13 +89,14 @@ struct AnyReduction {
     bool is_result;
     Count count;
   };
-  // Calls `join` with the parts and the reduction, if the communicator's team may join that.
+  // Calls `join` with the communicator's team, the parts and the reduction, if it may join that.
   template <class Join>
   Route take_by(const Process& process, Communicator& communicator, Gotten gotten,
                 const Join& join) const {
     if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
       if (!communicator.can_join(*latest)) return Route::no_reduction;
-      join(ReductionParts(brought(), gotten.is_result ? output : nullptr), *latest);
+      const ReductionParts as_given(brought(), gotten.is_result ? output : nullptr);
+      communicator.with_team([&](auto& team) { join(team, as_given, *latest); });
       return Route::huddle;
     }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
@@ -109,18 +110,9 @@ struct AnyReduction {
       const Part result = part_of_output(gotten.count);
       parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);
     }
-    join(parts, reducer.reduction());
+    communicator.with_team([&](auto& team) { join(team, parts, reducer.reduction()); });
     parts.finish();
     return Route::huddle;
-  }
-  // By a collective of the team that takes as many elements as it gives.
-  template <auto join_all>
-  Route take_by(const Process& process, Communicator& communicator, bool is_result = true) const {
-    return take_by(process, communicator, Gotten{is_result, count},
-                   [&](const ReductionParts& parts, const memory::Reduction& reduction) {
-                     ((*communicator.team).*join_all)(parts.input(), parts.output(),
-                                                      static_cast<std::size_t>(count), reduction);
-                   });
   }
 };
 

@@ -10,7 +10,11 @@ Route ScanCall::objection(const Process& process, const Communicator& /*communic
 }
 
 Route ScanCall::take(const Process& process, Communicator& communicator) const {
-  return take_by<&team::Team::scan>(process, communicator);
+  const auto join = [this](auto& team, const ReductionParts& parts,
+                           const memory::Reduction& reduction) {
+    team.scan(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
+  };
+  return take_by(process, communicator, Gotten{true, count}, join);
 }
 
 int ScanCall::native(const UnderlyingMpi& real) const {
@@ -30,7 +34,11 @@ Route ExscanCall::objection(const Process& process, const Communicator& communic
 
 Route ExscanCall::take(const Process& process, Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
-  return take_by<&team::Team::exscan>(process, communicator, !is_first);
+  const auto join = [this](auto& team, const ReductionParts& parts,
+                           const memory::Reduction& reduction) {
+    team.exscan(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
+  };
+  return take_by(process, communicator, Gotten{!is_first, count}, join);
 }
 
 int ExscanCall::native(const UnderlyingMpi& real) const {

@@ -47,7 +47,8 @@ Route ScattervCall::take(const Process& process, Communicator& communicator) con
   const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
-    communicator.team->scatterv(nullptr, {}, mine.data(), mine.bytes(), root);
+    communicator.with_team(
+        [&](auto& team) { team.scatterv(nullptr, {}, mine.data(), mine.bytes(), root); });
     mine.store();
     return Route::huddle;
   }
@@ -55,11 +56,13 @@ Route ScattervCall::take(const Process& process, Communicator& communicator) con
   DenseBlocks all(real, comm, input, communicator.ranks);
   all.fetch();
   if (output.is_in_place()) {
-    communicator.team->scatterv(all.base(), all.blocks(), all.data(root), bytes, root);
+    communicator.with_team(
+        [&](auto& team) { team.scatterv(all.base(), all.blocks(), all.data(root), bytes, root); });
     return Route::huddle;
   }
   OwnReceiveBlock mine(real, comm, output.block(0), bytes);
-  communicator.team->scatterv(all.base(), all.blocks(), mine.data(), bytes, root);
+  communicator.with_team(
+      [&](auto& team) { team.scatterv(all.base(), all.blocks(), mine.data(), bytes, root); });
   mine.store();
   return Route::huddle;
 }

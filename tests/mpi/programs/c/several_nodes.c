@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * What huddle takes over several nodes: barrier, bcast, gathers, scatter, alltoall and reductions,
- * in the world and in communicators of every shape. At the end rank 0 says what sums of numbers by
- * chance came to, so that runs can be compared bit by bit.
+ * What huddle takes over several nodes: barrier, bcast, gathers, scatters, all-to-alls, reductions
+ * and prefixes, in the world and in communicators of every shape. At the end rank 0 says what sums
+ * of numbers by chance came to, so that runs can be compared bit by bit.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -160,6 +160,75 @@ static void allgathervs(const char* shape, MPI_Comm comm, int count, int times) 
   free(all);
 }
 
+/* How much rank `from` has for rank `to`, which only these two know. */
+static int between(int from, int to, int count) { return (from * 3 + to + count) % 4 * count; }
+
+/* To each its own, to one root and from one, blocks behind gaps. */
+static void pairs(const char* shape, MPI_Comm comm, int count, int times) {
+  const int ranks = size_of(comm);
+  const int rank = rank_in(comm);
+  const int room = 3 * count + 1;
+  int sent[most_ranks];
+  int received[most_ranks];
+  int places[most_ranks];
+  for (int of = 0; of < ranks; ++of) {
+    sent[of] = between(rank, of, count);
+    received[of] = between(of, rank, count);
+    places[of] = of * room + 1;
+  }
+  const size_t size = sizeof(int) * (size_t)(ranks * room);
+  int* from = room_for(size);
+  int* to = room_for(size);
+  memset(to, -1, size);
+  for (int i = 0; i < ranks * room; ++i) from[i] = value(rank, i, times);
+  MPI_Alltoallv(from, sent, places, MPI_INT, to, received, places, MPI_INT, comm);
+  int wrong = 0;
+  for (int of = 0; of < ranks; ++of) {
+    for (int i = -1; i < room - 1; ++i) {
+      const int here = i >= 0 && i < received[of];
+      wrong += to[places[of] + i] != (here ? value(of, places[rank] + i, times) : -1);
+    }
+  }
+  expect(wrong == 0, "%s: alltoallv of %d: %d wrong", shape, count, wrong);
+  for (int root = 0; root < ranks; ++root) {
+    memset(to, -1, size);
+    for (int of = 0; of < ranks; ++of) received[of] = between(of, root, count);
+    MPI_Gatherv(from, received[rank], MPI_INT, to, received, places, MPI_INT, root, comm);
+    wrong = 0;
+    for (int of = 0; of < ranks && rank == root; ++of) {
+      for (int i = 0; i < received[of]; ++i) wrong += to[places[of] + i] != value(of, i, times);
+    }
+    expect(wrong == 0, "%s: gatherv of %d to %d: %d wrong", shape, count, root, wrong);
+    memset(to, -1, size);
+    MPI_Scatterv(from, received, places, MPI_INT, to, received[rank], MPI_INT, root, comm);
+    wrong = to[received[rank]] != -1;
+    for (int i = 0; i < received[rank]; ++i) wrong += to[i] != value(root, places[rank] + i, times);
+    expect(wrong == 0, "%s: scatterv of %d from %d: %d wrong", shape, count, root, wrong);
+  }
+  free(from);
+  free(to);
+}
+
+static void prefixes(const char* shape, MPI_Comm comm, int count) {
+  const int64_t rank = rank_in(comm);
+  int64_t* mine = room_for(sizeof(int64_t) * (size_t)count);
+  int64_t* upto = room_for(sizeof(int64_t) * (size_t)count);
+  int64_t* before = room_for(sizeof(int64_t) * (size_t)count);
+  for (int i = 0; i < count; ++i) mine[i] = rank + i;
+  MPI_Scan(mine, upto, count, MPI_INT64_T, MPI_SUM, comm);
+  MPI_Exscan(mine, before, count, MPI_INT64_T, MPI_SUM, comm);
+  int wrong = 0;
+  for (int i = 0; i < count; ++i) {
+    const int64_t wanted = rank * i + rank * (rank - 1) / 2;
+    wrong += upto[i] != wanted + mine[i];
+    wrong += rank > 0 && before[i] != wanted;
+  }
+  expect(wrong == 0, "%s: prefixes of %d: %d wrong", shape, count, wrong);
+  free(mine);
+  free(upto);
+  free(before);
+}
+
 /* Sums for one rank, and to each its part, have the bits of sums for all. */
 static void sums_elsewhere(const char* shape, MPI_Comm comm, int count, unsigned seed) {
   const int ranks = size_of(comm);
@@ -278,6 +347,8 @@ static void use(const char* shape, MPI_Comm comm) {
       at_roots(shape, comm, sizes[at] / 4 + 1, times);
       alltoalls(shape, comm, sizes[at] / 4 + 1, times);
       allgathervs(shape, comm, sizes[at], times);
+      pairs(shape, comm, sizes[at] / 8 + 1, times);
+      prefixes(shape, comm, sizes[at]);
     }
     rows(shape, comm);
     gaps(shape, comm);

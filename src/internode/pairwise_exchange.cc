@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "internode/pairwise_exchange.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "world/sizes_differ.h"
+
+namespace huddle::internode {
+namespace {
+
+// Distances that are under way at once: enough to hide what a message takes behind others, few
+// enough for the MPI's memory. All ranks go through distances in the same order, and the least that
+// is not done anywhere is under way on both its ranks: so nobody waits in a circle.
+constexpr std::size_t most_pending = 64;
+
+}  // namespace
+
+PairwiseExchange::PairwiseExchange(const Ends& ends, const Data& data, int first_distance,
+                                   int last_distance)
+    : ends_(ends), data_(data), next_distance_(first_distance), last_distance_(last_distance) {}
+
+PairwiseExchange::PairwiseExchange(const Ends& ends, const Data& data)
+    : PairwiseExchange(ends, data, 1, ends.map.ranks() - 1) {
+  if (data.input != nullptr && data.input == data.output) copy_outgoing();
+}
+
+PairwiseExchange PairwiseExchange::to_one(const Ends& ends, int peer, const std::byte* input,
+                                          std::size_t bytes) {
+  const int distance = (peer - ends.rank + ends.map.ranks()) % ends.map.ranks();
+  return {ends, {input, node::Blocks::only(peer, bytes), nullptr, {}}, distance, distance};
+}
+
+PairwiseExchange PairwiseExchange::from_one(const Ends& ends, int peer, std::byte* output,
+                                            std::size_t bytes) {
+  const int distance = (ends.rank - peer + ends.map.ranks()) % ends.map.ranks();
+  return {ends, {nullptr, {}, output, node::Blocks::only(peer, bytes)}, distance, distance};
+}
+
+bool PairwiseExchange::is_on_other_node(int rank) const {
+  return ends_.map.node_of(rank) != ends_.map.node_of(ends_.rank);
+}
+
+int PairwiseExchange::at_distance(int distance) const {
+  const int ranks = ends_.map.ranks();
+  return (ends_.rank + distance + ranks) % ranks;
+}
+
+void PairwiseExchange::copy_outgoing() {
+  const int ranks = ends_.map.ranks();
+  copied_at_.resize(static_cast<std::size_t>(ranks));
+  std::size_t end = 0;
+  for (int peer = 0; peer < ranks; ++peer) {
+    if (!is_on_other_node(peer)) continue;
+    const std::size_t bytes = data_.outgoing.of(peer).bytes;
+    copied_at_[static_cast<std::size_t>(peer)] = {static_cast<std::ptrdiff_t>(end), bytes};
+    end += bytes;
+  }
+  copied_.resize(end);
+  for (int peer = 0; peer < ranks; ++peer) {
+    const node::Block& to = copied_at_[static_cast<std::size_t>(peer)];
+    if (to.bytes == 0) continue;
+    std::memcpy(copied_.data() + to.offset, data_.input + data_.outgoing.of(peer).offset, to.bytes);
+  }
+  data_.input = copied_.data();
+  data_.outgoing = node::Blocks::listed(copied_at_);
+}
+
+void PairwiseExchange::start(int distance) {
+  const int target = at_distance(distance);
+  const int source = at_distance(-distance);
+  Pending pending;
+  if (is_on_other_node(source)) {
+    const node::Block block = data_.incoming.of(source);
+    if (block.bytes > 0) {
+      pending.received = ends_.wire.receive(source, {data_.output + block.offset, block.bytes});
+    }
+  }
+  if (is_on_other_node(target)) {
+    const node::Block block = data_.outgoing.of(target);
+    if (block.bytes > 0) {
+      if (ends_.traffic != nullptr) ends_.traffic->add(block.bytes);
+      pending.sent = ends_.wire.send(target, {data_.input + block.offset, block.bytes});
+    }
+  }
+  if (pending.sent || pending.received) pending_.push_back(pending);
+}
+
+bool PairwiseExchange::is_done(std::optional<net::Wire::Ticket>& ticket) {
+  try {
+    if (ticket && ends_.wire.test(*ticket)) ticket.reset();
+  } catch (const world::SizesDiffer&) {
+    is_truncated_ = true;
+    ticket.reset();
+  }
+  return !ticket;
+}
+
+bool PairwiseExchange::advance() {
+  while (true) {
+    while (next_distance_ <= last_distance_ && pending_.size() < most_pending) {
+      start(next_distance_++);
+    }
+    const std::size_t before = pending_.size();
+    std::erase_if(pending_, [this](Pending& pending) {
+      const bool is_received = is_done(pending.received);
+      return is_done(pending.sent) && is_received;
+    });
+    if (pending_.empty() && next_distance_ > last_distance_) return true;
+    if (pending_.size() == before) return false;
+  }
+}
+
+}  // namespace huddle::internode

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Blocks that a rank exchanges with ranks of other nodes one by one, where only the two of a pair
+// know how large they are: nothing is chosen by a size, and blocks of no bytes are not sent.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "internode/node_map.h"
+#include "internode/traffic.h"
+#include "net/wire.h"
+#include "node/blocks.h"
+
+namespace huddle::internode {
+
+class PairwiseExchange {
+ public:
+  struct Ends {
+    net::Wire& wire;  // peers are ranks
+    const NodeMap& map;
+    int rank;
+    Traffic* traffic;  // null: nobody wants to know
+  };
+  // A rank's blocks for the others and from them, by rank. Bytes and lists outlive the exchange.
+  struct Data {
+    const std::byte* input = nullptr;
+    node::Blocks outgoing;
+    std::byte* output = nullptr;
+    node::Blocks incoming;
+  };
+
+  // With all ranks of other nodes. In place, what goes out is copied first.
+  PairwiseExchange(const Ends& ends, const Data& data);
+  // A block for that rank alone, or from it.
+  static PairwiseExchange to_one(const Ends& ends, int peer, const std::byte* input,
+                                 std::size_t bytes);
+  static PairwiseExchange from_one(const Ends& ends, int peer, std::byte* output,
+                                   std::size_t bytes);
+
+  // Goes on as far as it can without waiting. True: all has been sent and received.
+  bool advance();
+  // Whether more came from a rank than there is room for; the rest of it is lost.
+  bool is_truncated() const { return is_truncated_; }
+
+ private:
+  PairwiseExchange(const Ends& ends, const Data& data, int first_distance, int last_distance);
+  bool is_on_other_node(int rank) const;
+  int at_distance(int distance) const;
+  void copy_outgoing();
+  void start(int distance);
+  bool is_done(std::optional<net::Wire::Ticket>& ticket);
+
+  // What goes to the rank that is so far behind this one, and comes from the one as far before it.
+  struct Pending {
+    std::optional<net::Wire::Ticket> sent;
+    std::optional<net::Wire::Ticket> received;
+  };
+
+  Ends ends_;
+  Data data_;
+  std::vector<std::byte> copied_;  // what goes out, where it must not stay where it was
+  std::vector<node::Block> copied_at_;
+  int next_distance_;
+  int last_distance_;
+  std::vector<Pending> pending_;
+  bool is_truncated_ = false;
+};
+
+}  // namespace huddle::internode
