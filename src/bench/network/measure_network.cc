@@ -94,17 +94,17 @@ void Reader::add_call(const std::string& operation, double bytes, double ns, dou
   add_point(all.back().curve, bytes, ns, spread);
 }
 
-// Pieces cost each end some work: whole messages are cut where that gains clearly.
+// Pieces cost each end some work: messages are cut, and cut smaller, where that gains clearly.
 void Reader::judge_both_ways() {
   if (both_ways_.ns.empty()) return;
   machine::Network& network = measured_.network;
-  const double whole_ns = both_ways_.ns.front();
-  const auto least = std::min_element(both_ways_.ns.begin(), both_ways_.ns.end());
-  const bool in_pieces = *least < least_gain * whole_ns;
+  std::size_t taken = 0;
+  for (std::size_t i = 1; i < both_ways_.ns.size(); ++i) {
+    if (both_ways_.ns[i] < least_gain * both_ways_.ns[taken]) taken = i;
+  }
   const double one_way_ns = machine::time_at(network.curve, static_cast<double>(both_ways_bytes));
-  network.both_ways = std::clamp((in_pieces ? *least : whole_ns) / one_way_ns, 1.0, 2.0);
-  if (!in_pieces) return;
-  network.piece_bytes = both_ways_.bytes[static_cast<std::size_t>(least - both_ways_.ns.begin())];
+  network.both_ways = std::clamp(both_ways_.ns[taken] / one_way_ns, 1.0, 2.0);
+  if (taken > 0) network.piece_bytes = both_ways_.bytes[taken];
 }
 
 Measured Reader::take() {
