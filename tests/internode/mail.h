@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/wire.h"
+#include "internode/rank_wire.h"
 
 namespace huddle::internode::test {
 
@@ -35,6 +35,17 @@ class Mail {
     std::copy(box.front().begin(), box.front().end(), bytes.begin());
     box.pop_front();
     return true;
+  }
+  // The same of a message from anybody.
+  bool take_any(int to, std::span<std::byte> bytes) {
+    int from = -1;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [ends, box] : boxes_) {
+        if (ends.second == to && !box.empty()) from = ends.first;
+      }
+    }
+    return from >= 0 && take(from, to, bytes);
   }
   // From now on nothing is received.
   void cut() {
@@ -60,7 +71,7 @@ class Mail {
 };
 
 // One rank's end. Receives of a pair are served in their order.
-class MailEnd : public net::Wire {
+class MailEnd : public RankWire {
  public:
   MailEnd(Mail& mail, int rank) : mail_(mail), rank_(rank) {}
 
@@ -72,6 +83,7 @@ class MailEnd : public net::Wire {
     receives_.push_back({peer, bytes, false});
     return static_cast<Ticket>(receives_.size() - 1);
   }
+  Ticket receive_from_any(std::span<std::byte> bytes) override { return receive(anybody, bytes); }
   bool test(Ticket ticket) override {
     if (ticket < 0) return true;
     const auto last = static_cast<std::size_t>(ticket);
@@ -79,13 +91,15 @@ class MailEnd : public net::Wire {
     for (std::size_t at = 0; at <= last; ++at) {
       Receive& receive = receives_[at];
       if (receive.peer != peer || receive.done) continue;
-      receive.done = mail_.take(peer, rank_, receive.bytes);
+      receive.done = peer == anybody ? mail_.take_any(rank_, receive.bytes)
+                                     : mail_.take(peer, rank_, receive.bytes);
       if (!receive.done) return false;
     }
     return true;
   }
 
  private:
+  static constexpr int anybody = -1;
   struct Receive {
     int peer;
     std::span<std::byte> bytes;

@@ -22,6 +22,9 @@ namespace {
 // Every MPI has these, and most have many more.
 constexpr int most_tag = 32767;
 
+// Of whoever has no other one yet.
+constexpr int joining_tag = 0;
+
 // MPI counts in an int.
 constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
 
@@ -49,14 +52,32 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   return hydra_key_space(environment);
 }
 
+// Ranks of the world, by number. Those that follow each other, as they do in most communicators
+// that are large, take no memory.
+class Peers {
+ public:
+  explicit Peers(std::span<const int> ranks) : first_(ranks.front()) {
+    const auto gap = std::adjacent_find(ranks.begin(), ranks.end(),
+                                        [](int rank, int next) { return next != rank + 1; });
+    if (gap != ranks.end()) listed_.assign(ranks.begin(), ranks.end());
+  }
+  int operator[](int number) const {
+    return listed_.empty() ? first_ + number : listed_[static_cast<std::size_t>(number)];
+  }
+
+ private:
+  int first_;
+  std::vector<int> listed_;
+};
+
 void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().inter_node().note_refusal(); }
 
 }  // namespace
 
-class InterNode::MpiWire : public net::Wire {
+class InterNode::MpiWire : public internode::RankWire {
  public:
-  MpiWire(InterNode& inter_node, std::vector<int> peers, int tag)
-      : inter_node_(inter_node), peers_(std::move(peers)), tag_(tag) {}
+  MpiWire(InterNode& inter_node, std::span<const int> peers, int tag)
+      : inter_node_(inter_node), peers_(peers), tag_(tag) {}
   MpiWire(const MpiWire&) = delete;
   MpiWire& operator=(const MpiWire&) = delete;
   // A tag of which messages are still under way is never used again.
@@ -66,15 +87,15 @@ class InterNode::MpiWire : public net::Wire {
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
     return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
-      return inter_node_.real_.isend(bytes.data() + at, count, inter_node_.real_.byte,
-                                     rank_of(peer), tag_, inter_node_.comm_, request);
+      return inter_node_.real_.isend(bytes.data() + at, count, inter_node_.real_.byte, peers_[peer],
+                                     tag_, inter_node_.comm_, request);
     });
   }
   Ticket receive(int peer, std::span<std::byte> bytes) override {
-    return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
-      return inter_node_.real_.irecv(bytes.data() + at, count, inter_node_.real_.byte,
-                                     rank_of(peer), tag_, inter_node_.comm_, request);
-    });
+    return receive_from(peers_[peer], bytes);
+  }
+  Ticket receive_from_any(std::span<std::byte> bytes) override {
+    return receive_from(any_source, bytes);
   }
   bool test(Ticket ticket) override {
     Posted& posted = posted_[static_cast<std::size_t>(ticket)];
@@ -94,6 +115,12 @@ class InterNode::MpiWire : public net::Wire {
     std::size_t done = 0;
   };
 
+  Ticket receive_from(int rank, std::span<std::byte> bytes) {
+    return start(bytes.size(), [&](std::size_t at, int count, Request* request) {
+      return inter_node_.real_.irecv(bytes.data() + at, count, inter_node_.real_.byte, rank, tag_,
+                                     inter_node_.comm_, request);
+    });
+  }
   // In pieces, of which an empty message has one.
   template <class Start>
   Ticket start(std::size_t bytes, const Start& start_piece) {
@@ -120,7 +147,6 @@ class InterNode::MpiWire : public net::Wire {
     free_.pop_back();
     return ticket;
   }
-  int rank_of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   void require(int status) const {
     if (status == success && inter_node_.refusals_.load(std::memory_order_relaxed) == 0) return;
     throw world::PeerLost(
@@ -128,7 +154,7 @@ class InterNode::MpiWire : public net::Wire {
   }
 
   InterNode& inter_node_;
-  std::vector<int> peers_;
+  Peers peers_;
   int tag_;
   std::vector<Posted> posted_;
   std::vector<Ticket> free_;
@@ -190,14 +216,18 @@ int InterNode::free_tag() const {
   return tag > most_tag ? 0 : tag;
 }
 
-std::unique_ptr<net::Wire> InterNode::wire(std::vector<int> peers, int tag) {
+std::unique_ptr<internode::RankWire> InterNode::wire(std::span<const int> peers, int tag) {
   {
     const std::lock_guard lock(mutex_);
     if (!tags_.insert(tag).second) {
       throw FailureError("two teams over several nodes came upon the same tag");
     }
   }
-  return std::make_unique<MpiWire>(*this, std::move(peers), tag);
+  return std::make_unique<MpiWire>(*this, peers, tag);
+}
+
+std::unique_ptr<net::Wire> InterNode::joining_wire(std::span<const int> peers) {
+  return std::make_unique<MpiWire>(*this, peers, joining_tag);
 }
 
 std::string InterNode::report() const {
