@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "machine/cost.h"
@@ -42,6 +43,11 @@ std::int64_t moving_ns(std::int64_t bytes, std::int64_t ns_per_mib) {
   return bytes / unit * ns_per_mib + bytes % unit * ns_per_mib / unit;
 }
 
+// In two steps for the same reason.
+std::int64_t scaled(std::int64_t sum, std::int64_t all, std::int64_t some) {
+  return sum / some * all + sum % some * all / some;
+}
+
 std::int64_t bytes_of(const std::vector<net::Message>& messages, const net::Sizes& sizes) {
   std::int64_t bytes = 0;
   for (const net::Message& message : messages) {
@@ -63,21 +69,39 @@ std::int64_t exchanged_bytes(const net::Round& round, const net::Sizes& sizes) {
   return bytes;
 }
 
-// The longest part of it that any node has.
-std::int64_t round_ns(const net::Schedule& schedule, std::int64_t number, const net::Sizes& sizes,
-                      const Network& network, net::Round& round) {
+// Who chooses among schedules of many nodes and rounds looks at so many of each: a call is not to
+// wait for it.
+constexpr std::int64_t most_looked_at = 256;
+
+// A rank begins the messages of a round one after the other: so many of them at most, which begin
+// while the first is under way. More may not be counted as one.
+constexpr int largest_radix = 16;
+
+// Which of so many are looked at, evenly spaced and the first among them: action(number).
+template <typename Action>
+void for_each_looked_at(std::int64_t count, const Action& action) {
+  const std::int64_t looked_at = std::min(count, most_looked_at);
+  for (std::int64_t i = 0; i < looked_at; ++i) action(i * count / looked_at);
+}
+
+// The longest part of it that any node has. Nothing: nobody has a part in it.
+std::optional<std::int64_t> round_ns(const net::Schedule& schedule, std::int64_t number,
+                                     const net::Sizes& sizes, const Network& network,
+                                     net::Round& round) {
   std::int64_t most_bytes = 0;
   std::size_t most_messages = 0;
-  for (int node = 0; node < schedule.ranks(); ++node) {
-    schedule.make(node, number, round);
+  const auto look_at = [&](std::int64_t node) {
+    schedule.make(static_cast<int>(node), number, round);
     const std::int64_t one_way =
         std::max(bytes_of(round.sends, sizes), bytes_of(round.receives, sizes));
     const std::int64_t second_way =
         exchanged_bytes(round, sizes) * network.second_way_percent / 100;
     most_bytes = std::max(most_bytes, one_way + second_way);
     most_messages = std::max({most_messages, round.sends.size(), round.receives.size()});
-  }
-  if (most_messages == 0) return 0;
+  };
+  for_each_looked_at(schedule.ranks(), look_at);
+  look_at(schedule.root());
+  if (most_messages == 0) return std::nullopt;
   return network.message_ns + moving_ns(most_bytes, network.ns_per_mib);
 }
 
@@ -102,16 +126,25 @@ Network network_of(const machine::Machine& machine) {
 std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,
                           const Network& network) {
   std::int64_t sum = 0;
-  std::vector<std::int64_t> by_round(static_cast<std::size_t>(schedule.rounds()));
+  std::int64_t latest = 0;
+  std::map<std::int64_t, std::int64_t> by_round;  // of those that others are like
   net::Round round;
-  for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
+  const bool are_all_looked_at = schedule.ranks() <= most_looked_at;
+  for_each_looked_at(schedule.rounds(), [&](std::int64_t number) {
     const std::int64_t like = schedule.like(number);
-    std::int64_t& ns = by_round[static_cast<std::size_t>(number)];
-    ns = like < number ? by_round[static_cast<std::size_t>(like)]
-                       : round_ns(schedule, number, sizes, network, round);
-    sum += ns;
-  }
-  return sum;
+    const auto known = by_round.find(like);
+    if (known != by_round.end()) {
+      latest = known->second;
+    } else {
+      // What none of those has a part in that were looked at takes what the round before it took.
+      latest =
+          round_ns(schedule, like, sizes, network, round).value_or(are_all_looked_at ? 0 : latest);
+      by_round.emplace(like, latest);
+    }
+    sum += latest;
+  });
+  const std::int64_t looked_at = std::min(schedule.rounds(), most_looked_at);
+  return looked_at == 0 ? 0 : scaled(sum, schedule.rounds(), looked_at);
 }
 
 std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
@@ -131,7 +164,8 @@ Chosen cheapest(const Demand& demand, const Network& network) {
     if (algorithm.operation != demand.operation || algorithm.order == net::Order::free) continue;
     if (algorithm.equal_blocks && !demand.equal_blocks) continue;
     const auto most_segments = static_cast<std::int64_t>(bytes / least_segment_bytes);
-    for (const int radix : doubled(algorithm.uses.radix, 2, demand.nodes)) {
+    for (const int radix :
+         doubled(algorithm.uses.radix, 2, std::min(demand.nodes, largest_radix))) {
       for (const int segments : doubled(algorithm.uses.segments, 1, most_segments)) {
         net::Call call{.ranks = demand.nodes, .root = demand.root, .radix = radix};
         call.segments = segments;

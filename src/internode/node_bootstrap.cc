@@ -5,36 +5,11 @@
 #include <memory>
 
 #include "internode/finish.h"
+#include "internode/rank_wire.h"
 #include "net/algorithms.h"
 #include "net/execution.h"
 
 namespace huddle::internode {
-namespace {
-
-class ByPlace : public net::Wire {
- public:
-  ByPlace(net::Wire& by_rank, const NodeMap& map, int node)
-      : by_rank_(by_rank), map_(map), node_(node) {}
-
-  Ticket send(int place, std::span<const std::byte> bytes) override {
-    return by_rank_.send(map_.rank_at(node_, place), bytes);
-  }
-  Ticket receive(int place, std::span<std::byte> bytes) override {
-    return by_rank_.receive(map_.rank_at(node_, place), bytes);
-  }
-  bool test(Ticket ticket) override { return by_rank_.test(ticket); }
-
- private:
-  net::Wire& by_rank_;
-  const NodeMap& map_;
-  int node_;
-};
-
-}  // namespace
-
-NodeBootstrap::NodeBootstrap(net::Wire& wire, const NodeMap& map, int rank)
-    : wire_(wire), map_(map), node_(map.node_of(rank)), place_(map.place_of(rank)) {}
-
 team::Bootstrap NodeBootstrap::bootstrap() {
   return {place_, ranks(),
           [this](std::span<const std::byte> mine, std::span<std::byte> all) { gather(mine, all); }};
@@ -57,7 +32,7 @@ void NodeBootstrap::run(net::Operation operation, int root, std::size_t block_by
   const auto schedule = net::make_schedule(algorithm, {.ranks = ranks(), .root = root});
   const auto data =
       net::CallData::of(operation, place_, net::Sizes::equal(block_bytes), input, output);
-  ByPlace wire(wire_, map_, node_);
+  SomeRanks wire(wire_, here_);
   world::hardware::Waiting waiting({.crowded = true}, nullptr, nullptr);
   finish(std::make_unique<net::Execution>(*schedule, place_, data, memory::Reduction{}, wire),
          waiting);

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <span>
 
-#include "internode/node_map.h"
 #include "net/operation.h"
 #include "net/wire.h"
 #include "team/bootstrap.h"
@@ -17,11 +16,13 @@ namespace huddle::internode {
 
 class NodeBootstrap {
  public:
-  // Keeps references. Peers of the wire are ranks.
-  NodeBootstrap(net::Wire& wire, const NodeMap& map, int rank);
+  // Keeps references. Peers of the wire are ranks; here: those of this node, of which this one is
+  // at that place.
+  NodeBootstrap(net::Wire& wire, std::span<const int> here, int place)
+      : wire_(wire), here_(here), place_(place) {}
 
   int place() const { return place_; }
-  int ranks() const { return map_.ranks_on(node_); }
+  int ranks() const { return static_cast<int>(here_.size()); }
   // Ranks are places there. It refers to this object.
   team::Bootstrap bootstrap();
   // From one place to all.
@@ -33,8 +34,7 @@ class NodeBootstrap {
            std::byte* output);
 
   net::Wire& wire_;
-  const NodeMap& map_;
-  int node_;
+  std::span<const int> here_;
   int place_;
 };
 

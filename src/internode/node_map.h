@@ -2,13 +2,15 @@
 // Copyright the huddle contributors
 //
 // Which ranks sit on which node. Nodes are numbered in the order of their first ranks; a rank's
-// place is its number among the ranks of its node. Ranks that follow each other on one node are one
-// run.
+// place is its number among the ranks of its node. Where each node's ranks follow each other, it is
+// enough to know where each node's begin; else there is a table of 8 bytes a rank, which the ranks
+// of a node can have in common.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,44 +18,50 @@ namespace huddle::internode {
 
 class NodeMap {
  public:
-  // By rank: equal for ranks of one node, and for no others.
+  // By rank: equal for ranks of one node, and for no others. A table is its own.
   explicit NodeMap(std::span<const std::uint64_t> keys);
+  // How many ranks the nodes before each have, and all: their ranks follow each other.
+  explicit NodeMap(std::vector<int> starts) : starts_(std::move(starts)) {}
+  // The same, of ranks that sit anywhere. The table is complete.
+  NodeMap(std::vector<int> starts, std::shared_ptr<const int> table)
+      : starts_(std::move(starts)), table_(std::move(table)) {}
 
-  int ranks() const { return runs_.back().end(); }
-  int nodes() const { return static_cast<int>(sizes_.size()); }
-  int ranks_on(int node) const { return sizes_[static_cast<std::size_t>(node)]; }
-  int most_ranks_on_a_node() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
-  int node_of(int rank) const { return run_of(rank).node; }
-  int place_of(int rank) const {
-    const Run& run = run_of(rank);
-    return run.place + (rank - run.first);
+  static constexpr std::size_t table_size(int ranks) { return 2 * static_cast<std::size_t>(ranks); }
+  // Fills in the rest. pre: the first half has all ranks, node by node, those of each rising.
+  static void complete(std::span<int> table, std::span<const int> starts);
+
+  int ranks() const { return starts_.back(); }
+  int nodes() const { return static_cast<int>(starts_.size()) - 1; }
+  int ranks_before(int node) const { return starts_[static_cast<std::size_t>(node)]; }
+  int ranks_on(int node) const { return ranks_before(node + 1) - ranks_before(node); }
+  int most_ranks_on_a_node() const;
+  int node_of(int rank) const;
+  int place_of(int rank) const;
+  int rank_at(int node, int place) const {
+    const int number = ranks_before(node) + place;
+    return is_in_order() ? number : table_.get()[number];
   }
-  int rank_at(int node, int place) const;
   // Whether the ranks of each node follow each other.
-  bool is_in_order() const { return runs_.size() == sizes_.size(); }
-  std::size_t runs() const { return runs_.size(); }
+  bool is_in_order() const { return table_ == nullptr; }
 
-  // Action: (first rank, how many, node, place of the first).
+  // Node by node. Action: (first rank, how many follow each other, node, place of the first).
   template <typename Action>
   void for_each_run(const Action& action) const {
-    for (const Run& run : runs_) action(run.first, run.count, run.node, run.place);
+    for (int node = 0; node < nodes(); ++node) {
+      const int ranks = ranks_on(node);
+      for (int place = 0; place < ranks;) {
+        const int first = rank_at(node, place);
+        int count = is_in_order() ? ranks : 1;
+        while (place + count < ranks && rank_at(node, place + count) == first + count) ++count;
+        action(first, count, node, place);
+        place += count;
+      }
+    }
   }
 
  private:
-  struct Run {
-    int first;
-    int count;
-    int node;
-    int place;  // of the first
-
-    int end() const { return first + count; }
-  };
-  const Run& run_of(int rank) const;
-
-  std::vector<Run> runs_;               // by rank
-  std::vector<std::size_t> by_node_;    // numbers of runs: by node, then by place
-  std::vector<std::size_t> node_from_;  // where a node's begin there
-  std::vector<int> sizes_;              // by node
+  std::vector<int> starts_;           // by node: how many ranks those before have; and all
+  std::shared_ptr<const int> table_;  // ranks node by node, then nodes by rank; null: in order
 };
 
 }  // namespace huddle::internode

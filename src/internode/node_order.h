@@ -19,8 +19,8 @@ namespace huddle::internode {
 class NodeOrder {
  public:
   // As large a block for each rank, in the order of ranks.
-  NodeOrder(const NodeMap& map, std::size_t bytes);
-  // As they are listed, by rank.
+  NodeOrder(const NodeMap& map, std::size_t bytes) : NodeOrder(map, node::Blocks::even(bytes)) {}
+  // By rank. Keeps references.
   NodeOrder(const NodeMap& map, const node::Blocks& blocks);
 
   std::size_t bytes() const { return starts_.back(); }
@@ -30,23 +30,23 @@ class NodeOrder {
   net::Sizes sizes() const;
 
   // Whether the program's blocks lie in one piece, in this order already.
-  bool is_as_given() const { return pieces_.size() == 1; }
+  bool is_as_given() const { return is_as_given_; }
   // Where the first block is in the program's buffer. pre: is_as_given().
-  std::ptrdiff_t first_offset() const { return pieces_.front().given; }
+  std::ptrdiff_t first_offset() const { return first_offset_; }
   // From the program's buffer, and back into it.
   void pack(const std::byte* given, std::byte* ordered) const;
   void unpack(const std::byte* ordered, std::byte* given) const;
 
  private:
-  // Bytes that lie in one piece both ways.
-  struct Piece {
-    std::ptrdiff_t given;
-    std::size_t ordered;
-    std::size_t bytes;
-  };
+  // Bytes that lie in one piece both ways. Action: (offset given, offset in order, bytes).
+  template <typename Action>
+  void for_each_piece(const Action& action) const;
 
-  std::vector<Piece> pieces_;
+  const NodeMap& map_;
+  node::Blocks blocks_;
   std::vector<std::size_t> starts_;  // by node, and the end
+  bool is_as_given_ = false;
+  std::ptrdiff_t first_offset_ = 0;
 };
 
 // Of the ranks of one node, by place, from the node's first block on.

@@ -74,13 +74,7 @@ struct Team::Plan {
 Team::Team(Parts parts)
     : parts_(std::move(parts)),
       node_(parts_.map.node_of(parts_.rank)),
-      place_(parts_.map.place_of(parts_.rank)),
-      ranks_before_(1, 0) {
-  for (int node = 0; node < parts_.map.nodes(); ++node) {
-    ranks_before_.push_back(ranks_before_.back() +
-                            static_cast<std::size_t>(parts_.map.ranks_on(node)));
-  }
-}
+      place_(parts_.map.place_of(parts_.rank)) {}
 
 Team::~Team() = default;
 
@@ -546,7 +540,7 @@ int Team::speaker_for(int root) const {
 }
 
 std::size_t Team::ranks_before(int node) const {
-  return ranks_before_[static_cast<std::size_t>(node)];
+  return static_cast<std::size_t>(parts_.map.ranks_before(node));
 }
 
 void Team::between(const Demand& demand, const net::CallData& data,

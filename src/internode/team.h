@@ -151,7 +151,6 @@ class Team {
   Parts parts_;
   int node_;
   int place_;
-  std::vector<std::size_t> ranks_before_;  // by node, and one past the last
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<Verdict> verdicts_;
   std::string_view latest_;

@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "net/wire.h"
@@ -20,8 +18,6 @@ class InPieces : public Wire {
  public:
   // Keeps a reference. pre: piece_bytes > 0.
   InPieces(Wire& wire, std::size_t piece_bytes) : wire_(wire), piece_bytes_(piece_bytes) {}
-  InPieces(std::unique_ptr<Wire> wire, std::size_t piece_bytes)
-      : owned_(std::move(wire)), wire_(*owned_), piece_bytes_(piece_bytes) {}
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
     return start(bytes, [&](auto piece) { return wire_.send(peer, piece); });
@@ -70,7 +66,6 @@ class InPieces : public Wire {
     return ticket;
   }
 
-  std::unique_ptr<Wire> owned_;
   Wire& wire_;
   std::size_t piece_bytes_;
   std::vector<Message> messages_;

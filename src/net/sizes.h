@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,14 +27,15 @@ class Sizes {
   std::size_t offset(std::int64_t block) const;
   std::size_t bytes(std::int64_t block) const { return offset(block + 1) - offset(block); }
   std::size_t bytes(const Blocks& blocks) const;
-  bool operator==(const Sizes&) const = default;
+  bool operator==(const Sizes& other) const;
 
  private:
-  // Block b begins at element b * elements_ / blocks_, or at starts_[b] where these are listed.
+  // Block b begins at element b * elements_ / blocks_, or at (*starts_)[b] where these are
+  // listed.
   std::size_t elements_ = 0;
   std::size_t element_bytes_ = 1;
   std::size_t blocks_ = 1;
-  std::vector<std::size_t> starts_;
+  std::shared_ptr<const std::vector<std::size_t>> starts_;  // of all copies
 };
 
 }  // namespace huddle::net

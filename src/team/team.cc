@@ -436,6 +436,13 @@ bool Team::holds_anywhere(bool here) {
   });
 }
 
+std::byte* Team::common_memory(std::size_t bytes) {
+  return unless_lost([&] {
+    const auto prepare = [&] { return TeamMemory::Memory{rank_ == 0 ? bytes : 0, 0}; };
+    return team_memory_.allocate(prepare).front();
+  });
+}
+
 // Whether what each rank hands in, as far as others touch it, lies where they have mapped it.
 bool Team::all_have_mapped(const Call& call) {
   const memory::HeapFacts& heap = *peer_access_.heap();

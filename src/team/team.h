@@ -110,6 +110,9 @@ class Team {
 
   // Whether a member died, or gave up: then it is of no use any more.
   bool is_lost() const { return lost_.is_any(); }
+  // Collective: memory of the first rank's that all see, as long as they have the team. What it
+  // holds is not said. All ranks throw the same FailureError or none does.
+  std::byte* common_memory(std::size_t bytes);
   // Of this rank's memory, what the team has so far.
   std::size_t shared_bytes() const { return team_memory_.shared_bytes(); }
   // Where this rank sat when the team was made.

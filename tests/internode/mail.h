@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/wire.h"
+#include "internode/rank_wire.h"
 #include "world/sizes_differ.h"
 
 namespace huddle::internode::test {
@@ -37,6 +37,17 @@ class Mail {
     std::copy_n(message.begin(), std::min(message.size(), bytes.size()), bytes.begin());
     if (message.size() > bytes.size()) throw world::SizesDiffer("too large a message");
     return true;
+  }
+  // The same of a message from anybody.
+  bool take_any(int to, std::span<std::byte> bytes) {
+    int from = -1;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [ends, box] : boxes_) {
+        if (ends.second == to && !box.empty()) from = ends.first;
+      }
+    }
+    return from >= 0 && take(from, to, bytes);
   }
   // From now on nothing is received.
   void cut() {
@@ -62,7 +73,7 @@ class Mail {
 };
 
 // One rank's end. Receives of a pair are served in their order.
-class MailEnd : public net::Wire {
+class MailEnd : public RankWire {
  public:
   MailEnd(Mail& mail, int rank) : mail_(mail), rank_(rank) {}
 
@@ -74,6 +85,7 @@ class MailEnd : public net::Wire {
     receives_.push_back({peer, bytes, false});
     return static_cast<Ticket>(receives_.size() - 1);
   }
+  Ticket receive_from_any(std::span<std::byte> bytes) override { return receive(anybody, bytes); }
   bool test(Ticket ticket) override {
     if (ticket < 0) return true;
     const auto last = static_cast<std::size_t>(ticket);
@@ -82,7 +94,8 @@ class MailEnd : public net::Wire {
       Receive& receive = receives_[at];
       if (receive.peer != peer || receive.done) continue;
       try {
-        receive.done = mail_.take(peer, rank_, receive.bytes);
+        receive.done = peer == anybody ? mail_.take_any(rank_, receive.bytes)
+                                       : mail_.take(peer, rank_, receive.bytes);
       } catch (const world::SizesDiffer&) {
         receive.done = true;
         throw;
@@ -93,6 +106,7 @@ class MailEnd : public net::Wire {
   }
 
  private:
+  static constexpr int anybody = -1;
   struct Receive {
     int peer;
     std::span<std::byte> bytes;

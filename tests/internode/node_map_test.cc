@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -25,9 +26,34 @@ TEST(NodeMap, NumbersNodesByTheirFirstRanks) {
   EXPECT_TRUE(map.is_in_order());
 }
 
-TEST(NodeMap, KeepsRunsAndNotRanks) {
-  const std::vector<std::uint64_t> keys(100'000, 9);
-  EXPECT_EQ(map_of(keys).runs(), 1U);
+TEST(NodeMap, GoesThroughRunsNodeByNode) {
+  const NodeMap map = map_of({1, 1, 2, 1, 2, 2});
+  std::vector<std::vector<int>> runs;
+  map.for_each_run([&](int first, int count, int node, int place) {
+    runs.push_back({first, count, node, place});
+  });
+  const std::vector<std::vector<int>> expected = {
+      {0, 2, 0, 0}, {3, 1, 0, 2}, {2, 1, 1, 0}, {4, 2, 1, 1}};
+  EXPECT_EQ(runs, expected);
+}
+
+TEST(NodeMap, IsMadeFromWhereNodesBegin) {
+  const NodeMap map(std::vector<int>{0, 2, 3, 6});
+  EXPECT_EQ(map.nodes(), 3);
+  EXPECT_EQ(map.node_of(5), 2);
+  EXPECT_EQ(map.place_of(5), 2);
+  EXPECT_TRUE(map.is_in_order());
+}
+
+TEST(NodeMap, HasATableOfSomebodyElse) {
+  static std::vector<int> table = {0, 2, 4, 1, 3, -1, -1, -1, -1, -1};
+  NodeMap::complete(table, std::vector<int>{0, 3, 5});
+  EXPECT_EQ(table, (std::vector<int>{0, 2, 4, 1, 3, 0, 1, 0, 1, 0}));
+  const NodeMap map({0, 3, 5}, std::shared_ptr<const int>(std::shared_ptr<void>(), table.data()));
+  EXPECT_FALSE(map.is_in_order());
+  EXPECT_EQ(map.node_of(3), 1);
+  EXPECT_EQ(map.place_of(3), 1);
+  EXPECT_EQ(map.rank_at(0, 2), 4);
 }
 
 TEST(NodeMap, KnowsScatteredRanks) {

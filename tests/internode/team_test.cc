@@ -56,6 +56,14 @@ const std::vector<Keys> layouts = {
     {1, 2, 1, 1, 3, 2},       {4, 3, 2, 1, 9},          {7, 7, 7},
 };
 
+std::vector<int> ranks_on(const NodeMap& map, int node) {
+  std::vector<int> ranks;
+  for (int place = 0; place < map.ranks_on(node); ++place) {
+    ranks.push_back(map.rank_at(node, place));
+  }
+  return ranks;
+}
+
 class Teams : public testing::TestWithParam<Keys> {
  protected:
   // As the ranks of that layout, each with its team.
@@ -67,7 +75,8 @@ class Teams : public testing::TestWithParam<Keys> {
       team::Context context(small_options());
       Team::Parts parts{map,     all.rank,  nullptr,   std::make_unique<MailEnd>(mail, all.rank),
                         network, &traffic_, mpi_times_};
-      NodeBootstrap node_ranks(*parts.wire, parts.map, all.rank);
+      const std::vector<int> here = ranks_on(map, map.node_of(all.rank));
+      NodeBootstrap node_ranks(*parts.wire, here, map.place_of(all.rank));
       parts.node = std::make_unique<team::Team>(context, node_ranks.bootstrap());
       Team team(std::move(parts));
       function(team, all.rank, mail);

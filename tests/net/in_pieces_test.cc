@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <memory>
 #include <set>
 #include <span>
 #include <vector>
@@ -79,12 +78,6 @@ TEST(InPieces, IsDoneOnceAllPiecesAre) {
   EXPECT_TRUE(in_pieces.test(second));
   wire.done.insert(1);
   EXPECT_TRUE(in_pieces.test(first));
-}
-
-TEST(InPieces, KeepsTheWireThatItIsGiven) {
-  std::vector<std::byte> data(1);
-  InPieces in_pieces(std::make_unique<Noting>(), 10);
-  EXPECT_FALSE(in_pieces.test(in_pieces.send(3, data)));
 }
 
 }  // namespace

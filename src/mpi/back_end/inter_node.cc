@@ -24,6 +24,9 @@ namespace {
 // Every MPI has these, and most have many more.
 constexpr int most_tag = 32767;
 
+// Of whoever has no other one yet.
+constexpr int joining_tag = 0;
+
 // MPI counts in an int.
 constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
 
@@ -51,33 +54,55 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   return hydra_key_space(environment);
 }
 
+// Ranks of the world, by number. Those that follow each other, as they do in most communicators
+// that are large, take no memory.
+class Peers {
+ public:
+  explicit Peers(std::span<const int> ranks) : first_(ranks.front()) {
+    const auto gap = std::adjacent_find(ranks.begin(), ranks.end(),
+                                        [](int rank, int next) { return next != rank + 1; });
+    if (gap != ranks.end()) listed_.assign(ranks.begin(), ranks.end());
+  }
+  int operator[](int number) const {
+    return listed_.empty() ? first_ + number : listed_[static_cast<std::size_t>(number)];
+  }
+
+ private:
+  int first_;
+  std::vector<int> listed_;
+};
+
+constexpr int anybody = -1;  // no rank's number
+
 void take_note(Comm* /*comm*/, int* code, ...) { process().inter_node().note_refusal(*code); }
 
 }  // namespace
 
-// pre: of every message: no more than most_piece_bytes.
-class InterNode::MpiWire : public net::Wire {
+// A request of the MPI for each message. pre: of no more than most_piece_bytes.
+class InterNode::Messages : public net::Wire {
  public:
-  MpiWire(InterNode& inter_node, std::vector<int> peers, int tag)
-      : inter_node_(inter_node), peers_(std::move(peers)), tag_(tag) {}
-  MpiWire(const MpiWire&) = delete;
-  MpiWire& operator=(const MpiWire&) = delete;
+  Messages(InterNode& inter_node, std::span<const int> peers, int tag)
+      : inter_node_(inter_node), peers_(peers), tag_(tag) {}
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
   // A tag of which messages are still under way is never used again.
-  ~MpiWire() override {
-    if (free_.size() == posted_.size()) inter_node_.give_back(tag_);
+  ~Messages() override {
+    if (free_.size() == requests_.size()) inter_node_.give_back(tag_);
   }
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
     const Ticket ticket = free_ticket();
     require(inter_node_.real_.isend(bytes.data(), static_cast<int>(bytes.size()),
-                                    inter_node_.real_.byte, rank_of(peer), tag_, inter_node_.comm_,
+                                    inter_node_.real_.byte, peers_[peer], tag_, inter_node_.comm_,
                                     &request_of(ticket)));
     return ticket;
   }
+  // peer: may be `anybody`.
   Ticket receive(int peer, std::span<std::byte> bytes) override {
     const Ticket ticket = free_ticket();
+    const int source = peer == anybody ? any_source : peers_[peer];
     require(inter_node_.real_.irecv(bytes.data(), static_cast<int>(bytes.size()),
-                                    inter_node_.real_.byte, rank_of(peer), tag_, inter_node_.comm_,
+                                    inter_node_.real_.byte, source, tag_, inter_node_.comm_,
                                     &request_of(ticket)));
     return ticket;
   }
@@ -94,18 +119,17 @@ class InterNode::MpiWire : public net::Wire {
   }
 
  private:
-  Request& request_of(Ticket ticket) { return posted_[static_cast<std::size_t>(ticket)]; }
+  Request& request_of(Ticket ticket) { return requests_[static_cast<std::size_t>(ticket)]; }
   Ticket free_ticket() {
     if (free_.empty()) {
-      posted_.emplace_back();
-      free_.reserve(posted_.size());
-      return static_cast<Ticket>(posted_.size() - 1);
+      requests_.emplace_back();
+      free_.reserve(requests_.size());
+      return static_cast<Ticket>(requests_.size() - 1);
     }
     const Ticket ticket = free_.back();
     free_.pop_back();
     return ticket;
   }
-  int rank_of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   void require(int status) const {
     const int refusal = inter_node_.refusal_.load(std::memory_order_relaxed);
     if (status == success && refusal == success) return;
@@ -114,10 +138,32 @@ class InterNode::MpiWire : public net::Wire {
   }
 
   InterNode& inter_node_;
-  std::vector<int> peers_;
+  Peers peers_;
   int tag_;
-  std::vector<Request> posted_;
+  std::vector<Request> requests_;
   std::vector<Ticket> free_;
+};
+
+// Of messages of any size.
+class InterNode::MpiWire : public internode::RankWire {
+ public:
+  MpiWire(InterNode& inter_node, std::span<const int> peers, int tag)
+      : messages_(inter_node, peers, tag), in_pieces_(messages_, most_piece_bytes) {}
+
+  Ticket send(int peer, std::span<const std::byte> bytes) override {
+    return in_pieces_.send(peer, bytes);
+  }
+  Ticket receive(int peer, std::span<std::byte> bytes) override {
+    return in_pieces_.receive(peer, bytes);
+  }
+  Ticket receive_from_any(std::span<std::byte> bytes) override {
+    return in_pieces_.receive(anybody, bytes);
+  }
+  bool test(Ticket ticket) override { return in_pieces_.test(ticket); }
+
+ private:
+  Messages messages_;
+  net::InPieces in_pieces_;
 };
 
 InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
@@ -176,15 +222,18 @@ int InterNode::free_tag() const {
   return tag > most_tag ? 0 : tag;
 }
 
-std::unique_ptr<net::Wire> InterNode::wire(std::vector<int> peers, int tag) {
+std::unique_ptr<internode::RankWire> InterNode::wire(std::span<const int> peers, int tag) {
   {
     const std::lock_guard lock(mutex_);
     if (!tags_.insert(tag).second) {
       throw FailureError("two teams over several nodes came upon the same tag");
     }
   }
-  return std::make_unique<net::InPieces>(std::make_unique<MpiWire>(*this, std::move(peers), tag),
-                                         most_piece_bytes);
+  return std::make_unique<MpiWire>(*this, peers, tag);
+}
+
+std::unique_ptr<net::Wire> InterNode::joining_wire(std::span<const int> peers) {
+  return std::make_unique<MpiWire>(*this, peers, joining_tag);
 }
 
 // Of messages that are too large the receiver alone hears.

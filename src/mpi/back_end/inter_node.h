@@ -10,9 +10,11 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "internode/rank_wire.h"
 #include "internode/team.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/key_space.h"
@@ -50,7 +52,10 @@ class InterNode {
   // it ends; throws FailureError where another one has it: threads that make wires at the same time
   // may come upon the same. It throws PeerLost where the MPI does not carry a message, SizesDiffer
   // where one is larger than its receiver expects.
-  std::unique_ptr<net::Wire> wire(std::vector<int> peers, int tag);
+  std::unique_ptr<internode::RankWire> wire(std::span<const int> peers, int tag);
+  // The same for ranks that have no tag in common yet. What they send to each other by it keeps the
+  // order of their communicators' calls.
+  std::unique_ptr<net::Wire> joining_wire(std::span<const int> peers);
 
   // Of the MPI that carries them, as machine files have it.
   std::string mpi_title() const;
@@ -61,6 +66,7 @@ class InterNode {
   void note_refusal(int code);
 
  private:
+  class Messages;
   class MpiWire;
 
   bool are_all_here(int ranks);

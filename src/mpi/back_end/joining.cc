@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "internode/meeting.h"
 #include "team/agree.h"
 #include "team/preparation.h"
 #include "team/process_identity.h"
@@ -53,25 +54,68 @@ std::uint64_t this_node() {
 
 }  // namespace
 
+namespace {
+
+// The least and the greatest of a number that each rank has.
+struct Range {
+  Range() = default;
+  explicit Range(std::uint64_t number) : least(number), most(number) {}
+
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+
+  bool is_one() const { return least == most; }
+  void meet(const Range& other) {
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+  }
+};
+
+// Teams that ranks took from their pools: their numbers, 0 for none, and how many calls have been
+// made with the newest of them.
+struct Offers {
+  Range teams;
+  Range calls;
+
+  bool are_one() const { return teams.least != 0 && teams.is_one() && calls.is_one(); }
+  // pre: such a team is among them.
+  bool are_newer(std::uint64_t team) const { return teams.most > team || !calls.is_one(); }
+  void meet(const Offers& other) {
+    if (other.teams.most > teams.most) calls = other.calls;
+    if (other.teams.most == teams.most) calls.meet(other.calls);
+    teams.meet(other.teams);
+  }
+};
+
+}  // namespace
+
 struct Joining::Facts {
-  std::uint64_t node;
-  std::uint64_t settings;
   bool has_memory;    // false: nothing of the rest holds
   bool has_context;   // it knows its machine already
   bool has_progress;  // it can keep the MPI moving
-  // The team that it took from its pool; 0: none.
-  std::uint64_t offered;
-  std::uint64_t offered_calls;
-  std::uint64_t group;        // that it knows; 0: none
+  Range node;
+  Range settings;
+  Offers offers;
+  Range group;                // that it knows; 0: none
   std::uint64_t next_number;  // the lowest rank's is that of a team that is made
-  int free_tag;               // for a team over several nodes
+  int free_tag;               // for a team over several nodes; 0: there is none
   JoinTerms terms;
-};
 
-bool Joining::are_on_one_node(std::span<const Facts> all) {
-  return std::all_of(all.begin(), all.end(),
-                     [&](const Facts& rank) { return rank.node == all.front().node; });
-}
+  bool are_on_one_node() const { return node.is_one(); }
+  // Becomes what holds for its ranks and for higher ones.
+  void meet(const Facts& higher) {
+    has_memory = has_memory && higher.has_memory;
+    has_context = has_context && higher.has_context;
+    has_progress = has_progress && higher.has_progress;
+    node.meet(higher.node);
+    settings.meet(higher.settings);
+    offers.meet(higher.offers);
+    group.meet(higher.group);
+    const bool has_tags = free_tag != 0 && higher.free_tag != 0;
+    free_tag = has_tags ? std::max(free_tag, higher.free_tag) : 0;
+    terms.meet(higher.terms);
+  }
+};
 
 Joining::Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
                  WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context,
@@ -161,14 +205,13 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);
-  return {node_,
-          settings_,
-          true,
+  return {true,
           has_context,
           mpi_progress_.start(),
-          holding.entry.number,
-          holding.entry.calls,
-          holding.known.number,
+          Range(node_),
+          Range(settings_),
+          {Range(holding.entry.number), Range(holding.entry.calls)},
+          Range(holding.known.number),
           numbers_.fetch_add(1) + 1,
           inter_node_.free_tag(),
           {past.calls, quicker(past.call_ns, communicator.call_ns),
@@ -176,85 +219,87 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
 }
 
 Route Joining::agree(Communicator& communicator, Holding& holding) {
-  Facts mine{};
+  Facts facts{};
   if (!communicator.why.is_any()) {
     communicator.why = team::Trouble::of([&] {
       const team::CpuBinding here = team::cpu_binding_of_this_thread(0);
       holding.entry = pool_.take(communicator.entry.members, here);
       holding.known = pool_.group(communicator.entry.members, here);
-      mine = facts_of(communicator, holding);
+      facts = facts_of(communicator, holding);
     });
+  }
+  const auto start = Clock::now();
+  if (!meet_others(facts, communicator)) return Route::no_team;
+  communicator.call_ns = quicker(communicator.call_ns, ns_since(start));
+  const Route passed = find_common_ground(facts);
+  return passed == Route::huddle ? come_by_team(communicator, holding, facts) : passed;
+}
+
+// Facts become what holds for all; false where that fails. Where there is a way between the nodes
+// of the job, no rank takes everybody's, but has to know who they are. It takes about as long as a
+// small collective of the MPI.
+bool Joining::meet_others(Facts& facts, Communicator& communicator) {
+  if (inter_node_.is_open()) {
+    if (communicator.entry.members.empty()) return false;
+    const team::Trouble trouble = team::Trouble::of([&] {
+      const auto wire = inter_node_.joining_wire(communicator.entry.members);
+      facts = internode::Meeting(*wire, communicator.rank, communicator.ranks).agree(facts);
+    });
+    if (trouble.is_any()) communicator.why = trouble;
+    return !trouble.is_any();
   }
   team::ByRank<Facts> room(communicator.ranks);
   const std::span<Facts> all = room.all();
-  const auto start = Clock::now();
-  if (!tell(all, mine, communicator)) return Route::no_team;
-  communicator.call_ns = quicker(communicator.call_ns, ns_since(start));
-  const Route passed = find_common_ground(all, mine);
-  return passed == Route::huddle ? come_by_team(communicator, holding, all) : passed;
+  if (!tell(all, facts, communicator)) return false;
+  facts = all.front();
+  for (const Facts& higher : all.subspan(1)) facts.meet(higher);
+  return true;
 }
 
-Route Joining::find_common_ground(std::span<const Facts> all, const Facts& mine) const {
-  const auto everywhere = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
-  if (!everywhere([](const Facts& rank) { return rank.has_memory; })) return Route::no_team;
-  if (!inter_node_.is_open() && !are_on_one_node(all)) {
-    return Route::several_nodes;
-  }
-  if (!everywhere([&](const Facts& rank) { return rank.settings == mine.settings; })) {
-    return Route::unlike_settings;
-  }
-  const bool moves = everywhere([](const Facts& rank) { return rank.has_progress; });
-  return moves ? Route::huddle : Route::no_team;
+Route Joining::find_common_ground(const Facts& all) const {
+  if (!all.has_memory) return Route::no_team;
+  if (!inter_node_.is_open() && !all.are_on_one_node()) return Route::several_nodes;
+  if (!all.settings.is_one()) return Route::unlike_settings;
+  return all.has_progress ? Route::huddle : Route::no_team;
 }
 
-Route Joining::come_by_team(Communicator& communicator, Holding& holding,
-                            std::span<const Facts> all) {
+Route Joining::come_by_team(Communicator& communicator, Holding& holding, const Facts& all) {
   if (keep_common(holding.entry, all)) return Route::huddle;
-  const bool all_know_machine =
-      std::all_of(all.begin(), all.end(), [](const Facts& rank) { return rank.has_context; });
   const JoinVerdict price = verdict(communicator, all);
   if (!price.joins) {
-    const auto rank = static_cast<std::size_t>(communicator.rank);
-    const bool is_first_of_node =
-        std::none_of(all.begin(), all.begin() + communicator.rank,
-                     [&](const Facts& lower) { return lower.node == all[rank].node; });
-    if (price.is_near && !all_know_machine && is_first_of_node) context_.begin_to_look();
+    if (price.is_near && !all.has_context && is_first_here(communicator)) context_.begin_to_look();
     communicator.next_ask = price.next_ask;
     return Route::too_young;
   }
-  if (!are_on_one_node(all)) {
+  if (!all.are_on_one_node()) {
     // Two alone, each on its node: there is one message each way, whoever sends it.
-    return all.size() == 2 ? Route::quicker_by_mpi : join_nodes(communicator, all);
+    return communicator.ranks == 2 ? Route::quicker_by_mpi : join_nodes(communicator, all);
   }
-  holding.entry.number = all.front().next_number;
-  const bool same_group = std::all_of(all.begin(), all.end(), [&](const Facts& rank) {
-    return rank.group != 0 && rank.group == all.front().group;
-  });
+  holding.entry.number = all.next_number;
+  const bool same_group = all.group.least != 0 && all.group.is_one();
   if (!same_group) holding.known = {};
-  return all_know_machine || share_machine(communicator) ? Route::huddle : Route::no_team;
+  return all.has_context || share_machine(communicator) ? Route::huddle : Route::no_team;
 }
 
-JoinVerdict Joining::verdict(const Communicator& communicator, std::span<const Facts> all) const {
+JoinVerdict Joining::verdict(const Communicator& communicator, const Facts& all) const {
   if (options_.join_after) return {.joins = true};
-  JoinTerms of_all = all.front().terms;
-  for (const Facts& one : all) of_all.meet(one.terms);
-  return judge_price(communicator.use, of_all);
+  return judge_price(communicator.use, all.terms);
+}
+
+// Of its node, as far as it is known before there is a map.
+bool Joining::is_first_here(const Communicator& communicator) {
+  const std::span<const int> members = communicator.entry.members;
+  const auto lower = members.first(static_cast<std::size_t>(communicator.rank));
+  return std::none_of(lower.begin(), lower.end(),
+                      [this](int rank) { return roll_call_.is_here(rank); });
 }
 
 // Where all have taken the same team from their pools, and made as many calls with it, they go on
 // with that. One that others have left behind will never be offered by them again, and numbers
 // grow: so it is left here, too.
-bool Joining::keep_common(Entry& entry, std::span<const Facts> all) {
-  const auto is_common = [&](const Facts& rank) {
-    return rank.offered != 0 && rank.offered == all.front().offered &&
-           rank.offered_calls == all.front().offered_calls;
-  };
-  if (std::all_of(all.begin(), all.end(), is_common)) return true;
-  const auto is_newer = [&](const Facts& rank) {
-    return rank.offered > entry.number ||
-           (rank.offered == entry.number && rank.offered_calls != entry.calls);
-  };
-  if (std::none_of(all.begin(), all.end(), is_newer)) pool_.put(std::move(entry));
+bool Joining::keep_common(Entry& entry, const Facts& all) {
+  if (all.offers.are_one()) return true;
+  if (!all.offers.are_newer(entry.number)) pool_.put(std::move(entry));
   entry = {};
   return false;
 }
@@ -303,22 +348,11 @@ bool Joining::share_machine(Communicator& communicator) {
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-Route Joining::join_nodes(Communicator& communicator, std::span<const Facts> all) {
-  const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> gathered) {
-    if (gather(mine, gathered, communicator)) return;
-    throw FailureError("the MPI cannot gather what a team is made from");
-  };
+Route Joining::join_nodes(Communicator& communicator, const Facts& all) {
   communicator.why = team::Trouble::of([&] {
-    NodeJoining::Known known;
-    bool has_tags = true;
-    for (const Facts& rank : all) {
-      known.nodes.push_back(rank.node);
-      known.has_context.push_back(rank.has_context);
-      known.tag = std::max(known.tag, rank.free_tag);
-      has_tags = has_tags && rank.free_tag != 0;
-    }
-    if (!has_tags) known.tag = 0;
-    communicator.internode = nodes_.make({communicator.rank, communicator.ranks, allgather}, known,
+    const auto wire = inter_node_.joining_wire(communicator.entry.members);
+    internode::Meeting meeting(*wire, communicator.rank, communicator.ranks);
+    communicator.internode = nodes_.make(meeting, {node_, context_.is_there(), all.free_tag},
                                          communicator.entry.members);
   });
   return communicator.why.is_any() ? Route::no_team : Route::huddle;

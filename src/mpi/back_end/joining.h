@@ -48,20 +48,21 @@ class Joining {
     Entry entry;
     team::TeamPool::Known known;
   };
-  // What a rank says of itself, for all to see what they have in common.
+  // What a rank says of itself, and what comes of that for all.
   struct Facts;
 
   void join(Communicator& communicator);
   Route meet(Communicator& communicator);
   Route judge_missing(int rank, int own);
   Route agree(Communicator& communicator, Holding& holding);
-  static bool are_on_one_node(std::span<const Facts> all);
-  Route find_common_ground(std::span<const Facts> all, const Facts& mine) const;
+  Route find_common_ground(const Facts& all) const;
   // A team that all of them have in their pools, or what is needed to make one, or neither yet.
-  Route come_by_team(Communicator& communicator, Holding& holding, std::span<const Facts> all);
+  Route come_by_team(Communicator& communicator, Holding& holding, const Facts& all);
   Facts facts_of(const Communicator& communicator, const Holding& holding);
-  JoinVerdict verdict(const Communicator& communicator, std::span<const Facts> all) const;
-  bool keep_common(Entry& entry, std::span<const Facts> all);
+  JoinVerdict verdict(const Communicator& communicator, const Facts& all) const;
+  bool is_first_here(const Communicator& communicator);
+  bool keep_common(Entry& entry, const Facts& all);
+  bool meet_others(Facts& facts, Communicator& communicator);
   template <class Words>
   bool tell(std::span<Words> all, const Words& mine, const Communicator& communicator);
   bool all_agree(bool mine, const Communicator& communicator);
@@ -70,7 +71,7 @@ class Joining {
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
   void make_team(Communicator& communicator, Holding& holding);
-  Route join_nodes(Communicator& communicator, std::span<const Facts> all);
+  Route join_nodes(Communicator& communicator, const Facts& all);
 
   const UnderlyingMpi& real_;
   const Types& types_;

@@ -18,26 +18,32 @@
 namespace huddle::mpi {
 namespace {
 
-// What a rank says once its node has a team.
+// What a rank says once its node has a team, and what holds for all: by whose figures all go, the
+// lowest rank's that were measured, or the lowest rank's.
 struct Report {
-  team::Trouble trouble;
+  internode::FirstTrouble trouble;
+  int speaker = 0;
   internode::Network network;
-  std::uint64_t mpi_points = 0;  // how much it knows of what the MPI takes
+  std::uint64_t mpi_points = 0;  // how much the speaker knows of what the MPI takes
+
+  void meet(const Report& higher) {
+    internode::FirstTrouble first = trouble;
+    first.meet(higher.trouble);
+    if (network.is_estimated != 0 && higher.network.is_estimated == 0) *this = higher;
+    trouble = first;
+  }
 };
 
-// What its node takes for its parts.
+// What its node takes for its parts, and then what the slowest does.
 struct Timed {
-  team::Trouble trouble;
+  internode::FirstTrouble trouble;
   internode::NodeTimes times;
-};
 
-// Whose figures all go by: the lowest rank's that were measured, or the lowest rank's.
-int rank_with_figures(std::span<const Report> reports) {
-  const auto measured = std::find_if(reports.begin(), reports.end(), [](const Report& report) {
-    return report.network.is_estimated == 0;
-  });
-  return measured == reports.end() ? 0 : static_cast<int>(measured - reports.begin());
-}
+  void meet(const Timed& higher) {
+    trouble.meet(higher.trouble);
+    times.become_slower_of(higher.times);
+  }
+};
 
 // What a node's team would take by its own choice. One rank alone has nothing to do.
 internode::NodeTimes times_of(const team::Team& team) {
@@ -52,68 +58,76 @@ internode::NodeTimes times_of(const team::Team& team) {
 
 }  // namespace
 
-std::unique_ptr<internode::Team> NodeJoining::make(const team::Bootstrap& all, const Known& known,
+std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, const Known& known,
                                                    std::span<const int> in_job) {
   if (known.tag == 0) throw FailureError("there are no more tags for teams over several nodes");
-  internode::Team::Parts parts{
-      internode::NodeMap(known.nodes), all.rank, nullptr, nullptr, {}, nullptr};
-  // Nothing is sent before all have the tag.
-  team::agree(all, [&] {
-    parts.wire = inter_node_.wire(std::vector<int>(in_job.begin(), in_job.end()), known.tag);
+  std::unique_ptr<internode::RankWire> wire;
+  // Nothing is sent by it before all have the tag.
+  meeting.agree_on([&] { wire = inter_node_.wire(in_job, known.tag); });
+  const internode::Seats seats = meeting.find_seats(known.node, *wire);
+  std::unique_ptr<team::Team> node;
+  int* table = nullptr;
+  const std::size_t table_size = internode::NodeMap::table_size(meeting.ranks());
+  meeting.agree_on([&] {
+    internode::NodeBootstrap node_ranks(*wire, seats.here, seats.place);
+    node = make_node_team(node_ranks, known.has_context);
+    if (seats.are_in_order()) return;
+    table = reinterpret_cast<int*>(node->common_memory(table_size * sizeof(int)));
   });
   Report mine;
-  mine.trouble = team::Trouble::of([&] {
-    internode::NodeBootstrap node_ranks(*parts.wire, parts.map, all.rank);
-    const int node = parts.map.node_of(all.rank);
-    bool know_machine = true;
-    for (int place = 0; place < node_ranks.ranks(); ++place) {
-      const int rank = parts.map.rank_at(node, place);
-      know_machine = know_machine && known.has_context[static_cast<std::size_t>(rank)];
-    }
-    parts.node = make_node_team(node_ranks, know_machine);
-    const machine::Machine& machine = context_.get().machine();
-    mine.network = internode::network_of(machine);
-    parts.mpi_times = internode::MpiTimes(machine, inter_node_.mpi_title(), parts.map);
-    mine.mpi_points = parts.mpi_times.points().size();
-  });
-  const std::vector<Report> reports = team::gather(all, mine);
-  team::throw_first(std::span<const Report>(reports), &Report::trouble);
-  const int speaker = rank_with_figures(reports);
-  const Report& of_speaker = reports[static_cast<std::size_t>(speaker)];
-  parts.network = of_speaker.network;
-  share_times(all, parts, speaker, of_speaker.mpi_points);
-  parts.traffic = &inter_node_.traffic();
-  return std::make_unique<internode::Team>(std::move(parts));
+  mine.speaker = meeting.rank();
+  std::optional<internode::Team::Parts> parts;
+  mine.trouble = {meeting.rank(), team::Trouble::of([&] {
+                    if (table != nullptr) {
+                      if (seats.place == 0) meeting.fill_table(seats, {table, table_size});
+                      node->barrier();
+                    }
+                    // The node's team has the table.
+                    parts.emplace(internode::Team::Parts{
+                        {seats.starts, std::shared_ptr<const int>(std::shared_ptr<void>(), table)},
+                        meeting.rank(),
+                        std::move(node),
+                        std::move(wire)});
+                    const machine::Machine& machine = context_.get().machine();
+                    mine.network = internode::network_of(machine);
+                    parts->mpi_times =
+                        internode::MpiTimes(machine, inter_node_.mpi_title(), parts->map);
+                    mine.mpi_points = parts->mpi_times.points().size();
+                  })};
+  const Report all = meeting.agree(mine);
+  all.trouble.throw_any();
+  parts->network = all.network;
+  share_times(meeting, *parts, all.speaker, all.mpi_points);
+  parts->traffic = &inter_node_.traffic();
+  return std::make_unique<internode::Team>(std::move(*parts));
 }
 
 // What the MPI takes, from that rank to all; and what the slowest node takes beside it.
-void NodeJoining::share_times(const team::Bootstrap& all, internode::Team::Parts& parts,
+void NodeJoining::share_times(internode::Meeting& meeting, internode::Team::Parts& parts,
                               int speaker, std::size_t points) {
   const internode::MpiTimes own = std::exchange(parts.mpi_times, {});
   if (points == 0) return;
   std::vector<internode::MpiTimes::Point> shared;
-  std::optional<internode::NodeMap> as_one;
-  team::agree(all, [&] {
+  meeting.agree_on([&] {
     shared = own.points();
     shared.resize(points);
-    as_one.emplace(std::vector<std::uint64_t>(static_cast<std::size_t>(all.ranks), 0));
   });
+  meeting.bcast(std::as_writable_bytes(std::span(shared)), speaker);
   Timed mine;
-  mine.trouble = team::Trouble::of([&] {
-    internode::NodeBootstrap everybody(*parts.wire, *as_one, all.rank);
-    everybody.bcast(std::as_writable_bytes(std::span(shared)), speaker);
-    if (parts.map.place_of(all.rank) == 0) mine.times = times_of(*parts.node);
-  });
-  const std::vector<Timed> timed = team::gather(all, mine);
-  team::throw_first(std::span<const Timed>(timed), &Timed::trouble);
-  for (const Timed& one : timed) parts.node_times.become_slower_of(one.times);
+  mine.trouble = {meeting.rank(), team::Trouble::of([&] {
+                    if (parts.map.place_of(parts.rank) == 0) mine.times = times_of(*parts.node);
+                  })};
+  const Timed all = meeting.agree(mine);
+  all.trouble.throw_any();
+  parts.node_times = all.times;
   parts.mpi_times = internode::MpiTimes(std::move(shared));
 }
 
 std::unique_ptr<team::Team> NodeJoining::make_node_team(internode::NodeBootstrap& node_ranks,
-                                                        bool know_machine) {
+                                                        bool has_context) {
   const team::Bootstrap here = node_ranks.bootstrap();
-  if (!know_machine) share_machine(node_ranks, here);
+  const std::vector<std::uint8_t> all = team::gather(here, static_cast<std::uint8_t>(has_context));
+  if (std::find(all.begin(), all.end(), 0) != all.end()) share_machine(node_ranks, here);
   return team::make_or_decline<team::Team>(here, context_.get(), here);
 }
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "internode/meeting.h"
 #include "internode/node_bootstrap.h"
 #include "internode/team.h"
 #include "mpi/back_end/inter_node.h"
@@ -24,20 +24,19 @@ class NodeJoining {
   NodeJoining(NodeContext& context, InterNode& inter_node)
       : context_(context), inter_node_(inter_node) {}
 
-  // What all ranks know of each, by rank.
   struct Known {
-    std::vector<std::uint64_t> nodes;  // equal on ranks of one node
-    std::vector<bool> has_context;
-    int tag = 0;  // that no team of any of them has
+    std::uint64_t node = 0;    // equal on ranks of one node
+    bool has_context = false;  // this rank
+    int tag = 0;               // that no team of any of the ranks has
   };
   // in_job: the ranks in their world. All ranks throw the same FailureError, or none does.
-  std::unique_ptr<internode::Team> make(const team::Bootstrap& all, const Known& known,
+  std::unique_ptr<internode::Team> make(internode::Meeting& meeting, const Known& known,
                                         std::span<const int> in_job);
 
  private:
   std::unique_ptr<team::Team> make_node_team(internode::NodeBootstrap& node_ranks,
-                                             bool know_machine);
-  void share_times(const team::Bootstrap& all, internode::Team::Parts& parts, int speaker,
+                                             bool has_context);
+  void share_times(internode::Meeting& meeting, internode::Team::Parts& parts, int speaker,
                    std::size_t points);
   void share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here);
 
