@@ -28,6 +28,8 @@ class KeySpace {
   virtual bool is_slow_to_deny() const = 0;
   // As early as may be: the MPI's own end of it is the last.
   virtual void close() = 0;
+  // The process ends before that: whatever the MPI says last has to reach the launcher.
+  virtual void leave() {}
 };
 
 // Where the launcher offers PMIx, by an environment of "NAME=value" lines; else null. If it is
@@ -35,5 +37,7 @@ class KeySpace {
 std::unique_ptr<KeySpace> pmix_key_space(const std::vector<std::string>& environment);
 // Where it is Hydra, the launcher of MPICH and its family, that speaks PMI-1; else null.
 std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& environment);
+// Where it is Slurm's srun, that speaks PMI-1 or PMI-2 (--mpi=pmi2); else null.
+std::unique_ptr<KeySpace> slurm_key_space(const std::vector<std::string>& environment);
 
 }  // namespace huddle::mpi

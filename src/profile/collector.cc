@@ -17,7 +17,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -26,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/without_signals.h"
 
 namespace huddle::profile {
 namespace {
@@ -134,22 +134,6 @@ bool hand_over(const Socket& socket, std::string_view token, std::string_view by
          socket.send(&length, sizeof length) && socket.send(bytes.data(), bytes.size()) &&
          socket.receive(&answer, 1) && answer == confirmed;
 }
-
-// Signals are for the thread that waits for the command.
-class WithoutSignals {
- public:
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  WithoutSignals(const WithoutSignals&) = delete;
-  WithoutSignals& operator=(const WithoutSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

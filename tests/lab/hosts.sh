@@ -6,7 +6,7 @@
 # the host from which jobs are started. Needs root and iproute2. The MPIs are those that bench/peers has
 # set up; one that is not there is passed over, with a word. tests/lab/hosts.sh [BUILD_FOLDER]
 # HOSTS_MPIS: which of them (intel as well, whose ranks do not give their cores away: slow on few);
-# HOSTS_DEATHS: how many ranks are killed, each in a job of its own (2).
+# HOSTS_DEATHS: how many jobs end by each kind of death (1); HOSTS_ONLY=deaths: and nothing else is tried.
 # HOSTS_BRIEF=yes: what `make test` has time for, two placements and what was measured between hosts.
 # Status 77: there is no root.
 set -euo pipefail
@@ -14,28 +14,12 @@ hosts=(h1 h2 h3 h4)
 status_without_root=77
 # shellcheck source=tests/lab/namespaces.sh
 . "$(dirname "$0")/namespaces.sh"
-preload=$build/lib/huddle/libhuddle_preload.so
-taken='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
-within='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^Mn]'
-passed='^allreduce .*  MPI: several nodes'
-predicted=(barrier bcast reduce allreduce allgather allgatherv alltoall gather scatter reduce_scatter reduce_scatter_block)
-all_taken=("${predicted[@]}" alltoallv gatherv scatterv)
+# shellcheck source=tests/lab/between_hosts.sh
+. "$(dirname "$0")/between_hosts.sh"
 
-# So many ranks of 4 x 2, one after the other: even ones are the first of their host.
-doomed_ranks() {
-  local number
-  for ((number = 0; number < $1; ++number)); do echo $(((2 + 3 * number) % 8)); done
-}
-
-# Files that huddle would leave, and ranks that would go on.
-nothing_is_left() {
-  local host keeper left
-  for host in "${hosts[@]}"; do
-    keeper=$(cat "$lab/$host.pid")
-    left=$(nsenter -t "$keeper" -m "--pid=/proc/$keeper/ns/pid_for_children" sh -c \
-      'ls /dev/shm | grep huddle; ps -e -o stat= -o comm= | grep -v ^Z | grep -- "-dying"' || true)
-    [ -z "$left" ] || fail "$1: left on $host: $left"
-  done
+# How much several_nodes does under an MPI: little where ranks that share a core keep it while they wait.
+extent_of() {
+  case $1 in mpich-5 | intel) echo brief ;; *) echo whole ;; esac
 }
 
 # What lies between the hosts is measured, and the MPI's own collectives as well: where these are quicker,
@@ -46,7 +30,7 @@ try_measured() {
   job "$mpi-calibrate" "$build/bin/huddle" calibrate --quick --network --output "$file" "${launcher[@]}"
   says "$mpi-calibrate" "nothing was measured between hosts" '^ *2M +[0-9.]+ '
   [ -s "$file" ] || return 0
-  for operation in "${predicted[@]}"; do
+  for operation in "${by_schedule[@]}"; do
     grep -A 2 '^\[\[mpi_collective\]\]' "$file" | grep -q "^operation = \"$operation\"" ||
       fail "$mpi-calibrate: no $operation of the MPI's in $file"
   done
@@ -56,7 +40,7 @@ try_measured() {
   # As if all of its took a nanosecond.
   sed -i '/^\[\[mpi_collective\]\]/,/^ns/ s/^ns = .*/ns = [1, 1]/; /operation = "barrier"/,/^ns/ s/^ns = .*/ns = [1]/' "$file"
   job "$mpi-measured" env HUDDLE_MACHINE="$file" HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 \
-    "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
+    "$build/bin/huddle" run --stats "${launcher[@]}" "$program" "$(extent_of "$mpi")"
   says "$mpi-measured" "no broadcast was left to an MPI that is quicker" '^bcast .*  MPI: predicted quicker by the MPI'
   says "$mpi-measured" "no sum of whole numbers was left to an MPI that is quicker" \
     '^allreduce .*  MPI: predicted quicker by the MPI'
@@ -67,15 +51,19 @@ try_measured() {
 }
 
 try() {
-  local mpi=$1 program=$lab/$1-program several=$lab/$1-several dying=$lab/$1-dying rank host layout net operation doomed
-  local slots ranks launcher
+  local mpi=$1 program=$lab/$1-program several=$lab/$1-several rank host layout net
+  local slots ranks launcher huddle_launcher
   if [ ! -x "$peers/$mpi/mpicc" ]; then
     echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
     return
   fi
+  if [ "${HOSTS_ONLY:-}" = deaths ]; then
+    seated "$mpi" blocks
+    try_deaths "$mpi" first other host link
+    return
+  fi
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{communicators,expect}.c
   "$peers/$mpi/mpicc" -O1 -o "$several" tests/mpi/programs/c/{several_nodes,expect}.c
-  "$peers/$mpi/mpicc" -O1 -o "$dying" tests/mpi/programs/c/{dying_between_nodes,expect}.c
   net=$(net_of "$mpi")
   seated "$mpi" blocks
   # The library is in every rank, wherever it is.
@@ -96,14 +84,7 @@ try() {
   for layout in "${layouts[@]}"; do
     seated "$mpi" "$layout"
     for program_at in "${programs[@]}"; do
-      job "$mpi-net-$layout" env HUDDLE_NET="$net" HUDDLE_VERIFY=1 HUDDLE_JOIN_AFTER=0 \
-        "$build/bin/huddle" run --stats "${launcher[@]}" "$program_at"
-      says "$mpi-net-$layout" "huddle took no allreduce over several hosts" "$taken"
-      [ "$program_at" != "$several" ] || for operation in "${all_taken[@]}"; do
-        says "$mpi-net-$layout" "huddle took no $operation over several hosts" "^$operation +[0-9]+ +[0-9]+ +[0-9.]+  nodes"
-      done
-      says "$mpi-net-$layout" "nothing was sent to other nodes" '^rank 0 sent [0-9,]+ messages'
-      ! grep -q 'verify:' "$lab/$mpi-net-$layout" || fail "$mpi-net-$layout: $(grep verify: "$lab/$mpi-net-$layout")"
+      try_taken "$mpi" "$layout" "$program_at" "$(extent_of "$mpi")"
     done
   done
   try_measured "$mpi"
@@ -113,7 +94,8 @@ try() {
   }
   # Two ranks alone, each on its host, gain nothing.
   seated "$mpi" pair
-  job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several"
+  job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
+    "$(extent_of "$mpi")"
   says "$mpi-pair" "two ranks on two hosts are not left to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
   seated "$mpi" blocks
   # huddle on one host only: nobody waits for anybody.
@@ -121,31 +103,8 @@ try() {
   job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
   says "$mpi-half" "huddle took no allreduce" "$within"
-  # The same where its launcher can tell who is there, and of one rank that is without it or off.
-  # shellcheck disable=SC2016  # for the ranks' shell
-  if [ "$net" = auto ]; then
-    local with='export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=0 HUDDLE_NET=auto;'
-    local number='rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK};'
-    job "$mpi-one-host" "${launcher[@]}" sh -c "[ \"\$(hostname)\" = h2 ] || $with"' exec "$2"' sh "$preload" "$program"
-    says "$mpi-one-host" "no allreduce over several hosts was the MPI's" "$passed"
-    job "$mpi-one-rank" "${launcher[@]}" sh -c "$number [ \$rank = 5 ] || $with"' exec "$2"' sh "$preload" "$program"
-    says "$mpi-one-rank" "no allreduce over several hosts was the MPI's" "$passed"
-    job "$mpi-one-off" "${launcher[@]}" sh -c "$number $with [ \$rank != 5 ] || export HUDDLE=off;"' exec "$2"' sh "$preload" "$program"
-    says "$mpi-one-off" "no allreduce over several hosts was the MPI's" "$passed"
-    job "$mpi-one-net-off" "${launcher[@]}" sh -c "$number $with [ \$rank != 5 ] || export HUDDLE_NET=off;"' exec "$2"' sh "$preload" "$program"
-    says "$mpi-one-net-off" "no allreduce over several hosts was the MPI's" "$passed"
-  fi
-  # Ranks that are killed in the middle, a first one of its host and another in turns, and whole hosts,
-  # end the job.
-  for doomed in $(doomed_ranks "${HOSTS_DEATHS:-2}") 4,5; do
-    if timeout "$limit_seconds" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run "${launcher[@]}" \
-      "$dying" "$doomed" >"$lab/$mpi-dying" 2>&1 </dev/null; then
-      fail "$mpi: a job ended well whose rank $doomed was killed"
-    elif grep -q 'stands still' "$lab/$mpi-dying"; then
-      fail "$mpi: others waited for rank $doomed, which was killed"
-    fi
-    nothing_is_left "$mpi-dying"
-  done
+  try_strangers "$mpi" "$program"
+  try_deaths "$mpi" first other host link
   echo "$mpi: tried on ${#hosts[@]} hosts"
 }
 

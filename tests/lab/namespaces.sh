@@ -105,7 +105,7 @@ seating_of() {
   esac
 }
 # The words that start ranks seated so on four hosts: 4x2, in turns, 3+1+2+1, one on each, or one on each of two.
-# after: $launcher, $ranks
+# after: $launcher, $huddle_launcher (the same, with huddle), $ranks
 seated() {
   local mpi=$1 layout=$2 word
   slots='h1:2,h2:2,h3:2,h4:2' ranks=8
@@ -124,6 +124,7 @@ seated() {
     openmpi-4) launcher+=(--map-by node) ;;
     mpich-5 | intel) launcher+=(-ppn 1) ;;
   esac
+  huddle_launcher=("$build/bin/huddle" run "${launcher[@]}")
 }
 
 # Who is there: Open MPI 4 and the launcher of MPICH's family can tell; elsewhere the user says so.

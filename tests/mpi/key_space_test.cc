@@ -4,15 +4,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "mpi/pmi_client.h"
 
 namespace huddle::mpi {
 namespace {
@@ -44,7 +49,8 @@ TEST(HydraKeySpace, IsThereWhereHydraGaveASocket) {
   EXPECT_EQ(hydra_key_space(Environment{}), nullptr);
 }
 
-// Hydra's end of a process's socket, that gives these answers in turn.
+// A launcher's end of a process's socket, that gives these answers in turn; to an empty one it says
+// nothing.
 class Launcher {
  public:
   explicit Launcher(std::vector<std::string> answers) {
@@ -61,21 +67,26 @@ class Launcher {
     return asked_;
   }
 
-  std::unique_ptr<KeySpace> key_space() const {
+  int socket() const { return process_.number(); }
+  std::unique_ptr<KeySpace> of_hydra() const {
     return hydra_key_space(
-        {"PMI_FD=" + std::to_string(process_.number()), "PMI_RANK=3", "MPI_LOCALNRANKS=1"});
+        {"PMI_FD=" + std::to_string(socket()), "PMI_RANK=3", "MPI_LOCALNRANKS=1"});
+  }
+  std::unique_ptr<KeySpace> of_slurm() const {
+    return slurm_key_space({"PMI_FD=" + std::to_string(socket()), "PMI_RANK=3", "PMI_JOBID=7.0",
+                            "SLURM_JOB_ID=7", "SLURM_STEP_ID=0"});
   }
 
  private:
+  // From its first answer but one of version 2 on, messages are of that version.
   void answer(const std::vector<std::string>& answers) {
+    PmiVersion version = PmiVersion::one;
     for (const std::string& one : answers) {
-      std::string line;
-      char letter = 0;
-      while (read(ours_.number(), &letter, 1) == 1 && letter != '\n') line += letter;
-      if (line.empty()) return;
-      asked_.push_back(line);
-      const std::string text = one + "\n";
-      EXPECT_EQ(write(ours_.number(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+      const PmiMessage request = receive_pmi(ours_.number(), version);
+      if (!request.is_whole) return;
+      asked_.push_back(request.text);
+      EXPECT_TRUE(send_pmi(ours_.number(), one));
+      if (one.find("pmi_version=2") != std::string::npos) version = PmiVersion::two;
     }
     ours_ = FileDescriptor();
   }
@@ -86,33 +97,166 @@ class Launcher {
 };
 
 TEST(HydraKeySpace, PutsAWordUnderItsRankAndAsksForThoseOfOthers) {
-  Launcher launcher({"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0",
-                     "cmd=my_kvsname kvsname=kvs_7", "cmd=put_result rc=0 msg=success",
-                     "cmd=get_result rc=0 msg=success value=612062",
-                     "cmd=get_result rc=0 value=6120", "cmd=get_result rc=-1 value=612062"});
-  const auto space = launcher.key_space();
+  Launcher launcher({"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+                     "cmd=my_kvsname kvsname=kvs_7\n", "cmd=put_result rc=0 msg=success\n",
+                     "cmd=get_result rc=0 msg=success value=612062\n",
+                     "cmd=get_result rc=0 value=6120\n", "cmd=get_result rc=-1 value=612062\n"});
+  const auto space = launcher.of_hydra();
   EXPECT_TRUE(space->tell("a b"));
   EXPECT_TRUE(space->has_told(0, "a b"));
   EXPECT_FALSE(space->has_told(1, "a b"));
   EXPECT_FALSE(space->has_told(2, "a b"));
   space->close();
   EXPECT_THAT(launcher.end(),
-              ElementsAre("cmd=init pmi_version=1 pmi_subversion=1", "cmd=get_my_kvsname",
-                          "cmd=put kvsname=kvs_7 key=huddle.kind.3 value=612062",
-                          "cmd=get kvsname=kvs_7 key=huddle.kind.0",
-                          "cmd=get kvsname=kvs_7 key=huddle.kind.1",
-                          "cmd=get kvsname=kvs_7 key=huddle.kind.2"));
+              ElementsAre("cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=get_my_kvsname\n",
+                          "cmd=put kvsname=kvs_7 key=huddle.kind.3 value=612062\n",
+                          "cmd=get kvsname=kvs_7 key=huddle.kind.0\n",
+                          "cmd=get kvsname=kvs_7 key=huddle.kind.1\n",
+                          "cmd=get kvsname=kvs_7 key=huddle.kind.2\n"));
 }
 
 TEST(HydraKeySpace, TellsNothingToALauncherThatRefusesOrIsGone) {
-  Launcher of_another_version({"cmd=response_to_init rc=-1"});
-  EXPECT_FALSE(of_another_version.key_space()->tell("kind"));
+  Launcher of_another_version({"cmd=response_to_init rc=-1\n"});
+  EXPECT_FALSE(of_another_version.of_hydra()->tell("kind"));
   of_another_version.end();
-  Launcher without_a_name({"cmd=response_to_init rc=0", "cmd=my_kvsname rc=0"});
-  EXPECT_FALSE(without_a_name.key_space()->tell("kind"));
+  Launcher without_a_name({"cmd=response_to_init rc=0\n", "cmd=my_kvsname rc=0\n"});
+  EXPECT_FALSE(without_a_name.of_hydra()->tell("kind"));
   without_a_name.end();
   Launcher gone({});
-  EXPECT_FALSE(gone.key_space()->tell("kind"));
+  EXPECT_FALSE(gone.of_hydra()->tell("kind"));
+  gone.end();
+}
+
+TEST(SlurmKeySpace, IsThereForTheTasksOfAStepAndNotForProcessesOfAnotherLauncherInIt) {
+  const Environment task = {"PMI_FD=5", "PMI_RANK=0", "PMI_JOBID=12.3", "SLURM_JOB_ID=12",
+                            "SLURM_STEP_ID=3"};
+  EXPECT_NE(slurm_key_space(task), nullptr);
+  for (std::size_t missing = 0; missing < task.size(); ++missing) {
+    Environment without = task;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(missing));
+    EXPECT_EQ(slurm_key_space(without), nullptr) << task[missing];
+  }
+  Environment of_another = task;
+  of_another[2] = "PMI_JOBID=kvs_1";
+  EXPECT_EQ(slurm_key_space(of_another), nullptr);
+}
+
+// What MPI_Init says, and what it hears.
+std::string asked_by_mpi(const Launcher& launcher, const std::string& request, PmiVersion version) {
+  EXPECT_TRUE(send_pmi(launcher.socket(), request));
+  return receive_pmi(launcher.socket(), version).text;
+}
+
+constexpr const char* init_1 = "cmd=init pmi_version=1 pmi_subversion=1\n";
+constexpr const char* init_2 = "cmd=init pmi_version=2 pmi_subversion=0\n";
+constexpr const char* accepted_1 = "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n";
+constexpr const char* accepted_2 = "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n";
+
+ino_t behind(int descriptor) {
+  struct stat what {};
+  EXPECT_EQ(fstat(descriptor, &what), 0);
+  return what.st_ino;
+}
+
+TEST(SlurmKeySpace, PutsAWordBehindTheFirstWordsOfAnMpiAndGivesItsSocketBack) {
+  Launcher launcher({accepted_1, "cmd=my_kvsname rc=0 kvsname=7.0\n", "cmd=put_result rc=0\n",
+                     "cmd=maxes rc=0\n", "cmd=my_kvsname rc=0 kvsname=7.0\n",
+                     "cmd=get_result rc=0 value=612062\n", "cmd=get_result rc=1\n",
+                     "cmd=finalize_ack rc=0\n"});
+  const ino_t before = behind(launcher.socket());
+  const auto space = launcher.of_slurm();
+  ASSERT_TRUE(space->tell("a b"));
+  EXPECT_NE(behind(launcher.socket()), before);
+  EXPECT_EQ(asked_by_mpi(launcher, init_1, PmiVersion::one), accepted_1);
+  EXPECT_EQ(asked_by_mpi(launcher, "cmd=get_maxes\n", PmiVersion::one), "cmd=maxes rc=0\n");
+  EXPECT_TRUE(space->has_told(0, "a b"));
+  EXPECT_EQ(behind(launcher.socket()), before);
+  EXPECT_FALSE(space->has_told(1, "a b"));
+  space->close();
+  EXPECT_EQ(asked_by_mpi(launcher, "cmd=finalize\n", PmiVersion::one), "cmd=finalize_ack rc=0\n");
+  EXPECT_THAT(launcher.end(),
+              ElementsAre(init_1, "cmd=get_my_kvsname\n",
+                          "cmd=put kvsname=7.0 key=huddle.kind.3 value=612062\n", "cmd=get_maxes\n",
+                          "cmd=get_my_kvsname\n", "cmd=get kvsname=7.0 key=huddle.kind.0\n",
+                          "cmd=get kvsname=7.0 key=huddle.kind.1\n", "cmd=finalize\n"));
+}
+
+TEST(SlurmKeySpace, SpeaksTheSecondVersionWithAnMpiThatDoes) {
+  const std::string full = "    28cmd=fullinit;pmijobid=7.0;x;";
+  const std::string full_answer = "31    cmd=fullinit-response;rc=0;x=1;";
+  Launcher launcher({accepted_2, full_answer, "28    cmd=kvs-put-response;rc=0;x;",
+                     "25    cmd=kvs-fence-response;x;",
+                     "52    cmd=kvs-get-response;rc=0;found=TRUE;value=612062;x;",
+                     "40    cmd=kvs-get-response;rc=0;found=FALSE;x;"});
+  const auto space = launcher.of_slurm();
+  ASSERT_TRUE(space->tell("a b"));
+  EXPECT_EQ(asked_by_mpi(launcher, init_2, PmiVersion::one), accepted_2);
+  EXPECT_EQ(asked_by_mpi(launcher, full, PmiVersion::two), full_answer);
+  EXPECT_EQ(asked_by_mpi(launcher, "    14cmd=kvs-fence;", PmiVersion::two),
+            "25    cmd=kvs-fence-response;x;");
+  EXPECT_TRUE(space->has_told(0, "a b"));
+  EXPECT_FALSE(space->has_told(1, "a b"));
+  space->close();
+  EXPECT_THAT(launcher.end(),
+              ElementsAre(init_2, full, "43    cmd=kvs-put;key=huddle.kind.3;value=612062;",
+                          "    14cmd=kvs-fence;", "30    cmd=kvs-get;key=huddle.kind.0;",
+                          "30    cmd=kvs-get;key=huddle.kind.1;"));
+}
+
+TEST(SlurmKeySpace, StandsAsideWhereTheLauncherRefusesOrTheMpiSaysSomethingElse) {
+  for (const std::string request : {init_1, "cmd=get_maxes\n"}) {
+    Launcher launcher({"cmd=response_to_init rc=1 pmi_version=9\n", "cmd=maxes rc=0\n"});
+    const auto space = launcher.of_slurm();
+    ASSERT_TRUE(space->tell("kind"));
+    EXPECT_EQ(asked_by_mpi(launcher, request, PmiVersion::one),
+              "cmd=response_to_init rc=1 pmi_version=9\n");
+    EXPECT_EQ(asked_by_mpi(launcher, "cmd=get_maxes\n", PmiVersion::one), "cmd=maxes rc=0\n");
+    EXPECT_FALSE(space->has_told(0, "kind"));
+    EXPECT_THAT(launcher.end(), ElementsAre(request, "cmd=get_maxes\n"));
+  }
+}
+
+TEST(SlurmKeySpace, GivesTheSocketBackOfAnMpiThatSaysNothing) {
+  Launcher launcher({});
+  const ino_t before = behind(launcher.socket());
+  const auto space = launcher.of_slurm();
+  ASSERT_TRUE(space->tell("kind"));
+  space->close();
+  EXPECT_EQ(behind(launcher.socket()), before);
+  EXPECT_FALSE(space->has_told(0, "kind"));
+  launcher.end();
+}
+
+// As MPI_Init does that fails: others wait for this rank until the launcher ends them.
+TEST(SlurmKeySpace, PassesOnTheLastWordsOfAProcessThatEnds) {
+  Launcher launcher({accepted_1, "cmd=my_kvsname rc=0 kvsname=7.0\n", "cmd=put_result rc=0\n", ""});
+  const auto space = launcher.of_slurm();
+  ASSERT_TRUE(space->tell("kind"));
+  EXPECT_EQ(asked_by_mpi(launcher, init_1, PmiVersion::one), accepted_1);
+  EXPECT_TRUE(send_pmi(launcher.socket(), "cmd=abort exitcode=1\n"));
+  space->leave();
+  EXPECT_EQ(launcher.end().back(), "cmd=abort exitcode=1\n");
+}
+
+TEST(SlurmKeySpace, LeavesAloneWhatHasTheNumberOfASocketThatTheMpiHasClosed) {
+  Launcher launcher({accepted_1, "cmd=my_kvsname rc=0 kvsname=7.0\n", "cmd=put_result rc=0\n"});
+  const auto space = launcher.of_slurm();
+  ASSERT_TRUE(space->tell("kind"));
+  EXPECT_EQ(asked_by_mpi(launcher, init_1, PmiVersion::one), accepted_1);
+  const FileDescriptor other(eventfd(0, EFD_CLOEXEC));
+  ASSERT_EQ(dup2(other.number(), launcher.socket()), launcher.socket());
+  const ino_t before = behind(launcher.socket());
+  space->close();
+  EXPECT_EQ(behind(launcher.socket()), before);
+  launcher.end();
+}
+
+TEST(SlurmKeySpace, LetsAnMpiSeeThatItsLauncherIsGone) {
+  Launcher gone({});
+  const auto space = gone.of_slurm();
+  ASSERT_TRUE(space->tell("kind"));
+  EXPECT_EQ(asked_by_mpi(gone, init_1, PmiVersion::one), "");
+  space->close();
   gone.end();
 }
 

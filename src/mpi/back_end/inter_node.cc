@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <span>
 #include <utility>
 
@@ -51,7 +52,8 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   if (version.starts_with("Open MPI")) {
     return shares_pmix(version) ? pmix_key_space(environment) : nullptr;
   }
-  return hydra_key_space(environment);
+  auto of_hydra = hydra_key_space(environment);
+  return of_hydra ? std::move(of_hydra) : slurm_key_space(environment);
 }
 
 // Ranks of the world, by number. Those that follow each other, as they do in most communicators
@@ -177,6 +179,7 @@ void InterNode::sign_in(bool has_threads) {
   if (!is_wanted_ || has_told_) return;
   key_space_ = key_space_of(real_);
   has_told_ = key_space_ != nullptr && key_space_->tell(kind_);
+  if (has_told_) std::atexit([] { process().inter_node().key_space_->leave(); });
 }
 
 // Who is missing on this node is seen without a word, where to ask for what such a rank has told
