@@ -196,7 +196,7 @@ TEST_P(Large, JoiningAndChoosingTakeAMiBAtMost) {
     ASSERT_EQ(map.place_of(rank), expected.place_of(rank));
   }
   for (const select::Operation operation : select::operations) {
-    if (!goes_between_nodes(operation)) continue;
+    if (way_between_nodes(operation) != Way::schedule) continue;
     for (const std::size_t bytes : {std::size_t{64}, mib}) {
       const Prediction prediction = predict(operation, bytes, map, {25'000, 840'000, 1}, {});
       EXPECT_FALSE(prediction.between.algorithm.empty());
