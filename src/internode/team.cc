@@ -74,7 +74,8 @@ struct Team::Plan {
 Team::Team(Parts parts)
     : parts_(std::move(parts)),
       node_(parts_.map.node_of(parts_.rank)),
-      place_(parts_.map.place_of(parts_.rank)) {}
+      place_(parts_.map.place_of(parts_.rank)),
+      node_part_(*parts_.node, *parts_.wire, parts_.map, node_, place_) {}
 
 Team::~Team() = default;
 
@@ -108,9 +109,9 @@ bool Team::can_join(const memory::Reduction& reduction) const {
 
 void Team::barrier() {
   run([&] {
-    parts_.node->barrier();
+    node_part_.barrier();
     if (is_first()) between({Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
-    parts_.node->barrier();
+    node_part_.barrier();
   });
 }
 
@@ -125,7 +126,7 @@ void Team::bcast(void* buffer, std::size_t bytes, int root) {
       data.output.bytes = static_cast<std::byte*>(buffer);
       between(demand, data, {}, root);
     }
-    parts_.node->bcast(buffer, bytes, speaker);
+    node_part_.bcast(buffer, bytes, speaker);
   });
 }
 
@@ -134,7 +135,7 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
                      const memory::Reduction& reduction) {
   if (count == 0) return;
   run([&] {
-    parts_.node->reduce(input, output, count, reduction, 0);
+    node_part_.reduce(input, output, count, reduction, 0);
     if (is_first()) {
       const Demand demand{Operation::allreduce, parts_.map.nodes(), 0, count,
                           reduction.element_bytes};
@@ -143,7 +144,7 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
       data.input.bytes = data.output.bytes;
       between(demand, data, reduction, -1);
     }
-    parts_.node->bcast(output, count * reduction.element_bytes, 0);
+    node_part_.bcast(output, count * reduction.element_bytes, 0);
   });
 }
 
@@ -157,7 +158,7 @@ void Team::reduce(const void* input, void* output, std::size_t count,
     std::vector<std::byte> joined_here;
     if (place_ == speaker && !is_root) joined_here.resize(count * reduction.element_bytes);
     auto* const joined = is_root ? static_cast<std::byte*>(output) : joined_here.data();
-    parts_.node->reduce(input, joined, count, reduction, speaker);
+    node_part_.reduce(input, joined, count, reduction, speaker);
     if (place_ != speaker) return;
     const Demand demand{Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root), count,
                         reduction.element_bytes};
@@ -182,14 +183,14 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
     }
     const std::size_t own_bytes = in_bytes[static_cast<std::size_t>(parts_.rank)].bytes;
     if (!is_first()) {
-      parts_.node->reduce(input, nullptr, count, reduction, 0);
-      parts_.node->scatterv(nullptr, {}, output, own_bytes, 0);
+      node_part_.reduce(input, nullptr, count, reduction, 0);
+      node_part_.scatterv(nullptr, {}, output, own_bytes, 0);
       return;
     }
     const node::Blocks listed = node::Blocks::listed(in_bytes);
     const NodeOrder order(parts_.map, listed);
     std::vector<std::byte> joined(order.bytes());
-    parts_.node->reduce(input, joined.data(), count, reduction, 0);
+    node_part_.reduce(input, joined.data(), count, reduction, 0);
     if (!order.is_as_given()) {
       std::vector<std::byte> ordered(order.bytes());
       order.pack(joined.data(), ordered.data());
@@ -204,7 +205,7 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
     data.output.first = node_;
     between(demand, data, reduction, -1);
     const std::vector<node::Block> here = blocks_of_node(parts_.map, node_, listed);
-    parts_.node->scatterv(of_node.data(), node::Blocks::listed(here), output, own_bytes, 0);
+    node_part_.scatterv(of_node.data(), node::Blocks::listed(here), output, own_bytes, 0);
   });
 }
 
@@ -216,15 +217,15 @@ void Team::allgather(const void* input, void* output, std::size_t bytes) {
     const NodeOrder order(parts_.map, bytes);
     auto* const all = static_cast<std::byte*>(output);
     if (!is_first()) {
-      parts_.node->gather(input, nullptr, bytes, 0);
+      node_part_.gather(input, nullptr, bytes, 0);
     } else {
       std::vector<std::byte> aside(order.is_as_given() ? 0 : order.bytes());
       std::byte* const ordered = order.is_as_given() ? all : aside.data();
-      parts_.node->gather(input, ordered + order.start_of(node_), bytes, 0);
+      node_part_.gather(input, ordered + order.start_of(node_), bytes, 0);
       exchange_blocks(ordered, order);
       if (!order.is_as_given()) order.unpack(ordered, all);
     }
-    parts_.node->bcast(output, order.bytes(), 0);
+    node_part_.bcast(output, order.bytes(), 0);
   });
 }
 
@@ -238,13 +239,13 @@ void Team::allgatherv(const void* input, void* output, const node::Blocks& block
     const std::size_t own_bytes = blocks.of(parts_.rank).bytes;
     if (is_first()) {
       const std::vector<node::Block> here = blocks_of_node(parts_.map, node_, blocks);
-      parts_.node->gatherv(input, own_bytes, ordered + order.start_of(node_),
-                           node::Blocks::listed(here), 0);
+      node_part_.gatherv(input, own_bytes, ordered + order.start_of(node_),
+                         node::Blocks::listed(here), 0);
       exchange_blocks(ordered, order);
     } else {
-      parts_.node->gatherv(input, own_bytes, nullptr, {}, 0);
+      node_part_.gatherv(input, own_bytes, nullptr, {}, 0);
     }
-    parts_.node->bcast(ordered, order.bytes(), 0);
+    node_part_.bcast(ordered, order.bytes(), 0);
     if (!order.is_as_given()) order.unpack(ordered, all);
   });
 }
@@ -263,7 +264,7 @@ void Team::gather(const void* input, void* output, std::size_t bytes, int root) 
   if (bytes == 0) return;
   run([&] {
     const int speaker = speaker_for(root);
-    if (place_ != speaker) return parts_.node->gather(input, nullptr, bytes, speaker);
+    if (place_ != speaker) return node_part_.gather(input, nullptr, bytes, speaker);
     const NodeOrder order(parts_.map, bytes);
     const bool is_root = parts_.rank == root;
     auto* const all = static_cast<std::byte*>(output);
@@ -272,7 +273,7 @@ void Team::gather(const void* input, void* output, std::size_t bytes, int root) 
     if (!is_in_output) aside.resize(is_root ? order.bytes() : order.bytes_of(node_));
     std::byte* const ordered = is_in_output ? all : aside.data();
     std::byte* const here = is_root ? ordered + order.start_of(node_) : ordered;
-    parts_.node->gather(input, here, bytes, speaker);
+    node_part_.gather(input, here, bytes, speaker);
     const net::Sizes sizes = order.sizes();
     const Demand demand{
         Operation::gather, parts_.map.nodes(), parts_.map.node_of(root), order.bytes(), 1, &sizes};
@@ -289,7 +290,7 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
   if (bytes == 0) return;
   run([&] {
     const int speaker = speaker_for(root);
-    if (place_ != speaker) return parts_.node->scatter(nullptr, output, bytes, speaker);
+    if (place_ != speaker) return node_part_.scatter(nullptr, output, bytes, speaker);
     const NodeOrder order(parts_.map, bytes);
     const bool is_root = parts_.rank == root;
     const auto* ordered = static_cast<const std::byte*>(input);
@@ -310,7 +311,7 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
     data.output.bytes = const_cast<std::byte*>(here);
     data.output.first = node_;
     between(demand, data, {}, root);
-    parts_.node->scatter(here, output, bytes, speaker);
+    node_part_.scatter(here, output, bytes, speaker);
   });
 }
 
@@ -352,12 +353,12 @@ void Team::gatherv(const void* input, std::size_t bytes, void* output, const nod
     return exchange_beside(PairwiseExchange::to_one(ends(), root, mine, bytes), [] {});
   }
   if (parts_.rank != root) {
-    return run([&] { parts_.node->gatherv(input, bytes, nullptr, {}, place); });
+    return run([&] { node_part_.gatherv(input, bytes, nullptr, {}, place); });
   }
   const PairwiseExchange::Data data{nullptr, {}, static_cast<std::byte*>(output), blocks};
   exchange_beside(PairwiseExchange(ends(), data), [&] {
     const std::vector<node::Block> here = blocks_here(blocks);
-    parts_.node->gatherv(input, bytes, output, node::Blocks::listed(here), place);
+    node_part_.gatherv(input, bytes, output, node::Blocks::listed(here), place);
   });
 }
 
@@ -372,7 +373,7 @@ void Team::scatterv(const void* input, const node::Blocks& blocks, void* output,
     const bool is_root = parts_.rank == root;
     const std::vector<node::Block> here =
         is_root ? blocks_here(blocks) : std::vector<node::Block>();
-    parts_.node->scatterv(input, node::Blocks::listed(here), output, bytes, place);
+    node_part_.scatterv(input, node::Blocks::listed(here), output, bytes, place);
   };
   if (parts_.rank != root) return exchange_beside(PairwiseExchange(ends(), {}), in_node);
   const PairwiseExchange::Data data{static_cast<const std::byte*>(input), blocks, nullptr, {}};
@@ -386,7 +387,7 @@ void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* outp
   exchange_beside(PairwiseExchange(ends(), data), [&] {
     const std::vector<node::Block> to = blocks_here(outgoing);
     const std::vector<node::Block> from = blocks_here(incoming);
-    parts_.node->alltoallv(input, node::Blocks::listed(to), output, node::Blocks::listed(from));
+    node_part_.alltoallv(input, node::Blocks::listed(to), output, node::Blocks::listed(from));
   });
 }
 
@@ -396,7 +397,7 @@ std::vector<std::byte> Team::joined_before(const void* input, std::size_t count,
   const std::size_t bytes = count * reduction.element_bytes;
   std::vector<std::byte> before(node_ == 0 && !is_first() ? 0 : bytes);
   std::vector<std::byte> of_node(is_first() ? bytes : 0);
-  parts_.node->reduce(input, of_node.data(), count, reduction, 0);
+  node_part_.reduce(input, of_node.data(), count, reduction, 0);
   if (is_first()) {
     const Demand demand{Operation::exscan, parts_.map.nodes(), 0, count, reduction.element_bytes};
     net::CallData data;
@@ -405,7 +406,7 @@ std::vector<std::byte> Team::joined_before(const void* input, std::size_t count,
     between(demand, data, reduction, -1);
   }
   if (node_ == 0) return {};
-  parts_.node->bcast(before.data(), bytes, 0);
+  node_part_.bcast(before.data(), bytes, 0);
   return before;
 }
 
@@ -414,7 +415,7 @@ void Team::scan(const void* input, void* output, std::size_t count,
   if (count == 0) return;
   run([&] {
     const std::vector<std::byte> before = joined_before(input, count, reduction);
-    parts_.node->scan(input, output, count, reduction);
+    node_part_.scan(input, output, count, reduction);
     if (!before.empty()) reduction(output, before.data(), output, count);
   });
 }
@@ -424,7 +425,7 @@ void Team::exscan(const void* input, void* output, std::size_t count,
   if (count == 0) return;
   run([&] {
     const std::vector<std::byte> before = joined_before(input, count, reduction);
-    parts_.node->exscan(input, output, count, reduction);
+    node_part_.exscan(input, output, count, reduction);
     if (before.empty()) return;
     if (is_first()) {
       std::memcpy(output, before.data(), before.size());
@@ -452,18 +453,18 @@ void Team::alltoall(const void* input, void* output, std::size_t bytes) {
   run([&] {
     const std::size_t of_rank = bytes * static_cast<std::size_t>(parts_.map.ranks());
     if (!is_first()) {
-      parts_.node->gather(input, nullptr, of_rank, 0);
-      parts_.node->scatter(nullptr, output, of_rank, 0);
+      node_part_.gather(input, nullptr, of_rank, 0);
+      node_part_.scatter(nullptr, output, of_rank, 0);
       return;
     }
     const std::size_t of_node = of_rank * static_cast<std::size_t>(parts_.map.ranks_on(node_));
     std::vector<std::byte> first(of_node);
     std::vector<std::byte> second(of_node);
-    parts_.node->gather(input, first.data(), of_rank, 0);
+    node_part_.gather(input, first.data(), of_rank, 0);
     sort_by_target(first.data(), second.data(), bytes);
     exchange_pairs(second.data(), first.data(), bytes);
     sort_by_source(first.data(), second.data(), bytes);
-    parts_.node->scatter(second.data(), output, of_rank, 0);
+    node_part_.scatter(second.data(), output, of_rank, 0);
   });
 }
 

@@ -15,6 +15,7 @@
 #include "internode/choice.h"
 #include "internode/node_map.h"
 #include "internode/node_order.h"
+#include "internode/node_part.h"
 #include "internode/pairwise_exchange.h"
 #include "internode/prediction.h"
 #include "internode/traffic.h"
@@ -151,6 +152,7 @@ class Team {
   Parts parts_;
   int node_;
   int place_;
+  NodePart node_part_;
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<Verdict> verdicts_;
   std::string_view latest_;

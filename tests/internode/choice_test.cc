@@ -73,9 +73,9 @@ TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
   EXPECT_EQ(network.piece_bytes, 4096);
   EXPECT_EQ(network.second_way_percent, 25);
   const net::Sizes sizes = net::Sizes::equal(1 << 20);
-  const std::int64_t one_way_ns = network.message_ns + network.ns_per_mib;
+  const auto one_way_ns = static_cast<double>(network.message_ns + network.ns_per_mib);
   EXPECT_NEAR(static_cast<double>(predicted_ns(*exchange, sizes, network)),
-              static_cast<double>(one_way_ns + network.ns_per_mib / 4), 10);
+              one_way_ns + static_cast<double>(network.ns_per_mib) / 4, 10);
 }
 
 TEST(Choice, AnAlltoallWithoutNodesSendsAMessageToEachRankElsewhere) {

@@ -37,11 +37,11 @@ using test::Mail;
 using test::MailEnd;
 using Keys = std::vector<std::uint64_t>;
 
-team::ContextOptions small_options() {
+team::ContextOptions small_options(std::size_t cap_bytes = std::size_t{64} << 20) {
   team::ContextOptions options;
   options.machine =
       machine::generic_machine(machine::discover_from_synthetic("pack:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{64} << 20;
+  options.arena.cap_bytes = cap_bytes;
   return options;
 }
 

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "internode/node_part.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "internode/finish.h"
+#include "node/reduction_order.h"
+#include "world/peer_lost.h"
+
+namespace huddle::internode {
+namespace {
+
+const std::byte* bytes_of(const void* buffer) { return static_cast<const std::byte*>(buffer); }
+std::byte* bytes_of(void* buffer) { return static_cast<std::byte*>(buffer); }
+
+void place_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes > 0 && to != from) std::memmove(to, from, bytes);
+}
+
+}  // namespace
+
+// Those of one step, between ranks of this node.
+class NodePart::Messages {
+ public:
+  explicit Messages(NodePart& part) : part_(part) {}
+
+  void send(int place, const std::byte* bytes, std::size_t size) {
+    if (size > 0) tickets_.push_back(part_.by_rank_.send(part_.rank_at(place), {bytes, size}));
+  }
+  void receive(int place, std::byte* bytes, std::size_t size) {
+    if (size > 0) tickets_.push_back(part_.by_rank_.receive(part_.rank_at(place), {bytes, size}));
+  }
+  bool advance() {
+    std::erase_if(tickets_, [this](net::Wire::Ticket one) { return part_.by_rank_.test(one); });
+    return tickets_.empty();
+  }
+
+ private:
+  NodePart& part_;
+  std::vector<net::Wire::Ticket> tickets_;
+};
+
+// All ranks of the node hear together that there is no memory, before anything has moved.
+template <typename ByTeam, typename ByMessages>
+void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
+  try {
+    return by_team();
+  } catch (const world::PeerLost&) {
+    throw;
+  } catch (const FailureError&) {
+    if (team_.is_lost()) throw;
+  }
+  by_messages();
+}
+
+template <typename FillIn>
+void NodePart::exchange(const FillIn& fill_in) {
+  auto messages = std::make_unique<Messages>(*this);
+  fill_in(*messages);
+  finish(std::move(messages), team_.waiting());
+}
+
+void NodePart::send_to_root(const std::byte* input, std::size_t bytes, std::byte* output,
+                            const node::Blocks& blocks, int root) {
+  exchange([&](Messages& messages) {
+    if (place_ != root) return messages.send(root, input, bytes);
+    for (int place = 0; place < ranks(); ++place) {
+      const node::Block block = blocks.of(place);
+      if (place == root) {
+        place_bytes(output + block.offset, input, std::min(bytes, block.bytes));
+      } else {
+        messages.receive(place, output + block.offset, block.bytes);
+      }
+    }
+  });
+}
+
+void NodePart::send_from_root(const std::byte* input, const node::Blocks& blocks, std::byte* output,
+                              std::size_t bytes, int root) {
+  exchange([&](Messages& messages) {
+    if (place_ != root) return messages.receive(root, output, bytes);
+    for (int place = 0; place < ranks(); ++place) {
+      const node::Block block = blocks.of(place);
+      if (place == root) {
+        place_bytes(output, input + block.offset, std::min(bytes, block.bytes));
+      } else {
+        messages.send(place, input + block.offset, block.bytes);
+      }
+    }
+  });
+}
+
+// In place, what goes out is copied first.
+void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
+                            const node::Blocks& incoming) {
+  std::vector<std::vector<std::byte>> copied;
+  for (int place = 0; place < ranks() && input == output; ++place) {
+    const node::Block block = outgoing.of(place);
+    copied.emplace_back(input + block.offset, input + block.offset + block.bytes);
+  }
+  const auto given = [&](int place) {
+    return copied.empty() ? input + outgoing.of(place).offset
+                          : copied[static_cast<std::size_t>(place)].data();
+  };
+  exchange([&](Messages& messages) {
+    for (int place = 0; place < ranks(); ++place) {
+      const node::Block to = outgoing.of(place);
+      const node::Block from = incoming.of(place);
+      if (place == place_) {
+        place_bytes(output + from.offset, given(place), std::min(to.bytes, from.bytes));
+      } else {
+        messages.receive(place, output + from.offset, from.bytes);
+        messages.send(place, given(place), to.bytes);
+      }
+    }
+  });
+}
+
+// In the node's order (node/reduction_order.h).
+void NodePart::join_at(const std::byte* input, std::byte* output, std::size_t count,
+                       const memory::Reduction& reduction, int root) {
+  const std::size_t bytes = count * reduction.element_bytes;
+  std::vector<std::byte> all(place_ == root ? bytes * static_cast<std::size_t>(ranks()) : 0);
+  send_to_root(input, bytes, all.data(), node::Blocks::even(bytes), root);
+  if (place_ != root || bytes == 0) return;
+  const node::ReductionOrder& order = team_.group()->association();
+  const auto of_place = [&](int place) {
+    return all.data() + static_cast<std::size_t>(place) * bytes;
+  };
+  for (int block = 0; block < order.blocks(); ++block) {
+    std::byte* const joined = of_place(order.first(block));
+    for (int place = order.first(block) + 1; place < order.first(block + 1); ++place) {
+      reduction(joined, joined, of_place(place), count);
+    }
+    if (block > 0) reduction(of_place(0), of_place(0), joined, count);
+  }
+  place_bytes(output, all.data(), bytes);
+}
+
+// Prefixes are joined from left to right. Without its own, the first one's output is left alone.
+void NodePart::join_before(const std::byte* input, std::byte* output, std::size_t count,
+                           const memory::Reduction& reduction, bool with_own) {
+  const std::size_t bytes = count * reduction.element_bytes;
+  std::vector<std::byte> all(place_ == 0 ? bytes * static_cast<std::size_t>(ranks()) : 0);
+  send_to_root(input, bytes, all.data(), node::Blocks::even(bytes), 0);
+  for (std::size_t at = bytes; at < all.size(); at += bytes) {
+    reduction(all.data() + at, all.data() + at - bytes, all.data() + at, count);
+  }
+  std::vector<node::Block> blocks;
+  for (int place = 0; place < ranks(); ++place) {
+    const int last = with_own ? place : place - 1;
+    const auto offset = static_cast<std::ptrdiff_t>(bytes) * std::max(last, 0);
+    blocks.push_back({offset, last < 0 ? 0 : bytes});
+  }
+  const std::size_t own_bytes = blocks[static_cast<std::size_t>(place_)].bytes;
+  send_from_root(all.data(), node::Blocks::listed(blocks), output, own_bytes, 0);
+}
+
+void NodePart::bcast(void* buffer, std::size_t bytes, int root) {
+  attempt([&] { team_.bcast(buffer, bytes, root); },
+          [&] {
+            const std::vector<node::Block> same(static_cast<std::size_t>(ranks()), {0, bytes});
+            send_from_root(bytes_of(buffer), node::Blocks::listed(same), bytes_of(buffer), bytes,
+                           root);
+          });
+}
+
+void NodePart::reduce(const void* input, void* output, std::size_t count,
+                      const memory::Reduction& reduction, int root) {
+  attempt([&] { team_.reduce(input, output, count, reduction, root); },
+          [&] { join_at(bytes_of(input), bytes_of(output), count, reduction, root); });
+}
+
+void NodePart::gather(const void* input, void* output, std::size_t bytes, int root) {
+  attempt([&] { team_.gather(input, output, bytes, root); },
+          [&] {
+            send_to_root(bytes_of(input), bytes, bytes_of(output), node::Blocks::even(bytes), root);
+          });
+}
+
+void NodePart::gatherv(const void* input, std::size_t bytes, void* output,
+                       const node::Blocks& blocks, int root) {
+  attempt([&] { team_.gatherv(input, bytes, output, blocks, root); },
+          [&] { send_to_root(bytes_of(input), bytes, bytes_of(output), blocks, root); });
+}
+
+void NodePart::scatter(const void* input, void* output, std::size_t bytes, int root) {
+  attempt([&] { team_.scatter(input, output, bytes, root); },
+          [&] {
+            send_from_root(bytes_of(input), node::Blocks::even(bytes), bytes_of(output), bytes,
+                           root);
+          });
+}
+
+void NodePart::scatterv(const void* input, const node::Blocks& blocks, void* output,
+                        std::size_t bytes, int root) {
+  attempt([&] { team_.scatterv(input, blocks, output, bytes, root); },
+          [&] { send_from_root(bytes_of(input), blocks, bytes_of(output), bytes, root); });
+}
+
+void NodePart::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                         const node::Blocks& incoming) {
+  attempt([&] { team_.alltoallv(input, outgoing, output, incoming); },
+          [&] { send_to_each(bytes_of(input), outgoing, bytes_of(output), incoming); });
+}
+
+void NodePart::scan(const void* input, void* output, std::size_t count,
+                    const memory::Reduction& reduction) {
+  attempt([&] { team_.scan(input, output, count, reduction); },
+          [&] { join_before(bytes_of(input), bytes_of(output), count, reduction, true); });
+}
+
+void NodePart::exscan(const void* input, void* output, std::size_t count,
+                      const memory::Reduction& reduction) {
+  attempt([&] { team_.exscan(input, output, count, reduction); },
+          [&] { join_before(bytes_of(input), bytes_of(output), count, reduction, false); });
+}
+
+}  // namespace huddle::internode

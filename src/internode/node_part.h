@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the ranks of one node do of a collective over several: by their team, or by messages where
+// the node has no memory for what the team would run. Other nodes do not know of that, and would
+// wait: the call cannot pass to the MPI any more. Results have the same bits either way.
+#pragma once
+
+#include <cstddef>
+
+#include "internode/node_map.h"
+#include "memory/reduction.h"
+#include "net/wire.h"
+#include "node/blocks.h"
+#include "team/team.h"
+#include "world/hardware/waiting.h"
+
+namespace huddle::internode {
+
+class NodePart {
+ public:
+  // All of them outlive it. by_rank: peers are ranks.
+  NodePart(team::Team& team, net::Wire& by_rank, const NodeMap& map, int node, int place)
+      : team_(team), by_rank_(by_rank), map_(map), node_(node), place_(place) {}
+
+  // As the team has them (team/team.h): roots and blocks by place.
+  // Takes next to no memory: where there was enough for the team, there is for that.
+  void barrier() { team_.barrier(); }
+  void bcast(void* buffer, std::size_t bytes, int root);
+  void reduce(const void* input, void* output, std::size_t count,
+              const memory::Reduction& reduction, int root);
+  void gather(const void* input, void* output, std::size_t bytes, int root);
+  void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
+               int root);
+  void scatter(const void* input, void* output, std::size_t bytes, int root);
+  void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
+                int root);
+  void alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                 const node::Blocks& incoming);
+  void scan(const void* input, void* output, std::size_t count, const memory::Reduction& reduction);
+  void exscan(const void* input, void* output, std::size_t count,
+              const memory::Reduction& reduction);
+
+ private:
+  class Messages;
+
+  template <typename ByTeam, typename ByMessages>
+  void attempt(const ByTeam& by_team, const ByMessages& by_messages);
+  // Fills in messages by the function, and is there once all are done.
+  template <typename FillIn>
+  void exchange(const FillIn& fill_in);
+  int ranks() const { return map_.ranks_on(node_); }
+  int rank_at(int place) const { return map_.rank_at(node_, place); }
+
+  void send_to_root(const std::byte* input, std::size_t bytes, std::byte* output,
+                    const node::Blocks& blocks, int root);
+  void send_from_root(const std::byte* input, const node::Blocks& blocks, std::byte* output,
+                      std::size_t bytes, int root);
+  void send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
+                    const node::Blocks& incoming);
+  void join_at(const std::byte* input, std::byte* output, std::size_t count,
+               const memory::Reduction& reduction, int root);
+  void join_before(const std::byte* input, std::byte* output, std::size_t count,
+                   const memory::Reduction& reduction, bool with_own);
+
+  team::Team& team_;
+  net::Wire& by_rank_;
+  const NodeMap& map_;
+  int node_;
+  int place_;
+};
+
+}  // namespace huddle::internode
