@@ -25,8 +25,39 @@ try_taken() {
   ! grep -q 'verify:' "$lab/$name" || fail "$name: $(grep verify: "$lab/$name")"
 }
 
+# Calls that are wrong on one host alone are the MPI's own errors there, and the others go on, or end with it:
+# try_errors MPI
+try_errors() {
+  local mpi=$1 name=$1-wrong net join_after fallen_over=()
+  local program=$lab/$name-on-one-host
+  net=$(net_of "$mpi")
+  "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{wrong_on_one_host,expect}.c
+  [ "$mpi" != mpich-5 ] || fallen_over=("allreduce of -1" "allreduce of no type")
+  job "$name" "${launcher[@]}" "$program" h2 "${fallen_over[@]}"
+  grep ': class' "$lab/$name" >"$lab/$name-natively" || fail "$name: no errors"
+  # From the first call on, and from one behind which there are wrong ones only.
+  for join_after in 0 9; do
+    job "$name" env HUDDLE_NET="$net" "HUDDLE_JOIN_AFTER=$join_after" HUDDLE_STATS=1 "${huddle_launcher[@]}" \
+      "$program" h2 "${fallen_over[@]}"
+    says "$name" "huddle took no allreduce over several hosts" "$taken"
+    grep ': class' "$lab/$name" | diff "$lab/$name-natively" - >&2 || fail "$name: other errors than natively"
+  done
+  ends_with_error "$name-natively" "${launcher[@]}" "$program" h2 fatal
+  ends_with_error "$name" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "${huddle_launcher[@]}" "$program" h2 fatal
+  diff "$lab/$name-natively.error" "$lab/$name.error" >&2 || fail "$name: ended by another error than natively"
+}
+# after: $lab/NAME.error has the MPI's words for it
+ends_with_error() { # ends_with_error NAME COMMAND...
+  local name=$1
+  shift
+  ! timeout "$limit_seconds" "$@" >"$lab/$name" 2>&1 </dev/null || fail "$name: a job with a wrong call ended well"
+  ! grep -q 'stands still' "$lab/$name" || fail "$name: others waited for ranks whose call was wrong"
+  grep -Eo 'MPI_ERR_[A-Z]+|Invalid root \(.*\)' "$lab/$name" | sort -u >"$lab/$name.error"
+  [ -s "$lab/$name.error" ] || fail "$name: no error of the MPI's"
+}
+
 # A host or a rank without huddle, with another version of it, or told otherwise: all between hosts is the
-# MPI's. All ranks may be asked, `auto`: where the launcher cannot say who is there, nobody is.
+# MPI's, and one line says so. All ranks may be asked, `auto`: where the launcher cannot say who is there, nobody is.
 try_strangers() {
   local mpi=$1 program=$2 other=$lab/other-version version stranger
   # shellcheck disable=SC2016  # all of them for the ranks' shell
@@ -36,6 +67,7 @@ try_strangers() {
     [a rank without it]='[ "$rank" = 5 ] && unset LD_PRELOAD'
     [a rank that is off]='[ "$rank" = 5 ] && export HUDDLE=off'
     [a rank without a network]='[ "$rank" = 5 ] && export HUDDLE_NET=off'
+    [a host with a wrong setting]='[ "$(hostname)" = h2 ] && export HUDDLE_NET=sideways'
     [a host that joins later]='[ "$(hostname)" = h2 ] && export HUDDLE_JOIN_AFTER=3'
   )
   # Its own version is only what its libraries say.
@@ -51,6 +83,8 @@ try_strangers() {
       exec "$3"' sh "$preload" "$other" "$program"
     says "$mpi-stranger" "$stranger: no allreduce over several hosts was the MPI's" "$passed"
     ! grep -Eq "$taken" "$lab/$mpi-stranger" || fail "$mpi: $stranger: huddle took an allreduce over several hosts"
+    [ "$(net_of "$mpi")" = on ] || [ "$(grep -c "^huddle: not every rank" "$lab/$mpi-stranger")" = 1 ] ||
+      fail "$mpi: $stranger: not told in one line: $(grep '^huddle:' "$lab/$mpi-stranger")"
   done
 }
 

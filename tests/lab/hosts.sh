@@ -6,7 +6,7 @@
 # the host from which jobs are started. Needs root and iproute2. The MPIs are those that bench/peers has
 # set up; one that is not there is passed over, with a word. tests/lab/hosts.sh [BUILD_FOLDER]
 # HOSTS_MPIS: which of them (intel as well, whose ranks do not give their cores away: slow on few);
-# HOSTS_DEATHS: how many jobs end by each kind of death (1); HOSTS_ONLY=deaths: and nothing else is tried.
+# HOSTS_DEATHS: how many jobs end by each kind of death (1); HOSTS_ONLY: deaths, errors or strangers, nothing else.
 # HOSTS_BRIEF=yes: what `make test` has time for, two placements and what was measured between hosts.
 # Status 77: there is no root.
 set -euo pipefail
@@ -57,15 +57,16 @@ try() {
     echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
     return
   fi
-  if [ "${HOSTS_ONLY:-}" = deaths ]; then
-    seated "$mpi" blocks
-    try_deaths "$mpi" first other host link
-    return
-  fi
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{communicators,expect}.c
   "$peers/$mpi/mpicc" -O1 -o "$several" tests/mpi/programs/c/{several_nodes,expect}.c
   net=$(net_of "$mpi")
   seated "$mpi" blocks
+  case ${HOSTS_ONLY:-} in
+    deaths) try_deaths "$mpi" first other host link ;;
+    errors) try_errors "$mpi" ;;
+    strangers) try_strangers "$mpi" "$program" ;;
+  esac
+  [ -z "${HOSTS_ONLY:-}" ] || return 0
   # The library is in every rank, wherever it is.
   # shellcheck disable=SC2016  # for the ranks' shell
   job "$mpi-ranks" "$build/bin/huddle" run "${launcher[@]}" \
@@ -103,6 +104,7 @@ try() {
   job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
   says "$mpi-half" "huddle took no allreduce" "$within"
+  try_errors "$mpi"
   try_strangers "$mpi" "$program"
   try_deaths "$mpi" first other host link
   echo "$mpi: tried on ${#hosts[@]} hosts"

@@ -128,6 +128,7 @@ try() {
   done
   if [ "$mpi" != intel ]; then
     step "$mpi" blocks
+    try_errors "$mpi"
     try_strangers "$mpi" "$program"
     try_deaths "$mpi" first other host
   fi
