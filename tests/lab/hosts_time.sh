@@ -28,16 +28,6 @@ shape() {
   done
 }
 
-# How huddle explain is told of a placement.
-placed_words() {
-  case $1 in
-    blocks) echo --nodes 4 --ranks-per-node 2 ;;
-    turns) echo --nodes 4 --ranks-per-node 2 --map round-robin ;;
-    uneven) echo --map 3,1,2,1 ;;
-    single) echo --nodes 4 --ranks-per-node 1 ;;
-  esac
-}
-
 # time_side LAYOUT SIDE COMMAND...: adds "LAYOUT SIDE OPERATION BYTES NS" to the times.
 time_side() {
   local layout=$1 side=$2

@@ -104,7 +104,8 @@ seating_of() {
     mpich-5 | intel) printf '%s\n' -hosts "$(slots_of)" ;;
   esac
 }
-# The words that start ranks seated so on four hosts: 4x2, in turns, 3+1+2+1, one on each, or one on each of two.
+# The words that start ranks seated so on four hosts: 4x2, in turns, 3+1+2+1, one on each, or one on each of two
+# or, where there are more, of five or eight.
 # after: $launcher, $huddle_launcher (the same, with huddle), $ranks
 seated() {
   local mpi=$1 layout=$2 word
@@ -112,6 +113,8 @@ seated() {
   [ "$layout" != uneven ] || slots='h1:3,h2:1,h3:2,h4:1' ranks=7
   [ "$layout" != single ] || slots='h1:1,h2:1,h3:1,h4:1' ranks=4
   [ "$layout" != pair ] || slots='h1:1,h2:1' ranks=2
+  [ "$layout" != five ] || slots='h1:1,h2:1,h3:1,h4:1,h5:1' ranks=5
+  [ "$layout" != eight ] || slots='h1:1,h2:1,h3:1,h4:1,h5:1,h6:1,h7:1,h8:1' ranks=8
   mapfile -t launcher < <(launcher_of "$mpi"; seating_of "$mpi")
   for word in "${!launcher[@]}"; do
     case ${launcher[word]} in
@@ -125,6 +128,18 @@ seated() {
     mpich-5 | intel) launcher+=(-ppn 1) ;;
   esac
   huddle_launcher=("$build/bin/huddle" run "${launcher[@]}")
+}
+
+# How huddle explain is told of a placement.
+placed_words() {
+  case $1 in
+    blocks) echo --nodes 4 --ranks-per-node 2 ;;
+    turns) echo --nodes 4 --ranks-per-node 2 --map round-robin ;;
+    uneven) echo --map 3,1,2,1 ;;
+    single) echo --nodes 4 --ranks-per-node 1 ;;
+    five) echo --nodes 5 --ranks-per-node 1 ;;
+    eight) echo --nodes 8 --ranks-per-node 1 ;;
+  esac
 }
 
 # Who is there: Open MPI 4 and the launcher of MPICH's family can tell; elsewhere the user says so.

@@ -142,7 +142,7 @@ class Large : public testing::TestWithParam<Layout> {
       const auto here = static_cast<std::size_t>(next_place - place);
       const std::size_t many = bytes.size() / sizeof(int) / here;
       for (std::size_t i = 0; i < many; ++i) {
-        const auto from = static_cast<std::size_t>(starts[node + i] + place);
+        const int from = starts[node + i] + place;
         std::memcpy(bytes.data() + i * here * sizeof(int), by_node_.data() + from,
                     here * sizeof(int));
       }
