@@ -107,7 +107,7 @@ Agent::Agent(const machine::CostModel& model, const machine::CpuSet& allowed, Ag
     : model_(model),
       allowed_(common(allowed, model.machine().topology.pus)),
       options_(options),
-      table_(options.counting),
+      table_(options.counting, options.rounds),
       interval_ms_(options.first_interval_ms) {}
 
 void Agent::take(const Touch& touch) {

@@ -25,6 +25,7 @@ namespace huddle::threads {
 
 struct AgentOptions {
   Counting counting = Counting::every_change;
+  Rounds rounds = Rounds::of_decisions;
   double kept_after_decision = 0.75;  // of the matrix
   // Decisions come less often while the placement stays nearly the same, more often when it does
   // not.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -66,7 +68,7 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
       folder_(folder),
       binder_(masks_, [this](std::string_view line) { return file_ && file_->add(line); }),
       self_(own_identity()) {
-  for (const KeptMasks& other : folder_.living()) {
+  for (const KeptState& other : folder_.living()) {
     const auto found = other.programs.find(program.number);
     if (found == other.programs.end() || found->second != program) continue;
     throw FailureError(
@@ -81,8 +83,12 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
     file_->remove();
     throw;
   }
-  file_->add(guardian_line(guardian_->identity()));
-  file_->add(program_line(program));
+  if (file_->add(guardian_line(guardian_->identity()) + program_line(program))) return;
+  const int why = errno;
+  file_->remove();
+  throw FailureError(
+      fmt::format("{}: cannot be written to ({}): what threads had could not be kept",
+                  file_->path(), std::strerror(why)));
 }
 
 // Under one lock, so that of two that start at once one finds the other.
@@ -93,7 +99,7 @@ std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
   const StateFolder all(folder);
   const StateFolder::Lock lock = repaired(all);
   const std::string terms = terms_of(job, allowed, binding);
-  for (const KeptMasks& other : all.living()) {
+  for (const KeptState& other : all.living()) {
     if (job.empty()) break;
     if (other.terms != terms || !is_running(other.agent) || !is_of_our_group(other.agent)) continue;
     if (hand_over(program, other.socket)) return nullptr;
@@ -175,7 +181,7 @@ void Mover::look(const ThreadList& threads) {
 
 CpuSet Mover::claimed_by_others() const {
   CpuSet claimed;
-  for (const KeptMasks& other : folder_.living()) {
+  for (const KeptState& other : folder_.living()) {
     if (other.agent == self_) continue;
     for (const auto& [thread, kept] : other.bound) {
       if (kept.claim >= 0 && masks_.is_there(kept.thread)) {

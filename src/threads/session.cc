@@ -115,8 +115,10 @@ FileDescriptor hold_on(pid_t process) {
 
 class Session {
  public:
-  Session(const WatchedProgram& program, Listener& listener)
-      : stream_(listener), trial_(program.helper.empty() ? Trial{} : try_protection()) {
+  Session(const WatchedProgram& program, Listener& listener, NumaBalancing* balancing)
+      : stream_(listener),
+        trial_(program.helper.empty() ? Trial{} : try_protection()),
+        balancing_(balancing) {
     HelperPort port;
     start_.emplace(program.file, program.words, environment_of(program, port), signals_.before());
     const pid_t process = start_->process();
@@ -129,8 +131,11 @@ class Session {
     budget_.fault_s = trial_.fault_s;
     watched_.programs = 1;
   }
-  Session(AwaitedProgram program, Listener& listener, Mover* mover)
-      : stream_(listener), trial_{.works = true, .why_not = {}}, mover_(mover) {
+  Session(AwaitedProgram program, Listener& listener, const Helpers& helpers)
+      : stream_(listener),
+        trial_{.works = true, .why_not = {}},
+        mover_(helpers.mover),
+        balancing_(helpers.balancing) {
     budget_.fault_s = 0;
     add(std::move(program));
   }
@@ -149,6 +154,9 @@ class Session {
     watched_.touches = stream_.touches();
     watched_.fault_s = budget_.fault_s;
     watched_.names = stream_.threads().names();
+    if (balancing_ != nullptr) {
+      for (std::string& text : balancing_->notes()) note(std::move(text));
+    }
     if (watched_.lost > 0) {
       note(fmt::format("{} page faults came too fast and were not seen", watched_.lost));
     }
@@ -331,12 +339,29 @@ class Session {
         if (threads_of[process] > 1) all.push_back(&protection);
       }
     }
-    int left = budget_.faults_left(watched_.spent);
+    int left = budget_for_protection().faults_left(watched_.spent);
     for (int rest = static_cast<int>(all.size()); rest > 0; --rest) {
       const int faults = all[static_cast<std::size_t>(rest) - 1]->rearm(left / rest);
       left -= faults;
+      protection_faults_ += static_cast<std::uint64_t>(faults);
       watched_.spent.faults += static_cast<std::uint64_t>(faults);
     }
+  }
+
+  // It takes what is left, up to the last fault, and would leave nothing for NUMA balancing, which
+  // is slow.
+  Budget budget_for_protection() const {
+    Budget budget = budget_;
+    if (balancing_ != nullptr) budget.share /= 2;
+    return budget;
+  }
+
+  void account_for_balancing() {
+    if (balancing_ == nullptr) return;
+    // A page that was protected makes its fault some time later, or never.
+    const std::uint64_t all = std::max(stream_.touches(), protection_faults_) - protection_faults_;
+    balancing_->account(all - std::min(other_faults_, all), budget_, watched_.spent);
+    other_faults_ = std::max(other_faults_, all);
   }
 
   void look() {
@@ -350,6 +375,7 @@ class Session {
       one.used_s = std::max(one.used_s, used_s);
       spent.program_s += one.used_s;
     }
+    account_for_balancing();
     wish_ = stream_.look(processes());
     carry_out(wish_, stream_.threads(), mover_);
     next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
@@ -426,8 +452,11 @@ class Session {
   Trial trial_;
   std::optional<GatedStart> start_;  // none: somebody else has started it, and waits for it
   Mover* mover_ = nullptr;
-  std::vector<Program> programs_;  // that have not ended
-  double ended_s_ = 0;             // processor time of those that have
+  NumaBalancing* balancing_ = nullptr;
+  std::uint64_t protection_faults_ = 0;  // that were induced by write protection
+  std::uint64_t other_faults_ = 0;       // that were seen besides
+  std::vector<Program> programs_;        // that have not ended
+  double ended_s_ = 0;                   // processor time of those that have
   Budget budget_;
   Watched watched_;
   Listener::Wish wish_;
@@ -440,17 +469,24 @@ class Session {
 // A process that was there before us.
 class Attachment {
  public:
-  Attachment(pid_t process, int seconds, Listener& listener, Mover* mover)
+  Attachment(pid_t process, int seconds, Listener& listener, const Helpers& helpers)
       : process_(process),
         seconds_(seconds),
-        mover_(mover),
+        mover_(helpers.mover),
+        balancing_(helpers.balancing),
         stream_(listener),
-        hold_(hold_on(process)) {}
+        hold_(hold_on(process)) {
+    if (balancing_ == nullptr) return;
+    // About what a fault costs that comes by write protection.
+    const Trial trial = try_protection();
+    if (trial.works) budget_.fault_s = trial.fault_s;
+  }
 
   Watched run() {
     const double agent_before_s = own_cpu_s();
     const double program_before_s = process_cpu_s(process_);
     Watched watched;
+    std::uint64_t accounted = 0;  // of the touches
     while (stream_.seconds() < seconds_ && wait_for_round()) {
       stream_.pass({&faults_}, {process_});
       const std::vector<Birth> births = faults_.take_births();
@@ -458,11 +494,19 @@ class Attachment {
         mover_->take(births);
         mover_->check_guardian();
       }
-      if (now_ns() >= next_look_ns_) look();
+      const bool is_time = now_ns() >= next_look_ns_;
+      if (is_time) look();
       watched.spent.program_s =
           std::max(watched.spent.program_s, process_cpu_s(process_) - program_before_s);
+      watched.spent.agent_s = own_cpu_s() - agent_before_s;
+      if (is_time && balancing_ != nullptr) {
+        balancing_->account(stream_.touches() - accounted, budget_, watched.spent);
+        accounted = stream_.touches();
+      }
     }
     watched.spent.agent_s = own_cpu_s() - agent_before_s;
+    watched.fault_s = budget_.fault_s;
+    if (balancing_ != nullptr) watched.notes = balancing_->notes();
     watched.seconds = stream_.seconds();
     watched.touches = stream_.touches();
     watched.lost = faults_.lost();
@@ -494,6 +538,8 @@ class Attachment {
   pid_t process_;
   int seconds_;
   Mover* mover_;
+  NumaBalancing* balancing_;
+  Budget budget_;
   Signals signals_;
   TouchStream stream_;
   FileDescriptor hold_;
@@ -503,16 +549,16 @@ class Attachment {
 
 }  // namespace
 
-Watched watch_process(pid_t process, int seconds, Listener& listener, Mover* mover) {
-  return Attachment(process, seconds, listener, mover).run();
+Watched watch_process(pid_t process, int seconds, Listener& listener, const Helpers& helpers) {
+  return Attachment(process, seconds, listener, helpers).run();
 }
 
-Watched watch_awaited(AwaitedProgram program, Listener& listener, Mover* mover) {
-  return Session(std::move(program), listener, mover).run();
+Watched watch_awaited(AwaitedProgram program, Listener& listener, const Helpers& helpers) {
+  return Session(std::move(program), listener, helpers).run();
 }
 
-Watched watch_program(const WatchedProgram& program, Listener& listener) {
-  return Session(program, listener).run();
+Watched watch_program(const WatchedProgram& program, Listener& listener, NumaBalancing* balancing) {
+  return Session(program, listener, balancing).run();
 }
 
 }  // namespace huddle::threads

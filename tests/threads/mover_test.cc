@@ -268,7 +268,7 @@ TEST_F(MoverTest, OfAWatchedProcess) {
   {
     const auto mover = mover_of(program);
     Wishful wishful(before_.first(), program);
-    watch_process(program.process(), 1, wishful, mover.get());
+    watch_process(program.process(), 1, wishful, {.mover = mover.get()});
     const SystemMasks masks;
     EXPECT_TRUE(program.is_bound());
     for (const pid_t thread : masks.threads_of(program.process())) {
@@ -357,7 +357,7 @@ TEST_F(MoverTest, KilledBetweenWritingDownAndBinding) {
     if (agent == 0) {
       const StateFolder folder(folder_);
       std::optional<StateFolder::Lock> lock(folder.lock());
-      const StateFile file(folder, own_identity());
+      StateFile file(folder, own_identity());
       const Guardian guardian(folder, file);
       file.add(guardian_line(guardian.identity()));
       lock.reset();
@@ -436,7 +436,7 @@ class SharedAgentTest : public MoverTest {
             Mover::join_or_start(awaited, topology_, allowed, Binding::core, "job", folder_);
         FirstThreads listener(before_);
         if (mover) {
-          watch_awaited(std::move(awaited), listener, mover.get());
+          watch_awaited(std::move(awaited), listener, {.mover = mover.get()});
           status = served;
         }
       }
@@ -451,7 +451,7 @@ class SharedAgentTest : public MoverTest {
     EXPECT_EQ(answer, ready_word);
     return agent;
   }
-  std::vector<KeptMasks> agents() const {
+  std::vector<KeptState> agents() const {
     const StateFolder::Lock lock = StateFolder(folder_).lock();
     return StateFolder(folder_).living();
   }
@@ -469,7 +469,7 @@ TEST_F(SharedAgentTest, LivesUntilTheLastProgramHasEnded) {
     const pid_t agent = serve(*first, before_);
     EXPECT_EQ(status_of(serve(*second, before_)), joined);
     EXPECT_TRUE(comes_true([&] { return first->is_bound() && second->is_bound(); }));
-    const std::vector<KeptMasks> all = agents();
+    const std::vector<KeptState> all = agents();
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all.front().agent.number, agent);
     EXPECT_TRUE(all.front().programs.contains(first->process()));

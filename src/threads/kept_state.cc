@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "threads/kept_masks.h"
+#include "threads/kept_state.h"
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ std::optional<Kept> kept_in(const std::vector<std::string>& fields, const Identi
 // inherited that.
 class Heirs {
  public:
-  Heirs(const KeptMasks& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
+  Heirs(const KeptState& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
 
   int give_back_in(pid_t process, int generations) {
     int changed = 0;
@@ -71,11 +71,11 @@ class Heirs {
     return masks_.set_mask(thread, parent->second.original) == 0 ? 1 : 0;
   }
 
-  const KeptMasks& kept_;
+  const KeptState& kept_;
   ThreadMasks& masks_;
 };
 
-int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
+int give_back_once(const KeptState& kept, ThreadMasks& masks) {
   int changed = 0;
   for (const auto& [thread, one] : kept.bound) {
     if (!masks.is_there(one.thread)) continue;
@@ -93,12 +93,19 @@ int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
 
 }  // namespace
 
-bool KeptMasks::apply(std::string_view line) {
+bool KeptState::apply(std::string_view line) {
   const std::vector<std::string> fields = words(line);
   if (fields.size() < 3) return false;
   if (fields[0] == "serves" && fields.size() == 3) {
     socket = fields[1];
     terms = fields[2];
+    return true;
+  }
+  if (fields[0] == "value" && fields.size() == 4) {
+    const auto before = whole_number(fields[2]);
+    const auto set = whole_number(fields[3]);
+    if (!before || !set) return false;
+    values.insert_or_assign(fields[1], KeptValue{fields[1], *before, *set});
     return true;
   }
   const std::optional<Identity> one = identity_in(fields);
@@ -127,7 +134,7 @@ bool KeptMasks::apply(std::string_view line) {
   return true;
 }
 
-machine::CpuSet KeptMasks::claims() const {
+machine::CpuSet KeptState::claims() const {
   std::vector<int> processors;
   for (const auto& [thread, one] : bound) {
     if (one.claim >= 0) processors.push_back(one.claim);
@@ -149,8 +156,12 @@ std::string bind_line(const Kept& kept) {
                      kept.claim);
 }
 
-KeptMasks read_kept_masks(std::string_view text) {
-  KeptMasks kept;
+std::string value_line(const KeptValue& value) {
+  return fmt::format("value {} {} {}\n", value.path, value.before, value.set);
+}
+
+KeptState read_kept_state(std::string_view text) {
+  KeptState kept;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos || !kept.apply(text.substr(0, end))) break;
@@ -160,7 +171,7 @@ KeptMasks read_kept_masks(std::string_view text) {
 }
 
 // Threads go on being born of those that are bound until none is bound any more.
-int give_back(const KeptMasks& kept, ThreadMasks& masks) {
+int give_back(const KeptState& kept, ThreadMasks& masks) {
   constexpr int most_rounds = 16;
   int changed = 0;
   for (int round = 0; round < most_rounds; ++round) {
