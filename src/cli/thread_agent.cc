@@ -126,8 +126,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
                                             setting.request.binding, job,
                                             threads::usual_state_folder());
     } catch (const Error& error) {
-      const std::string why = error.what();
-      (void)!::write(program.ready.number(), why.data(), why.size());
+      program.tell(error.what());
       return;
     }
     if (!mover) return;

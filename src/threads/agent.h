@@ -112,6 +112,7 @@ class Agent {
   std::uint64_t replaced() const { return table_.replaced(); }
 
  private:
+  void forget(const std::vector<int>& threads);
   Decision decide(const Look& look);
   std::vector<int> at_work(const Look& look);
   void finish_batch(std::uint64_t time_ns);

@@ -61,7 +61,6 @@ class Binder {
   void leave_alone(Known& one);
   void let_go(pid_t thread);
   bool is_changed(const Known& one) const;
-  const Kept* bound_with(const machine::CpuSet& mask) const;
 
   ThreadMasks& masks_;
   Note note_;

@@ -13,6 +13,9 @@
 namespace huddle::threads {
 namespace {
 
+// Of processes, one started by the other, that are looked through for heirs.
+constexpr int most_generations = 8;
+
 std::string line_of(std::string_view word, const Identity& one) {
   return fmt::format("{} {} {}\n", word, one.number, one.born);
 }
@@ -48,7 +51,7 @@ class Heirs {
 
   int give_back_in(pid_t process, int generations) {
     int changed = 0;
-    for (const pid_t thread : masks_.threads_of(process)) changed += give_back_to(thread);
+    for (const pid_t thread : masks_.threads_of(process)) changed += give_back_to(process, thread);
     if (generations == 0) return changed;
     for (const pid_t child : masks_.children_of(process)) {
       changed += give_back_in(child, generations - 1);
@@ -57,18 +60,16 @@ class Heirs {
   }
 
  private:
-  int give_back_to(pid_t thread) {
+  int give_back_to(pid_t process, pid_t thread) {
     const Identity one{thread, masks_.born(thread)};
     const auto known = kept_.bound.find(thread);
     if (known != kept_.bound.end() && known->second.thread == one) return 0;
     if (one.born == 0 || kept_.alone.contains(one)) return 0;
     const auto mask = masks_.mask(thread);
     if (!mask) return 0;
-    const auto parent =
-        std::find_if(kept_.bound.begin(), kept_.bound.end(),
-                     [&mask](const auto& bound) { return bound.second.has_set(*mask); });
-    if (parent == kept_.bound.end()) return 0;
-    return masks_.set_mask(thread, parent->second.original) == 0 ? 1 : 0;
+    const Kept* const parent = creator_of(kept_, masks_, process, *mask);
+    if (parent == nullptr) return 0;
+    return masks_.set_mask(thread, parent->original) == 0 ? 1 : 0;
   }
 
   const KeptState& kept_;
@@ -83,10 +84,9 @@ int give_back_once(const KeptState& kept, ThreadMasks& masks) {
     if (!mask || !one.has_set(*mask)) continue;
     if (masks.set_mask(thread, one.original) == 0) ++changed;
   }
-  constexpr int generations = 8;
   Heirs heirs(kept, masks);
   for (const auto& [process, one] : kept.programs) {
-    if (masks.is_there(one)) changed += heirs.give_back_in(process, generations);
+    if (masks.is_there(one)) changed += heirs.give_back_in(process, most_generations);
   }
   return changed;
 }
@@ -140,6 +140,18 @@ machine::CpuSet KeptState::claims() const {
     if (one.claim >= 0) processors.push_back(one.claim);
   }
   return machine::CpuSet(std::move(processors));
+}
+
+const Kept* creator_of(const KeptState& kept, const ThreadMasks& masks, pid_t process,
+                       const machine::CpuSet& mask) {
+  for (int generation = 0; process > 0 && generation <= most_generations; ++generation) {
+    const auto found = std::find_if(kept.bound.begin(), kept.bound.end(), [&](const auto& bound) {
+      return bound.second.process == process && bound.second.has_set(mask);
+    });
+    if (found != kept.bound.end()) return &found->second;
+    process = masks.parent_of(process);
+  }
+  return nullptr;
 }
 
 std::string agent_line(const Identity& one) { return line_of("agent", one); }

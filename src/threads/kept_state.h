@@ -62,6 +62,12 @@ struct KeptState {
   machine::CpuSet claims() const;
 };
 
+// The one that is bound whose mask a thread of this process has inherited: one of the same process,
+// else of that one's parent, and so on. Null: what it has is its own. Another program may have
+// bound its threads to the same processors.
+const Kept* creator_of(const KeptState& kept, const ThreadMasks& masks, pid_t process,
+                       const machine::CpuSet& mask);
+
 std::string agent_line(const Identity& one);
 std::string serves_line(std::string_view socket, std::string_view terms);
 std::string guardian_line(const Identity& one);

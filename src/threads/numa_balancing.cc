@@ -22,7 +22,9 @@ namespace {
 constexpr long long balancing_bit = 1;
 // The kernel's own is 1000: a round a second of processor time, which takes a minute to tell pairs.
 constexpr long long wanted_period_ms = 100;
-// Below this share of the budget it is turned on again. Each turn patches the kernel's code on all
+// The other half is for the agent's own time and for write protection, which this cannot make less.
+constexpr double share_of_budget = 0.5;
+// Below this share of that it is turned on again. Each turn patches the kernel's code on all
 // processors: that is not to be done at every look.
 constexpr double share_to_resume = 0.9;
 
@@ -56,26 +58,25 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
 
 // What others have set was something else before the first of them came. What is as it should be,
 // and by nobody of us, is somebody's own: he finds it so again.
-bool NumaBalancing::keep(const std::vector<KeptState>& others, const std::string& path,
+void NumaBalancing::keep(const std::vector<KeptState>& others, const std::string& path,
                          long long wanted) {
-  const std::optional<long long> now = kernel_value(path);
-  if (!now) return false;
   for (const KeptState& other : others) {
     const auto found = other.values.find(path);
     if (found == other.values.end()) continue;
     own_.values.insert(*found);
-    return true;
+    return;
   }
-  if (*now != wanted) own_.values.emplace(path, KeptValue{path, *now, wanted});
-  return *now != wanted;
+  const long long now = kernel_value(path).value_or(wanted);
+  if (now != wanted) own_.values.emplace(path, KeptValue{path, now, wanted});
 }
 
 void NumaBalancing::turn_on(const std::vector<KeptState>& others) {
   const long long now = kernel_value(files_.sysctl).value_or(0);
-  if (!keep(others, files_.sysctl, now | balancing_bit)) return;
+  keep(others, files_.sysctl, now | balancing_bit);
   if (const auto period_ms = kernel_value(files_.scan_period_ms)) {
     keep(others, files_.scan_period_ms, std::min(*period_ms, wanted_period_ms));
   }
+  if (own_.values.empty()) return;
   file_ = std::make_unique<StateFile>(folder_, own_.agent, "balancing");
   guardian_ = std::make_unique<Guardian>(folder_, *file_);
   std::string lines = guardian_line(guardian_->identity());
@@ -110,21 +111,22 @@ void NumaBalancing::end() {
 bool NumaBalancing::is_needed_by_others() const {
   const std::vector<KeptState> all = folder_.living();
   return std::any_of(all.begin(), all.end(), [this](const KeptState& other) {
-    return other.agent != own_.agent && other.values.contains(files_.sysctl);
+    return other.agent != own_.agent && !other.values.empty();
   });
 }
 
-// Somebody who has set it to something else meanwhile is left to it.
+// Somebody who has set one to something else meanwhile is left to it. What was on before stays on:
+// only its rounds are as long again as they were.
 void NumaBalancing::set_paused(bool paused) {
-  const auto found = own_.values.find(files_.sysctl);
-  if (!file_ || paused == is_paused_ || found == own_.values.end()) return;
-  const KeptValue& value = found->second;
+  if (!file_ || paused == is_paused_) return;
   try {
     const std::optional<StateFolder::Lock> lock = folder_.try_lock();
     if (!lock) return;  // at the next look
     if (paused && is_needed_by_others()) return;
-    if (kernel_value(files_.sysctl) != (paused ? value.set : value.before)) return;
-    if (!set_kernel_value(files_.sysctl, paused ? value.before : value.set)) return;
+    for (const auto& [path, value] : own_.values) {
+      if (kernel_value(path) != (paused ? value.set : value.before)) continue;
+      set_kernel_value(path, paused ? value.before : value.set);
+    }
   } catch (const Error&) {
     return;
   }
@@ -142,23 +144,23 @@ void NumaBalancing::account(std::uint64_t seen, const Budget& budget, Spent& spe
   faults_before_ = all;
   faults_ += made;
   spent.faults += made;
-  const double cost_s = spent.cost_s(budget.fault_s), most_s = budget.share * spent.program_s;
-  // What makes no faults costs nothing, whoever has spent the budget.
-  if (made > 0 && cost_s > most_s) set_paused(true);
+  const double cost_s = static_cast<double>(faults_) * budget.fault_s;
+  const double most_s = share_of_budget * budget.share * spent.program_s;
+  if (cost_s > most_s) set_paused(true);
   if (cost_s < share_to_resume * most_s) set_paused(false);
 }
 
 std::vector<std::string> NumaBalancing::notes() const {
   std::vector<std::string> all;
   const std::string made = counted(static_cast<long long>(faults_), "page fault");
-  if (own_.values.empty()) {
+  if (!own_.values.contains(files_.sysctl)) {
     all.push_back(fmt::format("NUMA balancing was on, and made {}", made));
   } else {
     all.push_back(fmt::format(
         "NUMA balancing was turned on, for every program of this machine, and made {}", made));
   }
   if (pauses_ > 0) {
-    all.push_back(fmt::format("{} it was turned off until the program had used enough time",
+    all.push_back(fmt::format("{} it was set back until the program had used enough time",
                               pauses_ == 1 ? "once" : fmt::format("{} times", pauses_)));
   }
   if (lost_guardian_) {

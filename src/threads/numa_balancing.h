@@ -27,7 +27,8 @@ class NumaBalancing {
     std::string scan_period_ms = "/sys/kernel/debug/sched/numa_balancing/scan_period_min_ms";
     std::string counters = "/proc/vmstat";
   };
-  // Turns it on, unless it is on. Throws FailureError where that cannot be.
+  // Turns it on, unless it is on, and shortens its rounds where that can be. Throws FailureError
+  // where that cannot be.
   explicit NumaBalancing(const std::string& folder) : NumaBalancing(folder, Files()) {}
   NumaBalancing(const std::string& folder, Files files);
   // As it was, unless another agent still needs it.
@@ -36,8 +37,8 @@ class NumaBalancing {
   NumaBalancing& operator=(const NumaBalancing&) = delete;
 
   // Adds what it has made since the last call to what was spent, at most `seen`: faults of the
-  // watched programs that nothing else is known to have made. Over the budget it is turned off
-  // until the program has caught up, for faults cannot be made fewer otherwise.
+  // watched programs that nothing else is known to have made. Over half of the budget it is set
+  // back until the program has caught up, for faults cannot be made fewer otherwise.
   void account(std::uint64_t seen, const Budget& budget, Spent& spent);
 
   bool is_off() const { return is_paused_; }
@@ -45,7 +46,7 @@ class NumaBalancing {
 
  private:
   void turn_on(const std::vector<KeptState>& others);
-  bool keep(const std::vector<KeptState>& others, const std::string& path, long long wanted);
+  void keep(const std::vector<KeptState>& others, const std::string& path, long long wanted);
   bool is_needed_by_others() const;
   void set_paused(bool paused);
   void end();
@@ -54,7 +55,7 @@ class NumaBalancing {
   StateFolder folder_;
   Files files_;
   KeptState own_;
-  std::unique_ptr<StateFile> file_;  // none: it was on before, or the guardian was killed
+  std::unique_ptr<StateFile> file_;  // none: nothing is set, or the guardian was killed
   std::unique_ptr<Guardian> guardian_;
   std::uint64_t faults_before_ = 0;  // of all programs of the machine
   std::uint64_t faults_ = 0;         // accounted for

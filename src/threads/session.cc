@@ -132,7 +132,7 @@ class Session {
     watched_.programs = 1;
   }
   Session(AwaitedProgram program, Listener& listener, const Helpers& helpers)
-      : stream_(listener),
+      : stream_(listener, Numbers::reused),
         trial_{.works = true, .why_not = {}},
         mover_(helpers.mover),
         balancing_(helpers.balancing) {
@@ -183,8 +183,6 @@ class Session {
 
   // Who waits is told, either way. Throws FailureError.
   void add(AwaitedProgram awaited) {
-    std::string answer = ready_word;
-    const FileDescriptor ready = std::move(awaited.ready);
     try {
       const pid_t process = awaited.process.number;
       programs_.push_back({.process = process,
@@ -194,12 +192,10 @@ class Session {
                            .faults = PageFaults::from_exec_of(process),
                            .splits_huge = awaited.splits_huge});
     } catch (const Error& error) {
-      answer = error.what();
-      (void)!::write(ready.number(), answer.data(), answer.size());
+      awaited.tell(error.what());
       throw;
     }
-    if (::write(ready.number(), answer.data(), answer.size()) !=
-        static_cast<ssize_t>(answer.size())) {
+    if (!awaited.tell(ready_word)) {
       programs_.pop_back();
       throw FailureError("the program has not waited for its agent, and runs without it");
     }
@@ -222,6 +218,7 @@ class Session {
       if (now >= next_round_ns_) break;
       if (!wait(next_round_ns_ - now)) return false;
     }
+    hears_ = true;
     // Not in step with the turns that threads take: that would show the same ones again and again.
     const double part = 0.5 + random_.fraction();
     next_round_ns_ = now_ns() + static_cast<std::uint64_t>(part * static_cast<double>(round_ns_));
@@ -231,12 +228,12 @@ class Session {
   bool wait(std::uint64_t most_ns) {
     // A descriptor of -1 is waited at in vain.
     std::vector<pollfd> waits = {{signals_.descriptor(), POLLIN, 0},
-                                 {mover_ == nullptr ? -1 : mover_->socket(), POLLIN, 0}};
+                                 {mover_ == nullptr || !hears_ ? -1 : mover_->socket(), POLLIN, 0}};
     const std::size_t first = waits.size();
     for (const Program& one : programs_) {
       waits.push_back({one.until_exec.number(), POLLIN, 0});
       waits.push_back({one.hold.number(), POLLIN, 0});
-      waits.push_back({one.port.descriptor(), POLLIN, 0});
+      waits.push_back({hears_ ? one.port.descriptor() : -1, POLLIN, 0});
     }
     const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(most_ns)};
     ::ppoll(waits.data(), waits.size(), &time, nullptr);
@@ -250,13 +247,20 @@ class Session {
       Program& one = programs_[i];
       const std::size_t place = first + 3 * i;
       if (waits[place].revents != 0) one.until_exec = FileDescriptor();
-      while (std::optional<Arrival> arrival = one.port.accept()) take_in(one, std::move(*arrival));
+      bool has_come = waits[place + 2].revents != 0;
+      while (std::optional<Arrival> arrival = one.port.accept()) {
+        take_in(one, std::move(*arrival));
+        has_come = false;
+      }
+      if (has_come) hears_ = false;
       has_ended |= waits[place + 1].revents != 0;
     }
     if (has_ended) remove_ended();
     if (waits[1].revents != 0) {
       if (std::optional<AwaitedProgram> another = mover_->accept()) {
         add_another(std::move(*another));
+      } else {
+        hears_ = false;
       }
     }
     while (programs_.empty()) {
@@ -339,7 +343,7 @@ class Session {
         if (threads_of[process] > 1) all.push_back(&protection);
       }
     }
-    int left = budget_for_protection().faults_left(watched_.spent);
+    int left = budget_for_protection().faults_left(watched_.spent, static_cast<int>(all.size()));
     for (int rest = static_cast<int>(all.size()); rest > 0; --rest) {
       const int faults = all[static_cast<std::size_t>(rest) - 1]->rearm(left / rest);
       left -= faults;
@@ -459,6 +463,9 @@ class Session {
   double ended_s_ = 0;                   // processor time of those that have
   Budget budget_;
   Watched watched_;
+  // Whoever has come and could not be taken in, for want of descriptors, is still there: without
+  // this waiting for him would end at once, again and again, until the next round.
+  bool hears_ = true;
   Listener::Wish wish_;
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;

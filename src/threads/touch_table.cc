@@ -42,6 +42,16 @@ bool TouchTable::is_recent(const Entry& entry, const Visitor& visitor) const {
          static_cast<std::uint16_t>(entry.round - visitor.round) < rounds_remembered;
 }
 
+void TouchTable::forget(std::span<const int> threads) {
+  for (Entry& entry : entries_) {
+    for (Visitor& visitor : entry.visitors) {
+      if (std::find(threads.begin(), threads.end(), visitor.thread) != threads.end()) {
+        visitor.thread = -1;
+      }
+    }
+  }
+}
+
 std::span<const int> TouchTable::take(const Touch& touch) {
   Entry& entry = entry_of(touch.page);
   auto& visitors = entry.visitors;

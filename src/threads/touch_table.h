@@ -41,6 +41,9 @@ class TouchTable {
   // A decision was made: a round is over.
   void age() { ++round_; }
 
+  // These threads have not been anywhere.
+  void forget(std::span<const int> threads);
+
   std::uint64_t replaced() const { return replaced_; }
 
   static constexpr int threads_a_page = 4;

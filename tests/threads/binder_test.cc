@@ -88,6 +88,35 @@ TEST_F(BinderTest, ANewbornOfTheBindingBeforeIsOurs) {
   EXPECT_FALSE(binder_.is_alone(14) || binder_.is_alone(15));
 }
 
+// Two programs share an agent: who is bound to the same processors as a thread of the other one is
+// has bound itself.
+TEST_F(BinderTest, WhatAThreadOfAnotherProgramHasIsNotInherited) {
+  bind(10, "0-3");
+  masks_.start(20, 20, "0-5");
+  binder_.look(20, {20});
+  masks_.start(20, 21, "0-3");
+  binder_.look(20, {20, 21});
+  EXPECT_TRUE(binder_.is_alone(21));
+  EXPECT_EQ(masks_.text(21), "0-3");
+  // And at the end, when nobody has looked since.
+  bind(20, "4-5");
+  masks_.start(20, 22, "0-3");
+  binder_.give_back();
+  EXPECT_EQ(masks_.text(22), "0-3");
+  EXPECT_EQ(masks_.text(20), "0-5");
+}
+
+// By its parent, which is bound; and by the parent of that.
+TEST_F(BinderTest, AProcessInheritsFromThoseThatHaveStartedIt) {
+  bind(10, "0-3");
+  masks_.fork(10, 20, "0-3");
+  masks_.fork(20, 30, "0-3");
+  binder_.look(20, {20});
+  binder_.look(30, {30});
+  EXPECT_EQ(masks_.text(20), "0-7");
+  EXPECT_EQ(masks_.text(30), "0-7");
+}
+
 // A child that outlives its program is looked at no more, and must not stay bound.
 TEST_F(BinderTest, WhoLivesAndIsLookedAtNoMoreGetsBackWhatItHad) {
   bind(10, "0-3");

@@ -70,6 +70,15 @@ TEST(TouchTable, AsPrintedAPairIsCountedOnceAPage) {
   EXPECT_EQ(counted, 99U);
 }
 
+TEST(TouchTable, ForgetsAThreadWhereverItWas) {
+  TouchTable table(Counting::every_change);
+  for (const int thread : {0, 1, 2}) take(table, thread);
+  take(table, 1, 8);
+  table.forget(std::vector{1});
+  EXPECT_THAT(take(table, 0), ElementsAre(2));
+  EXPECT_THAT(take(table, 0, 8), IsEmpty());
+}
+
 // NUMA balancing comes by a page every few seconds: decisions pass in between.
 TEST(TouchTable, RoundsOfAPageAreThoseInWhichItWasTouched) {
   TouchTable by_decisions(Counting::every_change);
