@@ -73,9 +73,15 @@ step heap-stress env LD_PRELOAD="$PWD/build/release/lib/huddle/libhuddle_heap.so
   TEST_HUDDLE_HEAP=at-once build/release/tests/heap/preload/malloc_tests '--gtest_filter=MallocStress.*'
 # Threads whose sharing is known, of every pattern, watched while they run.
 step threads build/release/bin/huddle profile --accuracy --seconds 4
+# Reads as well, by the kernel's NUMA balancing, which root alone may turn on: a minute, since it is slow.
+if [ "$(id -u)" = 0 ]; then
+  step threads-reads build/release/bin/huddle profile --accuracy --allow-sysctl --seconds 60 read-mostly
+else
+  table+=("$(printf '%-14s %8s  %-7s %s' threads-reads - NOT-RUN 'needs root: kernel.numa_balancing')")
+fi
 # Agents, guardians and programs killed at a hundred moments each.
 step threads-kill env THREAD_KILL_TRIES=100 build/release/tests/threads/threads_tests \
-  '--gtest_filter=MoverTest.*'
+  '--gtest_filter=MoverTest.*:NumaBalancingTest.*'
 # Networks simulated against SimGrid, and 16,384 nodes in little time and memory.
 # The newest UCX as well: its wheel needs no GPU.
 # shellcheck disable=SC2317  # called through step

@@ -37,7 +37,8 @@ class ProfileCommand : public Command {
            "after the other. The program is as it is, and needs no root: some of its pages are "
            "write-protected again and again, and the kernel's page faults tell which thread wrote "
            "next. That is kept to 2 % of the processor time that the program uses. Reads are "
-           "not seen.";
+           "not seen, unless --allow-sysctl has the kernel's NUMA balancing make page faults of "
+           "them.";
   }
   std::string examples() const override {
     return "  huddle profile mpirun -n 16 ./app    of ranks: huddle-comm.json\n"
@@ -77,6 +78,7 @@ class ProfileCommand : public Command {
     options.complete("--observer", Value::word,
                      {threads::observer_names.begin(), threads::observer_names.end()});
     declare_split_huge(options, split_huge_, "of threads");
+    declare_allow_sysctl(options, allow_sysctl_, "of threads");
     options.setting("machine");
     options.flag("--json", json_, "of threads: print everything as JSON");
     options.rest("COMMAND", command_, "the launcher or program, and all its words");
@@ -86,8 +88,8 @@ class ProfileCommand : public Command {
       if (command_.size() > 1) {
         throw UsageError("--accuracy takes the name of one pattern, or none");
       }
-      return profile_accuracy(
-          context, {command_.empty() ? "" : command_.front(), seconds_, observer(), json_});
+      return profile_accuracy(context, {command_.empty() ? "" : command_.front(), seconds_,
+                                        observer(), allow_sysctl_, json_});
     }
     if (command_.empty()) {
       throw UsageError(
@@ -102,14 +104,16 @@ class ProfileCommand : public Command {
       throw UsageError("--dry-run shows how ranks are started, and " + command_.front() +
                        " is no launcher that huddle knows: say --of ranks where it starts some");
     }
-    return profile_threads(context, {command_, output_, record_, observer(), split_huge_, json_});
+    return profile_threads(
+        context, {command_, output_, record_, observer(), split_huge_, allow_sysctl_, json_});
   }
 
  private:
   ExitCode ranks(const Context& context) const {
-    if (json_ || !record_.empty() || !observer_.empty() || split_huge_) {
+    if (json_ || !record_.empty() || !observer_.empty() || split_huge_ || allow_sysctl_) {
       throw UsageError(
-          "--json, --record, --observer and --split-huge are of threads, and " + command_.front() +
+          "--json, --record, --observer, --split-huge and --allow-sysctl are of threads, and " +
+          command_.front() +
           " starts ranks; what they send is written to a file (--output), which is JSON");
     }
     return profile_ranks(context, {command_, output_, dry_run_});
@@ -127,6 +131,7 @@ class ProfileCommand : public Command {
   std::string output_, record_, of_, observer_;
   int seconds_ = 3;
   bool accuracy_ = false, dry_run_ = false, json_ = false, split_huge_ = false;
+  bool allow_sysctl_ = false;
 };
 
 }  // namespace

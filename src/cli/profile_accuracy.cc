@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "base/text.h"
 #include "cli/table.h"
+#include "cli/thread_agent.h"
 #include "cli/wrap.h"
 #include "launch/preload.h"
 #include "settings/settings.h"
@@ -53,7 +55,9 @@ std::string number(const std::optional<double>& value, int digits) {
 }
 
 std::string seen_text(const Accuracy& accuracy) {
-  if (accuracy.pattern == Pattern::read_mostly) return "nothing: reads are not seen";
+  if (accuracy.pattern == Pattern::read_mostly && !accuracy.sees_reads) {
+    return "nothing: reads are not seen";
+  }
   if (accuracy.moved_after_s) return fmt::format("moves after {:.1f} s", *accuracy.moved_after_s);
   return fmt::format("nothing: {}", name_of(accuracy.verdict));
 }
@@ -66,21 +70,23 @@ double cost_share(const Accuracy& accuracy) {
 }  // namespace
 
 std::string shortfall(const Accuracy& accuracy) {
+  const std::string unlike =
+      accuracy.cosine.value_or(0) >= threads::good_cosine
+          ? ""
+          : fmt::format("less than {} like what it is", threads::good_cosine);
   switch (accuracy.pattern) {
     case Pattern::none:
     case Pattern::all_to_all:
       return accuracy.moved_after_s ? "threads were to be moved, and there is no reason to" : "";
     case Pattern::read_mostly:  // by nobody who makes writes visible
-      return "";
+      return accuracy.sees_reads ? unlike : "";
     case Pattern::pairs:
     case Pattern::ring:
     case Pattern::groups:
     case Pattern::chain:
     case Pattern::change:
     case Pattern::false_sharing:
-      return accuracy.cosine.value_or(0) >= threads::good_cosine
-                 ? ""
-                 : fmt::format("less than {} like what it is", threads::good_cosine);
+      return unlike;
   }
   return "";
 }
@@ -113,7 +119,9 @@ ExitCode profile_accuracy(const Context& context, const AccuracyQuestion& questi
   program.observer = question.observer;
   std::vector<Accuracy> all;
   for (const Pattern pattern : patterns) {
-    all.push_back(measure_accuracy(pattern, question.seconds, program));
+    // One of its own for each: what it has made and cost is told by program.
+    const std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(question.allows_sysctl);
+    all.push_back(measure_accuracy(pattern, question.seconds, program, balancing.get()));
   }
   context.console.print(question.json ? accuracy_json(all) : accuracy_text(all, context.console));
   const bool fine = std::all_of(all.begin(), all.end(),

@@ -17,6 +17,7 @@ struct AccuracyQuestion {
   std::string pattern;  // empty: all
   int seconds = 3;      // of each
   threads::Observer observer = threads::Observer::perf;
+  bool allows_sysctl = false;  // NUMA balancing may be turned on
   bool json = false;
 };
 

@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/file.h"
 #include "cli/machine_in_question.h"
+#include "cli/thread_agent.h"
 #include "cli/threads_report.h"
 #include "cli/witness.h"
 #include "launch/preload.h"
@@ -44,11 +46,13 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   const machine::Discovery here = machine::discover_this_machine();
   const MachineInQuestion machine = machine_in_question(context, here.topology);
   const machine::CostModel model(machine.loaded.machine);
-  const threads::AgentOptions options;
+  const threads::AgentOptions options{.rounds = rounds_if(profile.allows_sysctl)};
   threads::Agent agent(
       model, machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus, options);
   Witness witness(agent);
-  threads::Watched watched = watch_program(program, witness);
+  std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(profile.allows_sysctl);
+  threads::Watched watched = watch_program(program, witness, balancing.get());
+  balancing.reset();
 
   ThreadsSubject subject{.command = "profile",
                          .title = profile.command.front(),
@@ -64,9 +68,9 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
   if (!profile.record.empty()) {
-    write_text(
-        threads::format_recording({options.page_bytes, watched.names, witness.take_events()}),
-        profile.record);
+    write_text(threads::format_recording(
+                   {options.page_bytes, watched.names, witness.take_events(), options.rounds}),
+               profile.record);
   }
   // The program's own output may go into a file.
   Console beside = context.console;

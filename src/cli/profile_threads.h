@@ -17,7 +17,8 @@ struct ThreadProfile {
   std::string output;                // where the matrix goes, for `huddle map`; empty: nowhere
   std::string record;                // where all that was seen goes, for `huddle watch --replay`
   threads::Observer observer = threads::Observer::perf;
-  bool splits_huge = false;  // pages of the program
+  bool splits_huge = false;    // pages of the program
+  bool allows_sysctl = false;  // NUMA balancing may be turned on
   bool json = false;
 };
 

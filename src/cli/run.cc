@@ -113,6 +113,7 @@ class RunCommand : public Command {
     options.setting("threads");
     declare_binding(options, bind_, "--threads move");
     declare_split_huge(options, split_huge_, "with --threads");
+    declare_allow_sysctl(options, allow_sysctl_, "with --threads");
     options.setting("machine");
     options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
     options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");
@@ -180,6 +181,7 @@ class RunCommand : public Command {
             start_agent(context, {.moves = moves,
                                   .binding = binding_named(bind_),
                                   .splits_huge = split_huge_,
+                                  .allows_sysctl = allow_sysctl_,
                                   .tells = !moves || verbose_ || stats_,
                                   .title = command_.front(),
                                   .library = launch::find_library(request.own_program).threads});
@@ -228,6 +230,7 @@ class RunCommand : public Command {
   bool off_ = false;
   std::string bind_ = std::string(threads::binding_names.front());
   bool split_huge_ = false;
+  bool allow_sysctl_ = false;
   int rounds_ = 0;
   bool dry_run_ = false;
   bool json_ = false;

@@ -118,20 +118,32 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
   std::unique_ptr<threads::Mover> mover;
   if (setting.request.moves) {
     try {
+      // Who shares an agent shares what it does.
+      const std::string job = setting.job.empty() || !setting.request.allows_sysctl
+                                  ? setting.job
+                                  : setting.job + ":sysctl";
       mover = threads::Mover::join_or_start(program, model.machine().topology, setting.allowed,
-                                            setting.request.binding, setting.job,
+                                            setting.request.binding, job,
                                             threads::usual_state_folder());
     } catch (const Error& error) {
-      const std::string why = error.what();
-      (void)!::write(program.ready.number(), why.data(), why.size());
+      program.tell(error.what());
       return;
     }
     if (!mover) return;
   }
-  threads::Agent agent(model, setting.allowed, {});
+  std::vector<std::string> notes;
+  std::unique_ptr<threads::NumaBalancing> balancing;
+  try {
+    balancing = balancing_if(setting.request.allows_sysctl);
+  } catch (const Error& error) {
+    notes.emplace_back(error.what());  // it is watched all the same
+  }
+  threads::Agent agent(model, setting.allowed, {.rounds = rounds_if(balancing != nullptr)});
   Witness witness(agent, mover.get(), Witness::Keeps::latest);
-  const threads::Watched watched = watch_awaited(std::move(program), witness, mover.get());
-  std::vector<std::string> notes = watched.notes;
+  const threads::Watched watched =
+      watch_awaited(std::move(program), witness, {mover.get(), balancing.get()});
+  balancing.reset();
+  notes.insert(notes.end(), watched.notes.begin(), watched.notes.end());
   if (mover) {
     for (std::string& note : mover->notes()) notes.push_back(std::move(note));
     mover.reset();
@@ -219,6 +231,10 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   if (!protection.works) return none("writes cannot be made visible: " + protection.why_not);
   const machine::CpuSet allowed =
       machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus;
+  if (request.allows_sysctl && ::geteuid() != 0) {
+    context.console.note(
+        "huddle: --allow-sysctl: only root may turn NUMA balancing on, so that reads are not seen");
+  }
   const Setting setting{.context = context,
                         .request = request,
                         .machine = std::move(machine),
@@ -252,6 +268,26 @@ void declare_split_huge(Options& options, bool& splits, const std::string& when)
                when +
                    ": split huge pages that are looked at; otherwise they are left alone, and "
                    "who shares them is not seen");
+}
+
+void declare_allow_sysctl(Options& options, bool& allows, const std::string& when) {
+  options.flag("--allow-sysctl", allows,
+               when +
+                   ", as root: turn the kernel's NUMA balancing on meanwhile, which shows reads as "
+                   "well, slowly, and makes page faults in every program of this machine");
+}
+
+std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed) {
+  if (!allowed) return nullptr;
+  if (::geteuid() != 0) {
+    throw FailureError(
+        "--allow-sysctl: only root may turn NUMA balancing on, which is every program's");
+  }
+  return std::make_unique<threads::NumaBalancing>(threads::machine_state_folder);
+}
+
+threads::Rounds rounds_if(bool balancing) {
+  return balancing ? threads::Rounds::of_pages : threads::Rounds::of_decisions;
 }
 
 threads::Binding binding_named(const std::string& word) {

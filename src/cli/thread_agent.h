@@ -5,22 +5,26 @@
 // beside it that was there before it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/file_descriptor.h"
 #include "cli/command.h"
+#include "threads/numa_balancing.h"
 #include "threads/seats.h"
+#include "threads/touch_table.h"
 
 namespace huddle::cli {
 
 struct AgentRequest {
   bool moves = false;
   threads::Binding binding = threads::Binding::group;
-  bool splits_huge = false;  // pages that are looked at
-  bool tells = false;        // at the program's end, on standard error, what was seen and done
-  std::string title;         // what the program is called there
-  std::string library;       // what is preloaded; empty: it is not there
+  bool splits_huge = false;    // pages that are looked at
+  bool allows_sysctl = false;  // NUMA balancing may be turned on
+  bool tells = false;          // at the program's end, on standard error, what was seen and done
+  std::string title;           // what the program is called there
+  std::string library;         // what is preloaded; empty: it is not there
 };
 
 struct StartedAgent {
@@ -38,6 +42,12 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request);
 void declare_binding(Options& options, std::string& word, const std::string& option);
 // --split-huge, of a command that watches a program from its start.
 void declare_split_huge(Options& options, bool& splits, const std::string& when);
+// --allow-sysctl, of a command that watches threads.
+void declare_allow_sysctl(Options& options, bool& allows, const std::string& when);
+// Null where it is not asked for. Throws FailureError where it cannot be.
+std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed);
+// How an agent has to count who is told by that.
+threads::Rounds rounds_if(bool balancing);
 // Throws UsageError for another word.
 threads::Binding binding_named(const std::string& word);
 

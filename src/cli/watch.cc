@@ -4,6 +4,7 @@
 // `huddle watch`: which threads share pages, and what would be done about it.
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -34,7 +35,7 @@ class WatchCommand : public Command {
            "a recording that huddle profile --record has made, it comes to the same decisions "
            "again, for this machine or for any "
            "other that is described. Of a process that runs already, only the page faults are seen "
-           "that it has anyway: few, unless NUMA balancing is on.";
+           "that it has anyway: few, unless NUMA balancing is on, as --allow-sysctl has it.";
   }
   std::string examples() const override {
     return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"
@@ -65,6 +66,9 @@ class WatchCommand : public Command {
     options.number("--seconds", seconds_, 1, 3600, "N", "how long a process is watched; 10");
     options.flag("--move", move_, "bind threads as decided, for as long as this watches");
     declare_binding(options, bind_, "--move");
+    declare_allow_sysctl(options, allow_sysctl_, "of a process");
+    options.exclude("--allow-sysctl", "--replay");
+    options.exclude("--allow-sysctl", "--from");
     options.exclude("--move", "--replay");
     options.exclude("--move", "--from");
     options.setting("machine");
@@ -92,6 +96,7 @@ class WatchCommand : public Command {
     const machine::CostModel model(machine.loaded.machine);
     threads::AgentOptions options{.first_interval_ms = interval_ms_};
     if (as_printed_) options.counting = threads::Counting::newcomers;
+    options.rounds = rounds_if(allow_sysctl_);
     ThreadsSubject subject{.command = "watch",
                            .title = !process_.empty() ? "process " + process_ : replay_ + from_,
                            .machine = picture::machine_title(machine.loaded.machine),
@@ -135,6 +140,7 @@ class WatchCommand : public Command {
           seated(std::move(recording.events), model, start.value_or(threads::Start::spread));
     }
     options.page_bytes = recording.page_bytes;
+    options.rounds = recording.rounds;
     threads::Agent agent(model, model.machine().topology.pus, options);
     subject.decisions = threads::replay(recording.events, agent);
     fill_in(agent, recording, subject);
@@ -155,16 +161,22 @@ class WatchCommand : public Command {
     }
     threads::Mover* const moves = mover ? &*mover : nullptr;
     Witness witness(agent, moves);
-    const threads::Watched watched =
-        threads::watch_process(static_cast<pid_t>(*process), seconds_, witness, moves);
+    const std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(allow_sysctl_);
+    const threads::Watched watched = threads::watch_process(static_cast<pid_t>(*process), seconds_,
+                                                            witness, {moves, balancing.get()});
     subject.decisions = witness.decisions();
     subject.moves = move_;
     subject.notes = {
         "huddle did not start it, and so does not make its writes visible: only page faults are "
-        "seen that it has anyway",
-        System().number("/proc/sys/kernel/numa_balancing").value_or(0) != 0
-            ? "NUMA balancing is on, and makes page faults"
-            : "NUMA balancing is off: on, it would make page faults"};
+        "seen that it has anyway"};
+    for (const std::string& note : watched.notes) subject.notes.push_back(note);
+    if (!balancing) {
+      subject.notes.emplace_back(
+          System().number("/proc/sys/kernel/numa_balancing").value_or(0) != 0
+              ? "NUMA balancing is on, and makes page faults"
+              : "NUMA balancing is off: on, it would make page faults (--allow-sysctl)");
+    }
+    if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
     if (mover) {
       for (std::string& note : mover->notes()) subject.notes.push_back(std::move(note));
     }
@@ -193,6 +205,7 @@ class WatchCommand : public Command {
   int interval_ms_ = threads::AgentOptions().first_interval_ms;
   std::string bind_ = std::string(threads::binding_names.front());
   bool as_printed_ = false, compare_ = false, json_ = false, move_ = false;
+  bool allow_sysctl_ = false;
 };
 
 }  // namespace

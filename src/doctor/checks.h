@@ -12,6 +12,7 @@
 #include "doctor/finding.h"
 #include "doctor/machine_file.h"
 #include "threads/own_faults.h"
+#include "threads/state_folder.h"
 
 namespace huddle::doctor {
 
@@ -32,9 +33,9 @@ std::vector<Finding> check_kernel(const System& system);
 // How threads can be watched, as trials on this process have shown.
 struct WaysToWatch {
   threads::Trial page_faults, protection, soft_dirty, bpf;
-  int given_back = 0;  // threads that an agent that was killed had left bound
+  threads::Repaired repaired;  // what an agent that was killed had left
 };
-std::vector<Finding> check_watching(const WaysToWatch& ways);
+std::vector<Finding> check_watching(const WaysToWatch& ways, const System& system);
 // Bare metal, virtual machine, container. `calibrated`: the machine file in force was measured
 // here, so that nothing hangs on what a hypervisor tells.
 std::vector<Finding> check_host(const System& system, bool calibrated);

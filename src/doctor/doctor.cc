@@ -7,7 +7,6 @@
 
 #include "doctor/checks.h"
 #include "doctor/mpi.h"
-#include "threads/state_folder.h"
 
 namespace huddle::doctor {
 
@@ -33,9 +32,10 @@ std::vector<Finding> examine(const Patient& patient) {
   add(check_cgroup(system));
   add(check_limits(system));
   add(check_kernel(system));
-  add(check_watching({threads::try_page_faults(), threads::try_protection(),
-                      threads::try_soft_dirty(), threads::try_page_faults(threads::Observer::bpf),
-                      threads::repair_what_was_left()}));
+  add(check_watching(
+      {threads::try_page_faults(), threads::try_protection(), threads::try_soft_dirty(),
+       threads::try_page_faults(threads::Observer::bpf), threads::repair_what_was_left()},
+      system));
   add(check_host(system, calibrated));
   add(check_mpi(folders_of(patient.search_path)));
   add(model);

@@ -4,10 +4,12 @@
 // How the threads of a program can be watched here: each way tried for its effect.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "base/text.h"
 #include "doctor/checks.h"
+#include "threads/numa_balancing.h"
 
 namespace huddle::doctor {
 namespace {
@@ -63,17 +65,45 @@ Finding check_soft_dirty(const threads::Trial& trial) {
   return finding;
 }
 
+// What it has done is what tells: that it is on, or can be turned on, says little. Nothing is
+// turned on to find out.
+Finding check_hinting_faults(const System& system) {
+  Finding finding = make_finding("hinting-faults", "Reads made visible");
+  const auto value = system.number("/proc/sys/kernel/numa_balancing");
+  if (!value) {
+    finding.found = "not by this kernel, which has no NUMA balancing: not needed";
+    return finding;
+  }
+  const std::uint64_t faults = threads::hinting_faults(system.at("/proc/vmstat"));
+  const std::string so_far =
+      faults == 0 ? "it has made no page fault since this machine was started"
+                  : fmt::format("it has made {} since this machine was started",
+                                counted(static_cast<long long>(faults), "page fault"));
+  finding.found = *value == 0
+                      ? "only by NUMA balancing, which is off: --allow-sysctl of huddle watch, "
+                        "profile and run turns it on meanwhile, as root; " +
+                            so_far
+                      : "by NUMA balancing, which is on: " + so_far;
+  return finding;
+}
+
 }  // namespace
 
-std::vector<Finding> check_watching(const WaysToWatch& ways) {
+std::vector<Finding> check_watching(const WaysToWatch& ways, const System& system) {
   std::vector<Finding> all = {check_page_faults(ways.page_faults),
                               check_protection(ways.protection), check_soft_dirty(ways.soft_dirty),
-                              check_bpf(ways.bpf)};
-  if (ways.given_back > 0) {
+                              check_hinting_faults(system), check_bpf(ways.bpf)};
+  if (ways.repaired.values > 0) {
+    Finding finding = make_finding("balancing-left", "NUMA balancing");
+    finding.found =
+        "had been left on by a huddle that was killed with its guardian: is again as it was";
+    all.push_back(std::move(finding));
+  }
+  if (ways.repaired.threads > 0) {
     Finding finding = make_finding("bound-threads", "Threads left bound");
     finding.found = fmt::format(
         "{} by a huddle that was killed with its guardian: given back the processors that they had",
-        counted(ways.given_back, "thread"));
+        counted(ways.repaired.threads, "thread"));
     all.push_back(std::move(finding));
   }
   return all;

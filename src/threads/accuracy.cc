@@ -98,16 +98,19 @@ class Examiner : public Listener {
 
 }  // namespace
 
-Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program) {
+Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program,
+                          NumaBalancing* balancing) {
   if (pattern == Pattern::change) seconds *= 2;  // so many for each half
   const std::string name(known_patterns[static_cast<std::size_t>(pattern)]);
   program.words = {"huddle-pattern", name, fmt::format("{}", seconds)};
   const machine::Machine machine = roomy_machine();
   const machine::CostModel model(machine);
-  Agent agent(model, machine.topology.pus, {});
+  const Rounds rounds = balancing == nullptr ? Rounds::of_decisions : Rounds::of_pages;
+  Agent agent(model, machine.topology.pus, {.rounds = rounds});
   Examiner examiner(pattern, seconds, agent);
-  Watched watched = watch_program(program, examiner);
+  Watched watched = watch_program(program, examiner, balancing);
   Accuracy accuracy = examiner.result();
+  accuracy.sees_reads = balancing != nullptr;
   accuracy.watched = std::move(watched);
   return accuracy;
 }

@@ -22,12 +22,15 @@ struct Accuracy {
   // What would be done on a machine of four caches, where those who share sit apart at the start.
   std::optional<double> moved_after_s = {};
   Reason verdict = Reason::one_thread;  // of most decisions
+  bool sees_reads = false;
   Watched watched = {};
 };
 
 inline constexpr double good_cosine = 0.9;
 
-// `program`: the one that runs patterns; its file, environment and helper.
-Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program);
+// `program`: the one that runs patterns; its file, environment and helper. `balancing`: what makes
+// reads visible; null: nothing does.
+Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program,
+                          NumaBalancing* balancing = nullptr);
 
 }  // namespace huddle::threads

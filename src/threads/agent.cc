@@ -107,7 +107,7 @@ Agent::Agent(const machine::CostModel& model, const machine::CpuSet& allowed, Ag
     : model_(model),
       allowed_(common(allowed, model.machine().topology.pus)),
       options_(options),
-      table_(options.counting),
+      table_(options.counting, options.rounds),
       interval_ms_(options.first_interval_ms) {}
 
 void Agent::take(const Touch& touch) {
@@ -141,7 +141,20 @@ void Agent::finish_batch(std::uint64_t time_ns) {
   batch_end_ns_ = time_ns + static_cast<std::uint64_t>(options_.batch_ms) * 1'000'000U;
 }
 
+// Others have their numbers by now.
+void Agent::forget(const std::vector<int>& threads) {
+  if (threads.empty()) return;
+  table_.forget(threads);
+  for (const int thread : threads) {
+    for (SharingMatrix* const one : {&batch_, &fresh_, &recent_, &whole_}) one->forget(thread);
+    if (at(thread) < cpu_before_ns_.size()) cpu_before_ns_[at(thread)] = 0;
+    if (at(thread) < bound_.size()) bound_[at(thread)] = -1;
+  }
+  last_wish_.reset();
+}
+
 std::optional<Decision> Agent::take(const Look& look) {
+  forget(look.reused);
   if (!has_looked_) {
     has_looked_ = true;
     first_look_ns_ = last_decision_ns_ = look.time_ns;

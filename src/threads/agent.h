@@ -25,6 +25,7 @@ namespace huddle::threads {
 
 struct AgentOptions {
   Counting counting = Counting::every_change;
+  Rounds rounds = Rounds::of_decisions;
   double kept_after_decision = 0.75;  // of the matrix
   // Decisions come less often while the placement stays nearly the same, more often when it does
   // not.
@@ -111,6 +112,7 @@ class Agent {
   std::uint64_t replaced() const { return table_.replaced(); }
 
  private:
+  void forget(const std::vector<int>& threads);
   Decision decide(const Look& look);
   std::vector<int> at_work(const Look& look);
   void finish_batch(std::uint64_t time_ns);

@@ -5,8 +5,10 @@
 // one's serves, and is handed the others by a socket. Its name is in the agent's state file.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/file_descriptor.h"
 #include "threads/helper_port.h"
@@ -23,6 +25,9 @@ struct AwaitedProgram {
   FileDescriptor ready;       // where it waits for ready_word, or for why it is not watched
   FileDescriptor until_exec;  // readable once it has become the program
   FileDescriptor report;      // where it wants to read what was seen; not open: nowhere
+
+  // False where it does not wait any more.
+  bool tell(std::string_view text) const;
 };
 
 inline constexpr const char* ready_word = "ready";
@@ -34,7 +39,8 @@ class AgentSocket {
 
   const std::string& name() const { return name_; }
   int descriptor() const { return socket_.number(); }  // readable when somebody has come
-  // The next program that was handed over. Does not wait.
+  // The next program that was handed over. Who hands one over is told that it was taken, or why it
+  // was not. Does not wait.
   std::optional<AwaitedProgram> accept() const;
 
  private:
@@ -42,7 +48,10 @@ class AgentSocket {
   FileDescriptor socket_;
 };
 
-// To the agent that listens there; false where it does not, or not any more.
-bool hand_over(const AwaitedProgram& program, const std::string& socket);
+// An agent answers within a round, unless it stands still.
+inline constexpr std::chrono::milliseconds usual_patience{1000};
+// To the agent that listens there. Empty: it has taken it; else why not.
+std::string hand_over(const AwaitedProgram& program, const std::string& socket,
+                      std::chrono::milliseconds patience = usual_patience);
 
 }  // namespace huddle::threads

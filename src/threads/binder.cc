@@ -9,13 +9,6 @@ namespace huddle::threads {
 
 using machine::CpuSet;
 
-const Kept* Binder::bound_with(const CpuSet& mask) const {
-  for (const auto& [thread, kept] : kept_.bound) {
-    if (kept.has_set(mask)) return &kept;
-  }
-  return nullptr;
-}
-
 void Binder::take(const Birth& birth) {
   const auto parent = kept_.bound.find(birth.parent);
   if (parent == kept_.bound.end()) return;
@@ -45,7 +38,7 @@ void Binder::meet(pid_t process, pid_t thread) {
   const auto usual = usual_.find(program);
   const bool is_usual = usual != usual_.end() && usual->second == *mask;
   // Nobody has told that it was born: of one that is bound, by what it has.
-  const Kept* const parent = is_usual ? nullptr : bound_with(*mask);
+  const Kept* const parent = is_usual ? nullptr : creator_of(kept_, masks_, process, *mask);
   if (parent != nullptr && masks_.set_mask(thread, parent->original) == 0) mask = parent->original;
   one.original = *mask;
   usual_.try_emplace(program, *mask);

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "threads/kept_masks.h"
+#include "threads/kept_state.h"
 #include "threads/page_faults.h"
 #include "threads/thread_masks.h"
 
@@ -46,7 +46,7 @@ class Binder {
   // All that are bound get back what they had. How many did.
   int give_back();
 
-  const KeptMasks& kept() const { return kept_; }
+  const KeptState& kept() const { return kept_; }
   bool is_alone(pid_t thread) const;
   int left_alone() const { return left_alone_; }  // threads, of those gone as well
 
@@ -61,11 +61,10 @@ class Binder {
   void leave_alone(Known& one);
   void let_go(pid_t thread);
   bool is_changed(const Known& one) const;
-  const Kept* bound_with(const machine::CpuSet& mask) const;
 
   ThreadMasks& masks_;
   Note note_;
-  KeptMasks kept_;
+  KeptState kept_;
   std::map<pid_t, Known> known_;
   std::map<Identity, machine::CpuSet> usual_;  // what threads of a process have
   int left_alone_ = 0;

@@ -21,12 +21,14 @@ struct Spent {
 struct Budget {
   double share = 0.02;
   double fault_s = 6e-6;  // what a fault costs the program, measured here
-  // Once: what was not spent while nothing could be seen does not come as one burst.
+  // Once, of a process: what was not spent while nothing could be seen does not come as one burst.
   int most_faults = 256;
 
-  int faults_left(const Spent& spent) const {
+  // Of so many processes together.
+  int faults_left(const Spent& spent, int processes) const {
     const double left_s = share * spent.program_s - spent.cost_s(fault_s);
-    return static_cast<int>(std::clamp(left_s / fault_s, 0.0, static_cast<double>(most_faults)));
+    const double most = static_cast<double>(most_faults) * processes;
+    return static_cast<int>(std::clamp(left_s / fault_s, 0.0, most));
   }
 };
 

@@ -26,8 +26,10 @@ FileDescriptor hold_on(pid_t process) {
 // What was removed by then was given back by the agent.
 void give_back_all(const StateFolder& folder, const StateFile& file) {
   SystemMasks masks;
-  give_back(read_kept_masks(text_in(file.descriptor())), masks);
+  const KeptState kept = read_kept_state(text_in(file.descriptor()));
+  give_back(kept, masks);
   const StateFolder::Lock lock = folder.lock();
+  if (file.is_there()) folder.give_back_values(kept);
   file.remove();
 }
 

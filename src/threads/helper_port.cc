@@ -22,6 +22,7 @@ std::optional<Arrival> HelperPort::accept() const {
   const std::span<std::byte> room = std::as_writable_bytes(std::span(&greeting, 1));
   while (std::optional<Received> received = receive_next(socket_, room)) {
     if (received->bytes != sizeof greeting) continue;
+    wait_for_close(received->connection);
     Arrival arrival{.process = received->process, .userfaultfd = {}, .error = greeting.error};
     if (!received->descriptors.empty()) {
       arrival.userfaultfd = std::move(received->descriptors.front());

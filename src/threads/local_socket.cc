@@ -3,6 +3,7 @@
 #include "threads/local_socket.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -99,19 +101,29 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
   if (got <= 0) return received;
   received.bytes = static_cast<std::size_t>(got);
   received.descriptors = descriptors_in(header);
-  // It closes its own copies, then the connection.
-  char nothing = 0;
-  (void)!::recv(peer.number(), &nothing, 1, 0);
+  received.connection = std::move(peer);
   return received;
 }
 
-bool send_once(const std::string& name, std::span<const std::byte> message,
-               std::span<const int> descriptors) {
-  if (descriptors.size() > most_descriptors) return false;
+// He closes his own copies of what he has sent, then the connection.
+void wait_for_close(const FileDescriptor& connection) {
+  char nothing = 0;
+  (void)!::recv(connection.number(), &nothing, 1, 0);
+}
+
+bool answer(const FileDescriptor& connection, std::string_view text) {
+  return ::send(connection.number(), text.data(), text.size(), MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(text.size());
+}
+
+std::optional<std::string> ask(const std::string& name, std::span<const std::byte> message,
+                               std::span<const int> descriptors,
+                               std::chrono::milliseconds patience) {
+  if (descriptors.size() > most_descriptors) return std::nullopt;
   const Address address(name);
   const FileDescriptor socket = open_socket();
   if (!socket.is_open() || ::connect(socket.number(), address.plain(), address.bytes) != 0) {
-    return false;
+    return std::nullopt;
   }
   std::vector<std::byte> copy(message.begin(), message.end());  // an iovec is not of constants
   iovec data{copy.data(), copy.size()};
@@ -129,7 +141,17 @@ bool send_once(const std::string& name, std::span<const std::byte> message,
     rights->cmsg_len = CMSG_LEN(bytes);
     std::memcpy(CMSG_DATA(rights), descriptors.data(), bytes);
   }
-  return ::sendmsg(socket.number(), &header, MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
+  if (::sendmsg(socket.number(), &header, MSG_NOSIGNAL) != static_cast<ssize_t>(message.size())) {
+    return std::nullopt;
+  }
+  pollfd wait{socket.number(), POLLIN, 0};
+  ::poll(&wait, 1, static_cast<int>(patience.count()));
+  // From here on no answer comes any more, and whoever sends one is told so: both know the same.
+  ::shutdown(socket.number(), SHUT_RD);
+  std::array<char, 256> text{};
+  const ssize_t got = ::recv(socket.number(), text.data(), text.size(), 0);
+  if (got <= 0) return std::nullopt;
+  return std::string(text.data(), static_cast<std::size_t>(got));
 }
 
 }  // namespace huddle::threads

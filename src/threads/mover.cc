@@ -3,8 +3,12 @@
 #include "threads/mover.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -66,7 +70,7 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
       folder_(folder),
       binder_(masks_, [this](std::string_view line) { return file_ && file_->add(line); }),
       self_(own_identity()) {
-  for (const KeptMasks& other : folder_.living()) {
+  for (const KeptState& other : folder_.living()) {
     const auto found = other.programs.find(program.number);
     if (found == other.programs.end() || found->second != program) continue;
     throw FailureError(
@@ -81,8 +85,12 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
     file_->remove();
     throw;
   }
-  file_->add(guardian_line(guardian_->identity()));
-  file_->add(program_line(program));
+  if (file_->add(guardian_line(guardian_->identity()) + program_line(program))) return;
+  const int why = errno;
+  file_->remove();
+  throw FailureError(
+      fmt::format("{}: cannot be written to ({}): what threads had could not be kept",
+                  file_->path(), std::strerror(why)));
 }
 
 // Under one lock, so that of two that start at once one finds the other.
@@ -93,13 +101,16 @@ std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
   const StateFolder all(folder);
   const StateFolder::Lock lock = repaired(all);
   const std::string terms = terms_of(job, allowed, binding);
-  for (const KeptMasks& other : all.living()) {
+  std::string refusal;
+  for (const KeptState& other : all.living()) {
     if (job.empty()) break;
     if (other.terms != terms || !is_running(other.agent) || !is_of_our_group(other.agent)) continue;
-    if (hand_over(program, other.socket)) return nullptr;
+    refusal = hand_over(program, other.socket);
+    if (refusal.empty()) return nullptr;
   }
   std::unique_ptr<Mover> mover(
       new Mover(lock, program.process, topology, allowed, binding, folder));
+  mover->refusal_ = refusal;
   if (!job.empty()) mover->serve(terms);
   return mover;
 }
@@ -116,19 +127,29 @@ void Mover::serve(const std::string& terms) {
 std::optional<AwaitedProgram> Mover::accept() {
   while (socket_) {
     std::optional<AwaitedProgram> program = socket_->accept();
-    // Closing what it waits at tells it that it is not watched.
     if (!program || file_->add(program_line(program->process))) return program;
+    program->tell(folder_.path() + " is full: what threads had could not be kept there");
   }
   return std::nullopt;
 }
 
-// Who hands a program over holds the lock as well.
+// Who hands a program over holds the lock meanwhile, and waits for the answer.
 std::optional<AwaitedProgram> Mover::accept_or_close() {
-  if (!socket_) return std::nullopt;
-  const StateFolder::Lock lock = folder_.lock();
-  std::optional<AwaitedProgram> program = accept();
-  if (!program) socket_.reset();
-  return program;
+  const auto end = std::chrono::steady_clock::now() + StateFolder::usual_patience;
+  while (socket_) {
+    if (std::optional<AwaitedProgram> program = accept()) return program;
+    const std::optional<StateFolder::Lock> lock = folder_.try_lock();
+    if (!lock && std::chrono::steady_clock::now() < end) {
+      constexpr int between_tries_ms = 10;
+      pollfd wait{socket_->descriptor(), POLLIN, 0};
+      ::poll(&wait, 1, between_tries_ms);
+      continue;
+    }
+    std::optional<AwaitedProgram> program = accept();
+    if (!program) socket_.reset();
+    return program;
+  }
+  return std::nullopt;
 }
 
 Mover::~Mover() { end(); }
@@ -175,7 +196,7 @@ void Mover::look(const ThreadList& threads) {
 
 CpuSet Mover::claimed_by_others() const {
   CpuSet claimed;
-  for (const KeptMasks& other : folder_.living()) {
+  for (const KeptState& other : folder_.living()) {
     if (other.agent == self_) continue;
     for (const auto& [thread, kept] : other.bound) {
       if (kept.claim >= 0 && masks_.is_there(kept.thread)) {
@@ -188,7 +209,13 @@ CpuSet Mover::claimed_by_others() const {
 
 void Mover::move(const std::vector<Seat>& seats) {
   if (!file_) return;
-  const StateFolder::Lock lock = folder_.lock();
+  std::optional<StateFolder::Lock> lock;
+  try {
+    lock.emplace(folder_.lock());
+  } catch (const Error& error) {
+    why_no_lock_ = error.what();
+    return;
+  }
   claimed_ = claimed_by_others();
   const CpuSet usable = without(allowed_, claimed_);
   const bool is_free = std::all_of(seats.begin(), seats.end(), [&usable](const Seat& seat) {
@@ -248,6 +275,10 @@ std::vector<std::string> Mover::notes() const {
                     "stayed",
                     folder_.path()));
   }
+  if (!refusal_.empty()) {
+    all.push_back("another agent of this job has not taken the program in: " + refusal_);
+  }
+  if (!why_no_lock_.empty()) all.push_back("a move was not made: " + why_no_lock_);
   if (lost_guardian_) {
     all.emplace_back(
         "the guardian has been killed: everything was given back, and nobody was moved "

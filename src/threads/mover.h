@@ -81,6 +81,8 @@ class Mover {
   machine::CpuSet claimed_;  // by others, when somebody last looked
   int moves_ = 0, refused_moves_ = 0;
   bool lost_guardian_ = false;
+  std::string refusal_;      // of an agent that might have been shared
+  std::string why_no_lock_;  // when it was last wanted in vain
 };
 
 }  // namespace huddle::threads

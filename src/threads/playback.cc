@@ -163,6 +163,7 @@ Reason Playback::verdict() const {
 Playback play(const Recording& recording, const machine::CostModel& model, Start start,
               AgentOptions options) {
   options.page_bytes = recording.page_bytes;
+  options.rounds = recording.rounds;
   const machine::CpuSet& pus = model.machine().topology.pus;
   const Events events = seated(recording.events, model, start);
   Playback playback;

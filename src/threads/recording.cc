@@ -90,12 +90,15 @@ class Reader {
       for (std::string_view name = word(); !name.empty(); name = word()) {
         recording.names.emplace_back(name);
       }
+    } else if (kind == "rounds-of-pages") {
+      recording.rounds = Rounds::of_pages;
     } else if (kind == "t") {
       recording.events.emplace_back(touch());
     } else if (kind == "l") {
       recording.events.emplace_back(look());
     } else if (!kind.empty()) {
-      fail(fmt::format("a line begins with names, t or l, not '{}'", printable(kind)));
+      fail(fmt::format("a line begins with names, rounds-of-pages, t or l, not '{}'",
+                       printable(kind)));
     }
     if (!word().empty()) fail("there is more on this line than belongs there");
   }
@@ -150,6 +153,7 @@ std::string format_recording(const Recording& recording) {
   std::string text = fmt::format("{} {}\nnames", head, recording.page_bytes);
   for (const std::string& name : recording.names) text += " " + name_word(name);
   text += '\n';
+  if (recording.rounds == Rounds::of_pages) text += "rounds-of-pages\n";
   for (const auto& event : recording.events) {
     std::visit([&text](const auto& one) { append(text, one); }, event);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "threads/touch.h"
+#include "threads/touch_table.h"
 
 namespace huddle::threads {
 
@@ -20,6 +21,7 @@ struct Recording {
   std::uint32_t page_bytes = 4096;
   std::vector<std::string> names;  // by thread
   Events events;
+  Rounds rounds = Rounds::of_decisions;  // of whoever has watched
 };
 
 std::string format_recording(const Recording& recording);

@@ -115,8 +115,10 @@ FileDescriptor hold_on(pid_t process) {
 
 class Session {
  public:
-  Session(const WatchedProgram& program, Listener& listener)
-      : stream_(listener), trial_(program.helper.empty() ? Trial{} : try_protection()) {
+  Session(const WatchedProgram& program, Listener& listener, NumaBalancing* balancing)
+      : stream_(listener),
+        trial_(program.helper.empty() ? Trial{} : try_protection()),
+        balancing_(balancing) {
     HelperPort port;
     start_.emplace(program.file, program.words, environment_of(program, port), signals_.before());
     const pid_t process = start_->process();
@@ -129,8 +131,11 @@ class Session {
     budget_.fault_s = trial_.fault_s;
     watched_.programs = 1;
   }
-  Session(AwaitedProgram program, Listener& listener, Mover* mover)
-      : stream_(listener), trial_{.works = true, .why_not = {}}, mover_(mover) {
+  Session(AwaitedProgram program, Listener& listener, const Helpers& helpers)
+      : stream_(listener, Numbers::reused),
+        trial_{.works = true, .why_not = {}},
+        mover_(helpers.mover),
+        balancing_(helpers.balancing) {
     budget_.fault_s = 0;
     add(std::move(program));
   }
@@ -149,6 +154,9 @@ class Session {
     watched_.touches = stream_.touches();
     watched_.fault_s = budget_.fault_s;
     watched_.names = stream_.threads().names();
+    if (balancing_ != nullptr) {
+      for (std::string& text : balancing_->notes()) note(std::move(text));
+    }
     if (watched_.lost > 0) {
       note(fmt::format("{} page faults came too fast and were not seen", watched_.lost));
     }
@@ -175,8 +183,6 @@ class Session {
 
   // Who waits is told, either way. Throws FailureError.
   void add(AwaitedProgram awaited) {
-    std::string answer = ready_word;
-    const FileDescriptor ready = std::move(awaited.ready);
     try {
       const pid_t process = awaited.process.number;
       programs_.push_back({.process = process,
@@ -186,12 +192,10 @@ class Session {
                            .faults = PageFaults::from_exec_of(process),
                            .splits_huge = awaited.splits_huge});
     } catch (const Error& error) {
-      answer = error.what();
-      (void)!::write(ready.number(), answer.data(), answer.size());
+      awaited.tell(error.what());
       throw;
     }
-    if (::write(ready.number(), answer.data(), answer.size()) !=
-        static_cast<ssize_t>(answer.size())) {
+    if (!awaited.tell(ready_word)) {
       programs_.pop_back();
       throw FailureError("the program has not waited for its agent, and runs without it");
     }
@@ -214,6 +218,7 @@ class Session {
       if (now >= next_round_ns_) break;
       if (!wait(next_round_ns_ - now)) return false;
     }
+    hears_ = true;
     // Not in step with the turns that threads take: that would show the same ones again and again.
     const double part = 0.5 + random_.fraction();
     next_round_ns_ = now_ns() + static_cast<std::uint64_t>(part * static_cast<double>(round_ns_));
@@ -223,12 +228,12 @@ class Session {
   bool wait(std::uint64_t most_ns) {
     // A descriptor of -1 is waited at in vain.
     std::vector<pollfd> waits = {{signals_.descriptor(), POLLIN, 0},
-                                 {mover_ == nullptr ? -1 : mover_->socket(), POLLIN, 0}};
+                                 {mover_ == nullptr || !hears_ ? -1 : mover_->socket(), POLLIN, 0}};
     const std::size_t first = waits.size();
     for (const Program& one : programs_) {
       waits.push_back({one.until_exec.number(), POLLIN, 0});
       waits.push_back({one.hold.number(), POLLIN, 0});
-      waits.push_back({one.port.descriptor(), POLLIN, 0});
+      waits.push_back({hears_ ? one.port.descriptor() : -1, POLLIN, 0});
     }
     const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(most_ns)};
     ::ppoll(waits.data(), waits.size(), &time, nullptr);
@@ -242,13 +247,20 @@ class Session {
       Program& one = programs_[i];
       const std::size_t place = first + 3 * i;
       if (waits[place].revents != 0) one.until_exec = FileDescriptor();
-      while (std::optional<Arrival> arrival = one.port.accept()) take_in(one, std::move(*arrival));
+      bool has_come = waits[place + 2].revents != 0;
+      while (std::optional<Arrival> arrival = one.port.accept()) {
+        take_in(one, std::move(*arrival));
+        has_come = false;
+      }
+      if (has_come) hears_ = false;
       has_ended |= waits[place + 1].revents != 0;
     }
     if (has_ended) remove_ended();
     if (waits[1].revents != 0) {
       if (std::optional<AwaitedProgram> another = mover_->accept()) {
         add_another(std::move(*another));
+      } else {
+        hears_ = false;
       }
     }
     while (programs_.empty()) {
@@ -331,12 +343,29 @@ class Session {
         if (threads_of[process] > 1) all.push_back(&protection);
       }
     }
-    int left = budget_.faults_left(watched_.spent);
+    int left = budget_for_protection().faults_left(watched_.spent, static_cast<int>(all.size()));
     for (int rest = static_cast<int>(all.size()); rest > 0; --rest) {
       const int faults = all[static_cast<std::size_t>(rest) - 1]->rearm(left / rest);
       left -= faults;
+      protection_faults_ += static_cast<std::uint64_t>(faults);
       watched_.spent.faults += static_cast<std::uint64_t>(faults);
     }
+  }
+
+  // It takes what is left, up to the last fault, and would leave nothing for NUMA balancing, which
+  // is slow.
+  Budget budget_for_protection() const {
+    Budget budget = budget_;
+    if (balancing_ != nullptr) budget.share /= 2;
+    return budget;
+  }
+
+  void account_for_balancing() {
+    if (balancing_ == nullptr) return;
+    // A page that was protected makes its fault some time later, or never.
+    const std::uint64_t all = std::max(stream_.touches(), protection_faults_) - protection_faults_;
+    balancing_->account(all - std::min(other_faults_, all), budget_, watched_.spent);
+    other_faults_ = std::max(other_faults_, all);
   }
 
   void look() {
@@ -350,6 +379,7 @@ class Session {
       one.used_s = std::max(one.used_s, used_s);
       spent.program_s += one.used_s;
     }
+    account_for_balancing();
     wish_ = stream_.look(processes());
     carry_out(wish_, stream_.threads(), mover_);
     next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
@@ -426,10 +456,16 @@ class Session {
   Trial trial_;
   std::optional<GatedStart> start_;  // none: somebody else has started it, and waits for it
   Mover* mover_ = nullptr;
-  std::vector<Program> programs_;  // that have not ended
-  double ended_s_ = 0;             // processor time of those that have
+  NumaBalancing* balancing_ = nullptr;
+  std::uint64_t protection_faults_ = 0;  // that were induced by write protection
+  std::uint64_t other_faults_ = 0;       // that were seen besides
+  std::vector<Program> programs_;        // that have not ended
+  double ended_s_ = 0;                   // processor time of those that have
   Budget budget_;
   Watched watched_;
+  // Whoever has come and could not be taken in, for want of descriptors, is still there: without
+  // this waiting for him would end at once, again and again, until the next round.
+  bool hears_ = true;
   Listener::Wish wish_;
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
@@ -440,17 +476,24 @@ class Session {
 // A process that was there before us.
 class Attachment {
  public:
-  Attachment(pid_t process, int seconds, Listener& listener, Mover* mover)
+  Attachment(pid_t process, int seconds, Listener& listener, const Helpers& helpers)
       : process_(process),
         seconds_(seconds),
-        mover_(mover),
+        mover_(helpers.mover),
+        balancing_(helpers.balancing),
         stream_(listener),
-        hold_(hold_on(process)) {}
+        hold_(hold_on(process)) {
+    if (balancing_ == nullptr) return;
+    // About what a fault costs that comes by write protection.
+    const Trial trial = try_protection();
+    if (trial.works) budget_.fault_s = trial.fault_s;
+  }
 
   Watched run() {
     const double agent_before_s = own_cpu_s();
     const double program_before_s = process_cpu_s(process_);
     Watched watched;
+    std::uint64_t accounted = 0;  // of the touches
     while (stream_.seconds() < seconds_ && wait_for_round()) {
       stream_.pass({&faults_}, {process_});
       const std::vector<Birth> births = faults_.take_births();
@@ -458,11 +501,19 @@ class Attachment {
         mover_->take(births);
         mover_->check_guardian();
       }
-      if (now_ns() >= next_look_ns_) look();
+      const bool is_time = now_ns() >= next_look_ns_;
+      if (is_time) look();
       watched.spent.program_s =
           std::max(watched.spent.program_s, process_cpu_s(process_) - program_before_s);
+      watched.spent.agent_s = own_cpu_s() - agent_before_s;
+      if (is_time && balancing_ != nullptr) {
+        balancing_->account(stream_.touches() - accounted, budget_, watched.spent);
+        accounted = stream_.touches();
+      }
     }
     watched.spent.agent_s = own_cpu_s() - agent_before_s;
+    watched.fault_s = budget_.fault_s;
+    if (balancing_ != nullptr) watched.notes = balancing_->notes();
     watched.seconds = stream_.seconds();
     watched.touches = stream_.touches();
     watched.lost = faults_.lost();
@@ -494,6 +545,8 @@ class Attachment {
   pid_t process_;
   int seconds_;
   Mover* mover_;
+  NumaBalancing* balancing_;
+  Budget budget_;
   Signals signals_;
   TouchStream stream_;
   FileDescriptor hold_;
@@ -503,16 +556,16 @@ class Attachment {
 
 }  // namespace
 
-Watched watch_process(pid_t process, int seconds, Listener& listener, Mover* mover) {
-  return Attachment(process, seconds, listener, mover).run();
+Watched watch_process(pid_t process, int seconds, Listener& listener, const Helpers& helpers) {
+  return Attachment(process, seconds, listener, helpers).run();
 }
 
-Watched watch_awaited(AwaitedProgram program, Listener& listener, Mover* mover) {
-  return Session(std::move(program), listener, mover).run();
+Watched watch_awaited(AwaitedProgram program, Listener& listener, const Helpers& helpers) {
+  return Session(std::move(program), listener, helpers).run();
 }
 
-Watched watch_program(const WatchedProgram& program, Listener& listener) {
-  return Session(program, listener).run();
+Watched watch_program(const WatchedProgram& program, Listener& listener, NumaBalancing* balancing) {
+  return Session(program, listener, balancing).run();
 }
 
 }  // namespace huddle::threads

@@ -13,6 +13,7 @@
 #include "threads/agent_socket.h"
 #include "threads/budget.h"
 #include "threads/mover.h"
+#include "threads/numa_balancing.h"
 #include "threads/touch_stream.h"
 
 namespace huddle::threads {
@@ -39,17 +40,24 @@ struct Watched {
   FileDescriptor report = {};           // of the first one that wants to be told
 };
 
+// Who helps those who watch.
+struct Helpers {
+  Mover* mover = nullptr;              // binds threads; null: nobody does
+  NumaBalancing* balancing = nullptr;  // makes page faults, of reads as well; null: nobody does
+};
+
 // Starts it, and returns once it has ended. Signals that would end us meanwhile go to the program.
 // Throws FailureError where it cannot be started or watched.
-Watched watch_program(const WatchedProgram& program, Listener& listener);
+Watched watch_program(const WatchedProgram& program, Listener& listener,
+                      NumaBalancing* balancing = nullptr);
 
 // It, and whatever programs the mover is handed meanwhile, until the last of them has ended or a
-// signal asks us to stop. `mover`: who binds threads; null: nobody.
-Watched watch_awaited(AwaitedProgram program, Listener& listener, Mover* mover);
+// signal asks us to stop.
+Watched watch_awaited(AwaitedProgram program, Listener& listener, const Helpers& helpers);
 
 // A process that runs already, for so many seconds, until it ends, or until a signal asks us to
-// stop. Only the page faults are seen that it has anyway. Throws FailureError where it is not
-// there, or may not be watched.
-Watched watch_process(pid_t process, int seconds, Listener& listener, Mover* mover = nullptr);
+// stop. Only the page faults are seen that it has anyway, and those that NUMA balancing makes.
+// Throws FailureError where it is not there, or may not be watched.
+Watched watch_process(pid_t process, int seconds, Listener& listener, const Helpers& helpers = {});
 
 }  // namespace huddle::threads

@@ -23,6 +23,13 @@ double SharingMatrix::at(int a, int b) const {
   return counts_[corner(a, b)];
 }
 
+void SharingMatrix::forget(int thread) {
+  if (thread >= size_) return;
+  for (int other = 0; other < size_; ++other) {
+    if (other != thread) counts_[corner(thread, other)] = 0;
+  }
+}
+
 void SharingMatrix::add(const SharingMatrix& other) {
   size_ = std::max(size_, other.size_);
   if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size(), 0);

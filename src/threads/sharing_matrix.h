@@ -20,6 +20,8 @@ class SharingMatrix {
   double at(int a, int b) const;
   void add(const SharingMatrix& other);
   void scale(double factor);
+  // All that was counted with this thread.
+  void forget(int thread);
   void clear() { std::fill(counts_.begin(), counts_.end(), 0); }
 
   // Over all pairs of these threads: their number, the sum of their counts, and the squares of what

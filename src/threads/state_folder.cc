@@ -8,14 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "base/system.h"
+#include "threads/kernel_value.h"
 
 namespace huddle::threads {
 namespace {
@@ -40,12 +43,12 @@ bool has_name(int folder, const std::string& path) {
          by_name.st_ino == by_descriptor.st_ino && by_name.st_dev == by_descriptor.st_dev;
 }
 
-KeptMasks kept_in(const std::string& path) {
+KeptState kept_in(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return read_kept_masks(text_in(file.number()));
+  return read_kept_state(text_in(file.number()));
 }
 
-bool is_left_behind(const KeptMasks& kept) {
+bool is_left_behind(const KeptState& kept) {
   return !is_running(kept.agent) && !is_running(kept.guardian);
 }
 
@@ -56,14 +59,14 @@ std::string usual_state_folder() {
   if (runtime != nullptr && *runtime == '/' && is_own_folder(runtime)) {
     return std::string(runtime) + "/huddle";
   }
-  return ::geteuid() == 0 ? "/run/huddle" : fmt::format("/dev/shm/huddle-{}", ::geteuid());
+  return ::geteuid() == 0 ? machine_state_folder : fmt::format("/dev/shm/huddle-{}", ::geteuid());
 }
 
 StateFolder::Lock::~Lock() {
   if (folder_.is_open()) ::rmdir(path_.c_str());  // not while there is something in it
 }
 
-StateFolder::Lock StateFolder::lock() const {
+std::optional<StateFolder::Lock> StateFolder::try_lock() const {
   constexpr mode_t for_us_alone = 0700;
   for (;;) {
     if (::mkdir(path_.c_str(), for_us_alone) != 0 && errno != EEXIST) fail(path_, errno);
@@ -72,15 +75,30 @@ StateFolder::Lock StateFolder::lock() const {
       if (errno == ENOENT) continue;  // somebody has just removed it
       fail(path_, errno);
     }
-    int locked = 0;
-    do {
-      locked = ::flock(folder.number(), LOCK_EX);
-    } while (locked != 0 && errno == EINTR);
-    if (locked != 0) fail(path_, errno);
+    if (::flock(folder.number(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno == EWOULDBLOCK) return std::nullopt;
+      fail(path_, errno);
+    }
     if (!has_name(folder.number(), path_)) continue;
     if (!is_own_folder(path_)) fail(path_, EPERM);
-    return {path_, std::move(folder)};
+    return Lock(path_, std::move(folder));
   }
+}
+
+StateFolder::Lock StateFolder::lock(std::chrono::milliseconds patience) const {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  // A wait in the kernel would have no end. As long as it takes to read some files.
+  constexpr std::chrono::microseconds between_tries{200};
+  for (;;) {
+    if (std::optional<Lock> lock = try_lock()) return std::move(*lock);
+    if (std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(between_tries);
+  }
+  throw FailureError(
+      fmt::format("{0}: another huddle has locked it and does not go on: 'fuser -v {0}' says which "
+                  "process that is",
+                  path_));
 }
 
 bool StateFolder::exists() const { return is_own_folder(path_); }
@@ -91,41 +109,67 @@ std::vector<std::string> StateFolder::files() const {
   return all;
 }
 
-std::vector<KeptMasks> StateFolder::living() const {
-  std::vector<KeptMasks> all;
+std::vector<KeptState> StateFolder::living() const {
+  std::vector<KeptState> all;
   for (const std::string& file : files()) {
-    KeptMasks kept = kept_in(file);
+    KeptState kept = kept_in(file);
     if (!is_left_behind(kept)) all.push_back(std::move(kept));
   }
   return all;
 }
 
-int StateFolder::repair(ThreadMasks& masks) const {
-  if (!exists()) return 0;
-  const Lock lock = this->lock();
+int StateFolder::give_back_values(const KeptState& kept) const {
+  if (kept.values.empty()) return 0;
   int changed = 0;
-  for (const std::string& file : files()) {
-    const KeptMasks kept = kept_in(file);
-    if (!is_left_behind(kept)) continue;
-    changed += give_back(kept, masks);
-    ::unlink(file.c_str());
+  const std::vector<KeptState> all = living();
+  for (const auto& [path, value] : kept.values) {
+    const bool is_wanted = std::any_of(all.begin(), all.end(), [&](const KeptState& other) {
+      return other.agent != kept.agent && other.values.contains(path);
+    });
+    if (is_wanted || kernel_value(path) != value.set) continue;
+    if (set_kernel_value(path, value.before)) ++changed;
   }
   return changed;
 }
 
-StateFile::StateFile(const StateFolder& folder, const Identity& agent)
-    : path_(fmt::format("{}/agent-{}-{}", folder.path(), agent.number, agent.born)),
+Repaired StateFolder::repair(ThreadMasks& masks) const {
+  Repaired repaired;
+  if (!exists()) return repaired;
+  const Lock lock = this->lock();
+  for (const std::string& file : files()) {
+    const KeptState kept = kept_in(file);
+    if (!is_left_behind(kept)) continue;
+    repaired.threads += give_back(kept, masks);
+    repaired.values += give_back_values(kept);
+    ::unlink(file.c_str());
+  }
+  return repaired;
+}
+
+StateFile::StateFile(const StateFolder& folder, const Identity& agent, std::string_view kind)
+    : path_(fmt::format("{}/{}-{}-{}", folder.path(), kind, agent.number, agent.born)),
       file_(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {
   if (!file_.is_open()) fail(path_, errno);
   if (!add(agent_line(agent))) {
+    const int why = errno;
     remove();
-    fail(path_, errno);
+    fail(path_, why);
   }
 }
 
-bool StateFile::add(std::string_view line) const {
-  return ::write(file_.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
+// A part of a line would swallow the next one, and whoever reads would stop there.
+bool StateFile::add(std::string_view line) {
+  struct stat before {};
+  if (::fstat(file_.number(), &before) != 0) return false;
+  const ssize_t written = ::write(file_.number(), line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) return true;
+  const int why = written < 0 ? errno : ENOSPC;
+  if (written > 0 && ::ftruncate(file_.number(), before.st_size) != 0) file_ = FileDescriptor();
+  errno = why;
+  return false;
 }
+
+bool StateFile::is_there() const { return ::access(path_.c_str(), F_OK) == 0; }
 
 void StateFile::remove() const { ::unlink(path_.c_str()); }
 
@@ -141,13 +185,21 @@ std::string text_in(int descriptor) {
   }
 }
 
-int repair_what_was_left() {
-  try {
-    SystemMasks masks;
-    return StateFolder(usual_state_folder()).repair(masks);
-  } catch (const Error&) {
-    return 0;
+Repaired repair_what_was_left() {
+  Repaired all;
+  std::set<std::string> folders = {usual_state_folder()};
+  if (::geteuid() == 0) folders.insert(machine_state_folder);
+  for (const std::string& folder : folders) {
+    try {
+      SystemMasks masks;
+      const Repaired one = StateFolder(folder).repair(masks);
+      all.threads += one.threads;
+      all.values += one.values;
+    } catch (const Error&) {
+      continue;
+    }
   }
+  return all;
 }
 
 }  // namespace huddle::threads

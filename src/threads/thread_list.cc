@@ -49,11 +49,35 @@ std::uint64_t cpu_ns(const System& system, const std::string& folder,
 
 }  // namespace
 
+void ThreadList::free_numbers(const std::vector<pid_t>& processes) {
+  if (reuse_ == Numbers::kept) return;
+  for (pid_t& owner : owners_) {
+    if (std::find(processes.begin(), processes.end(), owner) == processes.end()) owner = 0;
+  }
+}
+
+int ThreadList::next_number(pid_t process, std::string name) {
+  const auto unused = std::find(owners_.begin(), owners_.end(), 0);
+  const auto number = static_cast<std::size_t>(unused - owners_.begin());
+  if (unused != owners_.end()) {
+    *unused = process;
+    names_[number] = std::move(name);
+    reused_.push_back(static_cast<int>(number));
+  } else if (number < most_threads) {
+    owners_.push_back(process);
+    names_.push_back(std::move(name));
+  } else {
+    return -1;
+  }
+  return static_cast<int>(number);
+}
+
 std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
   constexpr std::size_t processor = 36, fields_needed = 37;
   std::vector<ThreadUse> uses;
   std::map<pid_t, int> alive;
   processes_.clear();
+  free_numbers(processes);
   for (const pid_t process : processes) {
     for (const pid_t thread : threads_of(system_, process)) {
       const std::string folder = fmt::format("/proc/{}/task/{}", process, thread);
@@ -62,11 +86,8 @@ std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
       if (fields.size() < fields_needed) continue;  // gone by now
       const auto known = numbers_.find(thread);
       int number = known == numbers_.end() ? -1 : known->second;
-      if (number < 0) {
-        if (names_.size() >= most_threads) continue;
-        number = static_cast<int>(names_.size());
-        names_.push_back(system_.read(folder + "/comm").value_or("?"));
-      }
+      if (number < 0) number = next_number(process, system_.read(folder + "/comm").value_or("?"));
+      if (number < 0) continue;
       alive.emplace(thread, number);
       processes_.emplace(thread, process);
       uses.push_back({number, cpu_ns(system_, folder, fields),

@@ -93,6 +93,12 @@ std::vector<pid_t> SystemMasks::children_of(pid_t process) const {
   return children;
 }
 
+pid_t SystemMasks::parent_of(pid_t process) const {
+  constexpr std::size_t parent = 1;
+  const std::vector<std::string> status = status_of(process);
+  return status.size() > parent ? static_cast<pid_t>(whole_number(status[parent]).value_or(0)) : 0;
+}
+
 bool is_running(const Identity& process) {
   const std::vector<std::string> status = status_of(process.number);
   if (status.empty() || process.born == 0 || born_by(status) != process.born) return false;

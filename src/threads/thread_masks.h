@@ -35,6 +35,7 @@ class ThreadMasks {
   virtual std::uint64_t born(pid_t number) const = 0;
   virtual std::vector<pid_t> threads_of(pid_t process) const = 0;
   virtual std::vector<pid_t> children_of(pid_t process) const = 0;
+  virtual pid_t parent_of(pid_t process) const = 0;  // 0: of none, or of one that is not to be seen
 
   bool is_there(const Identity& one) const { return one.born != 0 && born(one.number) == one.born; }
 };
@@ -47,6 +48,7 @@ class SystemMasks final : public ThreadMasks {
   std::uint64_t born(pid_t number) const override;
   std::vector<pid_t> threads_of(pid_t process) const override;
   std::vector<pid_t> children_of(pid_t process) const override;
+  pid_t parent_of(pid_t process) const override;
 };
 
 // A process that is there and has not ended: one that nobody has waited for yet has.

@@ -36,6 +36,8 @@ struct ThreadUse {
 struct Look {
   std::uint64_t time_ns = 0;
   std::vector<ThreadUse> threads;  // those alive
+  // Numbers that another thread has by now than at the last look. A recording has none.
+  std::vector<int> reused = {};
 
   bool operator==(const Look&) const = default;
 };

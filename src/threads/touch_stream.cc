@@ -16,14 +16,25 @@ std::uint64_t now_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-TouchStream::TouchStream(Listener& listener)
+TouchStream::TouchStream(Listener& listener, Numbers numbers)
     : listener_(listener),
+      threads_(numbers),
       start_ns_(now_ns()),
       page_bytes_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {}
 
-std::uint64_t TouchStream::space_of(pid_t process) {
+// After so many processes as there are bits left numbers come again: the pages of the first ones
+// have been forgotten by then.
+std::uint64_t AddressSpaces::of(pid_t process) {
   constexpr unsigned page_number_bits = 52;
-  return spaces_.try_emplace(process, spaces_.size()).first->second << page_number_bits;
+  const auto [found, is_new] = numbers_.try_emplace(process, next_);
+  if (is_new) ++next_;
+  return found->second << page_number_bits;
+}
+
+void AddressSpaces::keep(const std::vector<pid_t>& processes) {
+  std::erase_if(numbers_, [&processes](const auto& one) {
+    return std::find(processes.begin(), processes.end(), one.first) == processes.end();
+  });
 }
 
 void TouchStream::pass(const std::vector<PageFaults*>& faults,
@@ -43,13 +54,16 @@ void TouchStream::pass(const std::vector<PageFaults*>& faults,
     }
     if (thread < 0) continue;  // gone before anybody could look
     ++touches_;
-    const std::uint64_t page = fault.address / page_bytes_ + space_of(fault.process);
+    const std::uint64_t page = fault.address / page_bytes_ + spaces_.of(fault.process);
     listener_.take(Touch{in_order(fault.time_ns), thread, page, true});
   }
 }
 
 Listener::Wish TouchStream::look(const std::vector<pid_t>& processes) {
-  return listener_.take(Look{in_order(now_ns()), threads_.look(processes)});
+  spaces_.keep(processes);
+  Look look{in_order(now_ns()), threads_.look(processes)};
+  look.reused = threads_.take_reused();
+  return listener_.take(look);
 }
 
 double TouchStream::seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }

@@ -34,10 +34,24 @@ class Listener {
 // CLOCK_MONOTONIC.
 std::uint64_t now_ns();
 
+// Pages of different processes are different pages.
+class AddressSpaces {
+ public:
+  // What its page numbers begin with.
+  std::uint64_t of(pid_t process);
+  // Others have ended: whoever is given their number has pages of its own.
+  void keep(const std::vector<pid_t>& processes);
+  std::size_t size() const { return numbers_.size(); }
+
+ private:
+  std::map<pid_t, std::uint64_t> numbers_;
+  std::uint64_t next_ = 0;
+};
+
 class TouchStream {
  public:
   // Times are told since now.
-  explicit TouchStream(Listener& listener);
+  explicit TouchStream(Listener& listener, Numbers numbers = Numbers::kept);
 
   // What these have seen of these processes since the last call; the faults of others are left
   // out.
@@ -50,7 +64,6 @@ class TouchStream {
 
  private:
   std::uint64_t in_order(std::uint64_t time_ns);
-  std::uint64_t space_of(pid_t process);
 
   Listener& listener_;
   ThreadList threads_;
@@ -59,7 +72,7 @@ class TouchStream {
   std::uint64_t last_ns_ = 0;  // that was passed on
   std::uint64_t touches_ = 0;
   std::uint64_t page_bytes_;
-  std::map<pid_t, std::uint64_t> spaces_;  // pages of different processes are different pages
+  AddressSpaces spaces_;
 };
 
 }  // namespace huddle::threads

@@ -7,7 +7,7 @@
 namespace huddle::threads {
 namespace {
 
-// Decisions for which somebody who has not come back is still listed at a page.
+// For which somebody who has not come back is still listed at a page.
 constexpr int rounds_remembered = 2;
 
 // Fibonacci hashing: neighbours, and pages a power of two apart, fall far from each other.
@@ -17,22 +17,39 @@ std::size_t hash(std::uint64_t page) {
 
 }  // namespace
 
-TouchTable::TouchTable(Counting counting, std::size_t entries)
-    : counting_(counting), entries_(entries) {}
+TouchTable::TouchTable(Counting counting, Rounds rounds, std::size_t entries)
+    : counting_(counting), rounds_(rounds), entries_(entries) {}
 
 TouchTable::Entry& TouchTable::entry_of(std::uint64_t page) {
   Entry& entry = entries_[hash(page) % entries_.size()];
-  if (entry.page == page) return entry;
-  if (entry.visitors.front().thread >= 0) ++replaced_;
-  entry = {.page = page, .visitors = {}};
+  if (entry.page != page) {
+    if (entry.visitors.front().thread >= 0) ++replaced_;
+    entry = {.page = page, .seen_in = round_, .round = round_, .visitors = {}};
+  }
+  if (rounds_ == Rounds::of_decisions) {
+    entry.round = round_;
+  } else if (entry.seen_in != round_) {
+    ++entry.round;
+  }
+  entry.seen_in = round_;
   return entry;
 }
 
-bool TouchTable::is_recent(const Visitor& visitor) const {
+bool TouchTable::is_recent(const Entry& entry, const Visitor& visitor) const {
   if (visitor.thread < 0) return false;
   // As published nobody is ever forgotten.
   return counting_ == Counting::newcomers ||
-         static_cast<std::uint16_t>(round_ - visitor.round) < rounds_remembered;
+         static_cast<std::uint16_t>(entry.round - visitor.round) < rounds_remembered;
+}
+
+void TouchTable::forget(std::span<const int> threads) {
+  for (Entry& entry : entries_) {
+    for (Visitor& visitor : entry.visitors) {
+      if (std::find(threads.begin(), threads.end(), visitor.thread) != threads.end()) {
+        visitor.thread = -1;
+      }
+    }
+  }
 }
 
 std::span<const int> TouchTable::take(const Touch& touch) {
@@ -45,7 +62,7 @@ std::span<const int> TouchTable::take(const Touch& touch) {
       counting_ == Counting::every_change ? known != visitors.begin() : known == visitors.end();
   std::size_t count = 0;
   for (const Visitor& visitor : visitors) {
-    if (counts && visitor.thread != thread && is_recent(visitor)) {
+    if (counts && visitor.thread != thread && is_recent(entry, visitor)) {
       partners_[count++] = visitor.thread;
     }
   }
@@ -54,7 +71,7 @@ std::span<const int> TouchTable::take(const Touch& touch) {
   if (counting_ == Counting::every_change || counts) {
     const auto last = known == visitors.end() ? visitors.end() - 1 : known;
     std::move_backward(visitors.begin(), last, last + 1);
-    visitors.front() = {thread, round_};
+    visitors.front() = {thread, entry.round};
   }
   return {partners_.data(), count};
 }

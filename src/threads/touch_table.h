@@ -22,16 +22,27 @@ enum class Counting {
   newcomers,
 };
 
+// After how many rounds somebody is forgotten who has not come back to a page: otherwise whoever
+// filled an array at the start would be counted with all who use it later.
+enum class Rounds {
+  of_decisions,  // from one to the next
+  of_pages,      // the page's own: those between decisions in which somebody was seen to touch it.
+                 // For what sees a page every few seconds only, as NUMA balancing does.
+};
+
 // Of a fixed size. Two pages that fall on one entry replace each other, which is counted.
 class TouchTable {
  public:
-  explicit TouchTable(Counting counting, std::size_t entries = default_entries);
+  explicit TouchTable(Counting counting, Rounds rounds = Rounds::of_decisions,
+                      std::size_t entries = default_entries);
 
   // The threads with which this touch counts as a communication. Valid until the next call.
   std::span<const int> take(const Touch& touch);
-  // A decision was made: who has not come back to a page since the last but one is forgotten there.
-  // Otherwise whoever filled an array at the start would be counted with all who use it later.
+  // A decision was made: a round is over.
   void age() { ++round_; }
+
+  // These threads have not been anywhere.
+  void forget(std::span<const int> threads);
 
   std::uint64_t replaced() const { return replaced_; }
 
@@ -46,12 +57,15 @@ class TouchTable {
   };
   struct Entry {
     std::uint64_t page = 0;
+    std::uint16_t seen_in = 0;                     // the round between decisions
+    std::uint16_t round = 0;                       // the page's own
     std::array<Visitor, threads_a_page> visitors;  // the last one first
   };
   Entry& entry_of(std::uint64_t page);
-  bool is_recent(const Visitor& visitor) const;
+  bool is_recent(const Entry& entry, const Visitor& visitor) const;
 
   Counting counting_;
+  Rounds rounds_;
   std::vector<Entry> entries_;
   std::uint16_t round_ = 0;
   std::uint64_t replaced_ = 0;

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Runs the placement tests where there are four NUMA nodes: in an emulated machine, which needs
-# neither root nor /dev/kvm. Its whole system is one archive in memory: busybox, the test programs
-# and the libraries that they load. Debian's own kernel is fetched once, into build/lab/numa.
+# Runs the placement tests, and threads that talk, where there are four NUMA nodes: in an emulated
+# machine, which needs neither root nor /dev/kvm. Its whole system is one archive in memory: busybox,
+# the test programs, huddle, and the libraries that they load. Debian's own kernel is fetched once,
+# into build/lab/numa.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,7 +13,8 @@ build=${1:-build/release}
 lab=$PWD/build/lab/numa
 system=$lab/system
 nodes=4
-limit_seconds=300
+# Emulated processors share those that there are.
+limit_seconds=900
 mkdir -p "$lab"
 
 # The list of tests, as PROGRAM FILTER.
@@ -46,10 +48,18 @@ status=0
 while read -r program filter; do
   "/tests/$program" --gtest_brief=1 --gtest_filter="$filter" </dev/null || status=1
 done </tests/list
+/tests/numa_guest_threads.sh </dev/null || status=1
 echo "nodes: $(cat /sys/devices/system/node/online)"
 echo "status: $status"
 poweroff -f
 INIT
+}
+
+# A program, and what it loads: pack_program FILE FOLDER
+pack_program() {
+  mkdir -p "$system/$2"
+  cp "$1" "$system/$2/"
+  ldd "$1" | grep -o '/[^ ]*' | xargs cp --parents -Lt "$system"
 }
 
 pack_system() {
@@ -61,10 +71,12 @@ pack_system() {
   chmod +x "$system/init"
   tests >"$system/tests/list"
   tests | while read -r program _; do
-    local file=$build/tests/${program%_tests}/$program
-    cp "$file" "$system/tests/"
-    ldd "$file" | grep -o '/[^ ]*' | xargs cp --parents -Lt "$system"
+    pack_program "$build/tests/${program%_tests}/$program" tests
   done
+  pack_program "$build/bin/huddle" huddle/bin
+  pack_program "$build/lib/huddle/huddle-pattern" huddle/lib/huddle
+  pack_program "$build/lib/huddle/libhuddle_threads.so" huddle/lib/huddle
+  cp tests/lab/numa_guest_threads.sh "$system/tests/"
   (cd "$system" && find . | cpio -o -H newc --quiet | gzip -1) >"$lab/system.gz"
 }
 

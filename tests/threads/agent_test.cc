@@ -42,6 +42,23 @@ class AgentTest : public ::testing::Test {
 // One thread a socket, and partners four sockets apart.
 std::vector<int> one_a_socket() { return {0, 10, 20, 30, 40, 50, 60, 70}; }
 
+TEST_F(AgentTest, WhatWasCountedOfANumberIsNotItsNextThreads) {
+  Program program(3, 1);
+  Events events;
+  program.run(events, {{0, 1}, {1, 2}}, 1000);
+  Agent agent(model_, machine_.topology.pus, {});
+  replay(events, agent);
+  const double others = agent.whole().at(0, 1);
+  EXPECT_GT(agent.whole().at(1, 2), 0);
+  Look look = std::get<Look>(events.back());
+  look.time_ns += 1'000'000'000;
+  look.reused = {2};
+  agent.take(look);
+  EXPECT_EQ(agent.whole().at(1, 2), 0);
+  EXPECT_EQ(agent.recent().at(1, 2), 0);
+  EXPECT_EQ(agent.whole().at(0, 1), others);
+}
+
 TEST_F(AgentTest, MovesPairsTogetherWhenSeenTwice) {
   Program program(8, 1);
   program.seats = one_a_socket();

@@ -45,14 +45,14 @@ TEST_F(BinderTest, BindsAndGivesBack) {
   EXPECT_EQ(bind(10, "4-7"), Outcome::bound);  // as often as it is wanted
   EXPECT_EQ(binder_.give_back(), 2);
   for (pid_t thread = 10; thread < 14; ++thread) EXPECT_EQ(masks_.text(thread), "0-7");
-  EXPECT_TRUE(read_kept_masks(log_).bound.empty());
+  EXPECT_TRUE(read_kept_state(log_).bound.empty());
 }
 
 TEST_F(BinderTest, WhatIsWrittenDownIsEnoughToGiveBack) {
   bind(10, "0-3");
   bind(11, "4-7");
   bind(10, "2");
-  const KeptMasks kept = read_kept_masks(log_);
+  const KeptState kept = read_kept_state(log_);
   EXPECT_EQ(kept.claims().text(), "2,4");
   EXPECT_EQ(give_back(kept, masks_), 2);
   EXPECT_EQ(masks_.text(10), "0-7");
@@ -65,13 +65,13 @@ TEST_F(BinderTest, WhatWasWrittenDownAndNotDoneIsGivenBackAsWell) {
   masks_.start(10, 14, "0-3");  // of whom nobody has told
   bind(10, "4-7");
   masks_.set_mask(10, CpuSet::parse("0-3"));
-  EXPECT_EQ(give_back(read_kept_masks(log_), masks_), 2);
+  EXPECT_EQ(give_back(read_kept_state(log_), masks_), 2);
   EXPECT_EQ(masks_.text(10), "0-7");
   EXPECT_EQ(masks_.text(14), "0-7");
   bind(11, "0-3");
   bind(11, "0-7");  // to be free again, which it is not yet
   masks_.set_mask(11, CpuSet::parse("0-3"));
-  EXPECT_EQ(give_back(read_kept_masks(log_), masks_), 1);
+  EXPECT_EQ(give_back(read_kept_state(log_), masks_), 1);
   EXPECT_EQ(masks_.text(11), "0-7");
 }
 
@@ -88,6 +88,35 @@ TEST_F(BinderTest, ANewbornOfTheBindingBeforeIsOurs) {
   EXPECT_FALSE(binder_.is_alone(14) || binder_.is_alone(15));
 }
 
+// Two programs share an agent: who is bound to the same processors as a thread of the other one is
+// has bound itself.
+TEST_F(BinderTest, WhatAThreadOfAnotherProgramHasIsNotInherited) {
+  bind(10, "0-3");
+  masks_.start(20, 20, "0-5");
+  binder_.look(20, {20});
+  masks_.start(20, 21, "0-3");
+  binder_.look(20, {20, 21});
+  EXPECT_TRUE(binder_.is_alone(21));
+  EXPECT_EQ(masks_.text(21), "0-3");
+  // And at the end, when nobody has looked since.
+  bind(20, "4-5");
+  masks_.start(20, 22, "0-3");
+  binder_.give_back();
+  EXPECT_EQ(masks_.text(22), "0-3");
+  EXPECT_EQ(masks_.text(20), "0-5");
+}
+
+// By its parent, which is bound; and by the parent of that.
+TEST_F(BinderTest, AProcessInheritsFromThoseThatHaveStartedIt) {
+  bind(10, "0-3");
+  masks_.fork(10, 20, "0-3");
+  masks_.fork(20, 30, "0-3");
+  binder_.look(20, {20});
+  binder_.look(30, {30});
+  EXPECT_EQ(masks_.text(20), "0-7");
+  EXPECT_EQ(masks_.text(30), "0-7");
+}
+
 // A child that outlives its program is looked at no more, and must not stay bound.
 TEST_F(BinderTest, WhoLivesAndIsLookedAtNoMoreGetsBackWhatItHad) {
   bind(10, "0-3");
@@ -96,7 +125,7 @@ TEST_F(BinderTest, WhoLivesAndIsLookedAtNoMoreGetsBackWhatItHad) {
   binder_.look(10, {});
   EXPECT_EQ(masks_.text(10), "0-7");
   EXPECT_EQ(masks_.text(11), "6");
-  EXPECT_TRUE(read_kept_masks(log_).bound.empty());
+  EXPECT_TRUE(read_kept_state(log_).bound.empty());
 }
 
 TEST_F(BinderTest, StaysWithinWhatAThreadHad) {
@@ -157,7 +186,7 @@ TEST_F(BinderTest, GivesBackToHeirsOfWhomNobodyHasTold) {
   masks_.start(10, 14, "0-3");
   masks_.fork(10, 30, "0-3");
   masks_.fork(30, 31, "0-3");
-  EXPECT_EQ(give_back(read_kept_masks(log_), masks_), 4);
+  EXPECT_EQ(give_back(read_kept_state(log_), masks_), 4);
   for (const pid_t thread : {10, 14, 30, 31}) EXPECT_EQ(masks_.text(thread), "0-7");
 }
 
@@ -168,7 +197,7 @@ TEST_F(BinderTest, ANumberThatIsAnotherOnesByNowIsNotTouched) {
   EXPECT_EQ(bind(11, "0-3"), Outcome::gone);
   masks_.end(10);
   EXPECT_EQ(bind(10, "4-7"), Outcome::gone);
-  const KeptMasks kept = read_kept_masks(log_);
+  const KeptState kept = read_kept_state(log_);
   EXPECT_EQ(give_back(kept, masks_), 0);
   EXPECT_EQ(masks_.text(11), "3-7");
 }
@@ -193,7 +222,7 @@ TEST_F(BinderTest, ThreadsThatHaveGoneAreForgotten) {
   EXPECT_EQ(binder_.give_back(), 0);
 }
 
-TEST(KeptMasks, WhatHasNoEndWasNotDone) {
+TEST(KeptState, WhatHasNoEndWasNotDone) {
   const std::string all = agent_line({4, 5}) + guardian_line({6, 7}) + program_line({10, 1}) +
                           bind_line({.thread = {10, 1},
                                      .process = 10,
@@ -201,21 +230,21 @@ TEST(KeptMasks, WhatHasNoEndWasNotDone) {
                                      .before = CpuSet::parse("4-7"),
                                      .set = CpuSet::parse("0-3"),
                                      .claim = 0});
-  EXPECT_EQ(read_kept_masks(all).bound.size(), 1U);
+  EXPECT_EQ(read_kept_state(all).bound.size(), 1U);
   for (std::size_t bytes = 0; bytes < all.size(); ++bytes) {
-    EXPECT_TRUE(read_kept_masks(all.substr(0, bytes)).bound.empty()) << bytes;
+    EXPECT_TRUE(read_kept_state(all.substr(0, bytes)).bound.empty()) << bytes;
   }
-  EXPECT_EQ(read_kept_masks(all).guardian, (Identity{6, 7}));
+  EXPECT_EQ(read_kept_state(all).guardian, (Identity{6, 7}));
 }
 
-TEST(KeptMasks, DamagedLinesAreTheEnd) {
+TEST(KeptState, DamagedLinesAreTheEnd) {
   const CpuSet all = CpuSet::parse("0-7");
   const std::string good = bind_line({{10, 1}, 10, all, all, CpuSet::parse("0"), 0});
-  ASSERT_EQ(read_kept_masks(good).bound.size(), 1U);
+  ASSERT_EQ(read_kept_state(good).bound.size(), 1U);
   for (const char* bad :
        {"\n", "bind\n", "bind 1 2 3 x 0 0 0\n", "bind 1 2 3 0 x 0 0\n", "bind -1 2 3 0 0 0 0\n",
         "bind 1 2 3 0 0 0\n", "what 1 2\n", "agent 1\n", "agent 1 2 3\n"}) {
-    EXPECT_TRUE(read_kept_masks(bad + good).bound.empty()) << bad;
+    EXPECT_TRUE(read_kept_state(bad + good).bound.empty()) << bad;
   }
 }
 
@@ -260,7 +289,7 @@ RC_GTEST_PROP(BinderAtRandom, GivesBackEverything, ()) {
         break;
     }
   }
-  give_back(read_kept_masks(log), masks);
+  give_back(read_kept_state(log), masks);
   for (const pid_t thread : masks.threads_of(10)) {
     if (!changed.contains(thread)) RC_ASSERT(masks.text(thread) == "0-7");
   }

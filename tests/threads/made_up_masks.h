@@ -4,6 +4,7 @@
 // Threads that nobody runs, and what they may run on.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <set>
@@ -59,6 +60,12 @@ class MadeUpMasks final : public ThreadMasks {
   std::vector<pid_t> children_of(pid_t process) const override {
     const auto found = children_.find(process);
     return found == children_.end() ? std::vector<pid_t>() : found->second;
+  }
+  pid_t parent_of(pid_t process) const override {
+    for (const auto& [parent, all] : children_) {
+      if (std::find(all.begin(), all.end(), process) != all.end()) return parent;
+    }
+    return 0;
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,8 +15,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../base/comes_true.h"
@@ -23,6 +27,7 @@
 #include "base/error.h"
 #include "base/system.h"
 #include "place/random.h"
+#include "threads/local_socket.h"
 #include "threads/own_faults.h"
 #include "threads/session.h"
 
@@ -268,7 +273,7 @@ TEST_F(MoverTest, OfAWatchedProcess) {
   {
     const auto mover = mover_of(program);
     Wishful wishful(before_.first(), program);
-    watch_process(program.process(), 1, wishful, mover.get());
+    watch_process(program.process(), 1, wishful, {.mover = mover.get()});
     const SystemMasks masks;
     EXPECT_TRUE(program.is_bound());
     for (const pid_t thread : masks.threads_of(program.process())) {
@@ -341,6 +346,7 @@ class StopsAtTheSecond final : public ThreadMasks {
   std::vector<pid_t> children_of(pid_t process) const override {
     return masks_.children_of(process);
   }
+  pid_t parent_of(pid_t process) const override { return masks_.parent_of(process); }
 
  private:
   SystemMasks masks_;
@@ -357,7 +363,7 @@ TEST_F(MoverTest, KilledBetweenWritingDownAndBinding) {
     if (agent == 0) {
       const StateFolder folder(folder_);
       std::optional<StateFolder::Lock> lock(folder.lock());
-      const StateFile file(folder, own_identity());
+      StateFile file(folder, own_identity());
       const Guardian guardian(folder, file);
       file.add(guardian_line(guardian.identity()));
       lock.reset();
@@ -400,9 +406,11 @@ class SharedAgentTest : public MoverTest {
   // Whoever is alive sits where the processor of its number is: of each program the first thread.
   class FirstThreads : public Listener {
    public:
-    explicit FirstThreads(CpuSet processors) : processors_(std::move(processors)) {}
+    FirstThreads(CpuSet processors, std::function<void()> at_look)
+        : processors_(std::move(processors)), at_look_(std::move(at_look)) {}
     void take(const Touch&) override {}
     Wish take(const Look& look) override {
+      at_look_();
       Wish wish{.touches = false, .next_look_ms = 20};
       for (const ThreadUse& use : look.threads) {
         const int program = use.thread / program_threads;
@@ -414,16 +422,20 @@ class SharedAgentTest : public MoverTest {
 
    private:
     CpuSet processors_;
+    std::function<void()> at_look_;
   };
 
   // What `huddle run` forks, for this program. It has been said to be ready when this returns.
-  pid_t serve(const Sleepers& program, const CpuSet& allowed) const {
+  pid_t serve(
+      const Sleepers& program, const CpuSet& allowed,
+      const std::function<void()>& at_look = [] {}) const {
     const auto ready = make_pipe();
     const auto exec = make_pipe();
     const pid_t agent = ::fork();
     if (agent == 0) {
       ::close(ready[0]);
       ::close(exec[1]);  // it is the program already
+      std::signal(SIGPIPE, SIG_IGN);
       AwaitedProgram awaited{.process = {program.process(), SystemMasks().born(program.process())},
                              .fault_s = 1e-6,
                              .port = {},
@@ -434,9 +446,9 @@ class SharedAgentTest : public MoverTest {
       {
         const auto mover =
             Mover::join_or_start(awaited, topology_, allowed, Binding::core, "job", folder_);
-        FirstThreads listener(before_);
+        FirstThreads listener(before_, at_look);
         if (mover) {
-          watch_awaited(std::move(awaited), listener, mover.get());
+          watch_awaited(std::move(awaited), listener, {.mover = mover.get()});
           status = served;
         }
       }
@@ -451,7 +463,7 @@ class SharedAgentTest : public MoverTest {
     EXPECT_EQ(answer, ready_word);
     return agent;
   }
-  std::vector<KeptMasks> agents() const {
+  std::vector<KeptState> agents() const {
     const StateFolder::Lock lock = StateFolder(folder_).lock();
     return StateFolder(folder_).living();
   }
@@ -469,7 +481,7 @@ TEST_F(SharedAgentTest, LivesUntilTheLastProgramHasEnded) {
     const pid_t agent = serve(*first, before_);
     EXPECT_EQ(status_of(serve(*second, before_)), joined);
     EXPECT_TRUE(comes_true([&] { return first->is_bound() && second->is_bound(); }));
-    const std::vector<KeptMasks> all = agents();
+    const std::vector<KeptState> all = agents();
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all.front().agent.number, agent);
     EXPECT_TRUE(all.front().programs.contains(first->process()));
@@ -502,6 +514,40 @@ TEST_F(SharedAgentTest, KilledAllProgramsGetBackWhatTheyHad) {
   ::kill(next, SIGTERM);
   EXPECT_EQ(status_of(next), served);
   EXPECT_TRUE(second.all_have(before_));
+}
+
+// Somebody has come whom it has no descriptor for: it goes on with its rounds, and does not ask for
+// him again and again in between.
+TEST_F(SharedAgentTest, WithoutDescriptorsItDoesNotSpin) {
+  const Sleepers program;
+  const auto looks = make_pipe();
+  const std::function<void()> at_look = [end = looks[1], is_first = true]() mutable {
+    if (std::exchange(is_first, false)) {
+      // No number is left below the first that is free.
+      const FileDescriptor next(::dup(end));
+      const rlimit limit{static_cast<rlim_t>(next.number()), static_cast<rlim_t>(next.number())};
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    write_byte(end);
+  };
+  const pid_t agent = serve(program, before_, at_look);
+  ::close(looks[1]);
+  read_byte(looks[0]);
+  const std::string socket = agents().front().socket;
+  std::future<std::string> answer = std::async(std::launch::async, [&] {
+    const char message = 0;
+    return ask(socket, std::as_bytes(std::span(&message, 1)), {}, std::chrono::milliseconds(1000))
+        .value_or("no answer");
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const double before_s = process_cpu_s(agent);
+  EXPECT_EQ(answer.get(), "no answer");
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(process_cpu_s(agent) - before_s, passed.count() / 2);
+  EXPECT_NE(read_byte(looks[0]), '\0');
+  ::close(looks[0]);
+  ::kill(agent, SIGTERM);
+  EXPECT_EQ(status_of(agent), served);
 }
 
 TEST_F(SharedAgentTest, WhoeverMayUseOtherProcessorsHasAnotherOne) {

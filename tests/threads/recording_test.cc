@@ -20,6 +20,9 @@ TEST(Recording, ComesBackAsItWas) {
   const Recording back = parse_recording(format_recording(recording), "r");
   EXPECT_EQ(back.page_bytes, 65536U);
   EXPECT_EQ(back.events, recording.events);
+  EXPECT_EQ(back.rounds, Rounds::of_decisions);
+  recording.rounds = Rounds::of_pages;
+  EXPECT_EQ(parse_recording(format_recording(recording), "r").rounds, Rounds::of_pages);
   EXPECT_THAT(back.names, ::testing::ElementsAre("app", "a_worker", "?"));
 }
 

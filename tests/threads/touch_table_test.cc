@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 
@@ -46,7 +47,7 @@ TEST(TouchTable, ForgetsWhoDoesNotComeBack) {
 }
 
 TEST(TouchTable, PagesOfOneEntryReplaceEachOther) {
-  TouchTable table(Counting::every_change, 1);
+  TouchTable table(Counting::every_change, Rounds::of_decisions, 1);
   take(table, 0, 7);
   EXPECT_THAT(take(table, 1, 8), IsEmpty());
   EXPECT_EQ(table.replaced(), 1U);
@@ -67,6 +68,33 @@ TEST(TouchTable, AsPrintedAPairIsCountedOnceAPage) {
   }
   EXPECT_EQ(printed, 1U);
   EXPECT_EQ(counted, 99U);
+}
+
+TEST(TouchTable, ForgetsAThreadWhereverItWas) {
+  TouchTable table(Counting::every_change);
+  for (const int thread : {0, 1, 2}) take(table, thread);
+  take(table, 1, 8);
+  table.forget(std::vector{1});
+  EXPECT_THAT(take(table, 0), ElementsAre(2));
+  EXPECT_THAT(take(table, 0, 8), IsEmpty());
+}
+
+// NUMA balancing comes by a page every few seconds: decisions pass in between.
+TEST(TouchTable, RoundsOfAPageAreThoseInWhichItWasTouched) {
+  TouchTable by_decisions(Counting::every_change);
+  TouchTable by_pages(Counting::every_change, Rounds::of_pages);
+  for (TouchTable* const table : {&by_decisions, &by_pages}) {
+    take(*table, 0);  // who has filled it
+    std::size_t counted = 0;
+    for (int visit = 0; visit < 6; ++visit) {
+      for (int decision = 0; decision < 5; ++decision) table->age();
+      const auto partners = take(*table, 1 + visit % 2);
+      counted += partners.size();
+      EXPECT_EQ(std::count(partners.begin(), partners.end(), 0),
+                visit == 0 && table == &by_pages ? 1 : 0);
+    }
+    EXPECT_EQ(counted, table == &by_pages ? 6U : 0U);
+  }
 }
 
 // Against the plainest way to say it, with room for all pages.

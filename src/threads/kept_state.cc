@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "threads/kept_masks.h"
+#include "threads/kept_state.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,9 @@
 
 namespace huddle::threads {
 namespace {
+
+// Of processes, one started by the other, that are looked through for heirs.
+constexpr int most_generations = 8;
 
 std::string line_of(std::string_view word, const Identity& one) {
   return fmt::format("{} {} {}\n", word, one.number, one.born);
@@ -44,11 +47,11 @@ std::optional<Kept> kept_in(const std::vector<std::string>& fields, const Identi
 // inherited that.
 class Heirs {
  public:
-  Heirs(const KeptMasks& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
+  Heirs(const KeptState& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
 
   int give_back_in(pid_t process, int generations) {
     int changed = 0;
-    for (const pid_t thread : masks_.threads_of(process)) changed += give_back_to(thread);
+    for (const pid_t thread : masks_.threads_of(process)) changed += give_back_to(process, thread);
     if (generations == 0) return changed;
     for (const pid_t child : masks_.children_of(process)) {
       changed += give_back_in(child, generations - 1);
@@ -57,25 +60,23 @@ class Heirs {
   }
 
  private:
-  int give_back_to(pid_t thread) {
+  int give_back_to(pid_t process, pid_t thread) {
     const Identity one{thread, masks_.born(thread)};
     const auto known = kept_.bound.find(thread);
     if (known != kept_.bound.end() && known->second.thread == one) return 0;
     if (one.born == 0 || kept_.alone.contains(one)) return 0;
     const auto mask = masks_.mask(thread);
     if (!mask) return 0;
-    const auto parent =
-        std::find_if(kept_.bound.begin(), kept_.bound.end(),
-                     [&mask](const auto& bound) { return bound.second.has_set(*mask); });
-    if (parent == kept_.bound.end()) return 0;
-    return masks_.set_mask(thread, parent->second.original) == 0 ? 1 : 0;
+    const Kept* const parent = creator_of(kept_, masks_, process, *mask);
+    if (parent == nullptr) return 0;
+    return masks_.set_mask(thread, parent->original) == 0 ? 1 : 0;
   }
 
-  const KeptMasks& kept_;
+  const KeptState& kept_;
   ThreadMasks& masks_;
 };
 
-int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
+int give_back_once(const KeptState& kept, ThreadMasks& masks) {
   int changed = 0;
   for (const auto& [thread, one] : kept.bound) {
     if (!masks.is_there(one.thread)) continue;
@@ -83,22 +84,28 @@ int give_back_once(const KeptMasks& kept, ThreadMasks& masks) {
     if (!mask || !one.has_set(*mask)) continue;
     if (masks.set_mask(thread, one.original) == 0) ++changed;
   }
-  constexpr int generations = 8;
   Heirs heirs(kept, masks);
   for (const auto& [process, one] : kept.programs) {
-    if (masks.is_there(one)) changed += heirs.give_back_in(process, generations);
+    if (masks.is_there(one)) changed += heirs.give_back_in(process, most_generations);
   }
   return changed;
 }
 
 }  // namespace
 
-bool KeptMasks::apply(std::string_view line) {
+bool KeptState::apply(std::string_view line) {
   const std::vector<std::string> fields = words(line);
   if (fields.size() < 3) return false;
   if (fields[0] == "serves" && fields.size() == 3) {
     socket = fields[1];
     terms = fields[2];
+    return true;
+  }
+  if (fields[0] == "value" && fields.size() == 4) {
+    const auto before = whole_number(fields[2]);
+    const auto set = whole_number(fields[3]);
+    if (!before || !set) return false;
+    values.insert_or_assign(fields[1], KeptValue{fields[1], *before, *set});
     return true;
   }
   const std::optional<Identity> one = identity_in(fields);
@@ -127,12 +134,24 @@ bool KeptMasks::apply(std::string_view line) {
   return true;
 }
 
-machine::CpuSet KeptMasks::claims() const {
+machine::CpuSet KeptState::claims() const {
   std::vector<int> processors;
   for (const auto& [thread, one] : bound) {
     if (one.claim >= 0) processors.push_back(one.claim);
   }
   return machine::CpuSet(std::move(processors));
+}
+
+const Kept* creator_of(const KeptState& kept, const ThreadMasks& masks, pid_t process,
+                       const machine::CpuSet& mask) {
+  for (int generation = 0; process > 0 && generation <= most_generations; ++generation) {
+    const auto found = std::find_if(kept.bound.begin(), kept.bound.end(), [&](const auto& bound) {
+      return bound.second.process == process && bound.second.has_set(mask);
+    });
+    if (found != kept.bound.end()) return &found->second;
+    process = masks.parent_of(process);
+  }
+  return nullptr;
 }
 
 std::string agent_line(const Identity& one) { return line_of("agent", one); }
@@ -149,8 +168,12 @@ std::string bind_line(const Kept& kept) {
                      kept.claim);
 }
 
-KeptMasks read_kept_masks(std::string_view text) {
-  KeptMasks kept;
+std::string value_line(const KeptValue& value) {
+  return fmt::format("value {} {} {}\n", value.path, value.before, value.set);
+}
+
+KeptState read_kept_state(std::string_view text) {
+  KeptState kept;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos || !kept.apply(text.substr(0, end))) break;
@@ -160,7 +183,7 @@ KeptMasks read_kept_masks(std::string_view text) {
 }
 
 // Threads go on being born of those that are bound until none is bound any more.
-int give_back(const KeptMasks& kept, ThreadMasks& masks) {
+int give_back(const KeptState& kept, ThreadMasks& masks) {
   constexpr int most_rounds = 16;
   int changed = 0;
   for (int round = 0; round < most_rounds; ++round) {
