@@ -119,11 +119,24 @@ int failed_alone(Process& process, Communicator* communicator, const Call& call,
   return failed(process, call, error, error_other);
 }
 
+// What an argument alone shows to be wrong the MPI refuses as it comes in: no other rank is in such a
+// call, or counts it. A root that gathers is another matter: others have sent by then.
+template <class Call>
+bool is_refused_at_once(const Process& process, const Communicator& communicator,
+                        const Call& call) {
+  if constexpr (requires { call.others_have_sent(communicator); }) {
+    if (call.others_have_sent(communicator)) return false;
+  }
+  return call.objection(process, communicator) == Route::for_judgement;
+}
+
 template <class Call>
 void look_and_count(Process& process, Communicator* communicator, Call& call) {
   // Between groups, what is significant is another matter; and nobody asks.
   if (communicator == nullptr || communicator->passed == Route::between_groups) return;
   call.look(process, *communicator);
+  const bool is_young = communicator->passed == Route::too_young;
+  if (is_young && is_refused_at_once(process, *communicator, call)) return;
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
 }
 

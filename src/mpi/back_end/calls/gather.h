@@ -37,6 +37,9 @@ struct AnyGather {
     return communicator.has_rank(root) && is_right ? Route::huddle : Route::for_judgement;
   }
 
+  // By the time that the root finds anything wrong.
+  bool others_have_sent(const Communicator& communicator) const { return is_root(communicator); }
+
   // What the root gives to itself has no room there.
   bool is_truncated(const Communicator& communicator) const {
     return is_root(communicator) && !input.is_in_place() &&
