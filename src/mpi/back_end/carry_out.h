@@ -119,8 +119,8 @@ int failed_alone(Process& process, Communicator* communicator, const Call& call,
   return failed(process, call, error, error_other);
 }
 
-// What an argument alone shows to be wrong the MPI refuses as it comes in: no other rank is in such a
-// call, or counts it. A root that gathers is another matter: others have sent by then.
+// What an argument alone shows to be wrong the MPI refuses as it comes in: no other rank is in such
+// a call, or counts it. A root that gathers is another matter: others have sent by then.
 template <class Call>
 bool is_refused_at_once(const Process& process, const Communicator& communicator,
                         const Call& call) {
