@@ -122,7 +122,9 @@ int StateFolder::give_back_values(const KeptState& kept) const {
   if (kept.values.empty()) return 0;
   int changed = 0;
   const std::vector<KeptState> all = living();
-  for (const auto& [path, value] : kept.values) {
+  for (const auto& one : kept.values) {
+    const std::string& path = one.first;
+    const KeptValue& value = one.second;
     const bool is_wanted = std::any_of(all.begin(), all.end(), [&](const KeptState& other) {
       return other.agent != kept.agent && other.values.contains(path);
     });

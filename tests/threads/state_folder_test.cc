@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,10 +39,10 @@ TEST(StateFolder, WaitsForTheLockAndNotForEver) {
 TEST(StateFile, HasAllOfALineOrNothing) {
   const test::Scratch scratch;
   const StateFolder folder(scratch.path("state"));
+  ASSERT_EQ(::mkdir(folder.path().c_str(), S_IRWXU), 0);
   const pid_t writer = ::fork();
   if (writer == 0) {
     std::signal(SIGXFSZ, SIG_IGN);
-    const StateFolder::Lock lock = folder.lock();
     StateFile file(folder, own_identity());
     rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);
