@@ -101,8 +101,8 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
                                const InNode& in_node) {
   if (internode::way_between_nodes(request.operation) != internode::Way::schedule) {
     throw UsageError(
-        fmt::format("what {} takes over several nodes is not predicted: its ranks know too little "
-                    "of each other",
+        fmt::format("what {} takes over several nodes is not predicted: only what goes between "
+                    "them by a schedule is",
                     name(request.operation)));
   }
   NodesExplained explained;

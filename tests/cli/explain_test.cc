@@ -317,7 +317,7 @@ TEST(ExplainNodes, SaysWhatIsMissing) {
               HasSubstr("leave --ranks-per-node out"));
   const Ran scan = Program().run({"explain", "scan", "8", "--nodes", "2", "--machine", songshan});
   EXPECT_EQ(scan.status, 2);
-  EXPECT_THAT(scan.err, HasSubstr("scan is the MPI's"));
+  EXPECT_THAT(scan.err, HasSubstr("scan takes over several nodes is not predicted"));
 }
 
 }  // namespace
