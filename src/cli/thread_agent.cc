@@ -45,19 +45,18 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// Until whoever writes has closed it, or for so long.
-std::string read_all(const FileDescriptor& from, int most_ms) {
-  std::string text;
-  std::array<char, 512> chunk{};
+// What is written there, in one piece; nothing where whoever would have written has closed it.
+// Others may have a copy of that end: it is not waited for its close.
+std::string read_word(const FileDescriptor& from, int most_ms) {
+  std::array<char, 4096> word{};
   for (;;) {
     pollfd wait{from.number(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, most_ms);
     if (ready < 0) continue;  // by a signal
     if (ready == 0) return "the agent does not answer";
-    const ssize_t got = ::read(from.number(), chunk.data(), chunk.size());
+    const ssize_t got = ::read(from.number(), word.data(), word.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(chunk.data(), static_cast<std::size_t>(got));
+    return got <= 0 ? std::string() : std::string(word.data(), static_cast<std::size_t>(got));
   }
 }
 
@@ -248,7 +247,7 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   Pipe exec = make_pipe();
   fork_agent(setting, port, ready, exec);
   ready.in = FileDescriptor();
-  const std::string said = read_all(ready.out, longest_start_ms);
+  const std::string said = read_word(ready.out, longest_start_ms);
   if (said != threads::ready_word) return none(said.empty() ? "the agent has died" : said);
   started.until_exec = std::move(exec.in);
   return started;

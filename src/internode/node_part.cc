@@ -10,8 +10,10 @@
 
 #include "base/error.h"
 #include "internode/finish.h"
+#include "internode/message_buffer.h"
 #include "node/reduction_order.h"
 #include "world/peer_lost.h"
+#include "world/sizes_differ.h"
 
 namespace huddle::internode {
 namespace {
@@ -37,13 +39,24 @@ class NodePart::Messages {
     if (size > 0) tickets_.push_back(part_.by_rank_.receive(part_.rank_at(place), {bytes, size}));
   }
   bool advance() {
-    std::erase_if(tickets_, [this](net::Wire::Ticket one) { return part_.by_rank_.test(one); });
+    std::erase_if(tickets_, [this](net::Wire::Ticket one) { return is_done(one); });
     return tickets_.empty();
   }
+  bool is_truncated() const { return is_truncated_; }
 
  private:
+  bool is_done(net::Wire::Ticket ticket) {
+    try {
+      return part_.by_rank_.test(ticket);
+    } catch (const world::SizesDiffer&) {
+      is_truncated_ = true;
+      return true;
+    }
+  }
+
   NodePart& part_;
   std::vector<net::Wire::Ticket> tickets_;
+  bool is_truncated_ = false;
 };
 
 // All ranks of the node hear together that there is no memory, before anything has moved.
@@ -63,7 +76,8 @@ template <typename FillIn>
 void NodePart::exchange(const FillIn& fill_in) {
   auto messages = std::make_unique<Messages>(*this);
   fill_in(*messages);
-  finish(std::move(messages), team_.waiting());
+  if (!finish(std::move(messages), team_.waiting())->is_truncated()) return;
+  throw world::SizesDiffer("a rank sends more bytes than this one has room for");
 }
 
 void NodePart::send_to_root(const std::byte* input, std::size_t bytes, std::byte* output,
@@ -99,10 +113,11 @@ void NodePart::send_from_root(const std::byte* input, const node::Blocks& blocks
 // In place, what goes out is copied first.
 void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
                             const node::Blocks& incoming) {
-  std::vector<std::vector<std::byte>> copied;
+  std::vector<MessageBuffer> copied;
   for (int place = 0; place < ranks() && input == output; ++place) {
     const node::Block block = outgoing.of(place);
-    copied.emplace_back(input + block.offset, input + block.offset + block.bytes);
+    copied.emplace_back(block.bytes);
+    place_bytes(copied.back().data(), input + block.offset, block.bytes);
   }
   const auto given = [&](int place) {
     return copied.empty() ? input + outgoing.of(place).offset
@@ -126,7 +141,7 @@ void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing
 void NodePart::join_at(const std::byte* input, std::byte* output, std::size_t count,
                        const memory::Reduction& reduction, int root) {
   const std::size_t bytes = count * reduction.element_bytes;
-  std::vector<std::byte> all(place_ == root ? bytes * static_cast<std::size_t>(ranks()) : 0);
+  MessageBuffer all(place_ == root ? bytes * static_cast<std::size_t>(ranks()) : 0);
   send_to_root(input, bytes, all.data(), node::Blocks::even(bytes), root);
   if (place_ != root || bytes == 0) return;
   const node::ReductionOrder& order = team_.group()->association();
@@ -147,7 +162,7 @@ void NodePart::join_at(const std::byte* input, std::byte* output, std::size_t co
 void NodePart::join_before(const std::byte* input, std::byte* output, std::size_t count,
                            const memory::Reduction& reduction, bool with_own) {
   const std::size_t bytes = count * reduction.element_bytes;
-  std::vector<std::byte> all(place_ == 0 ? bytes * static_cast<std::size_t>(ranks()) : 0);
+  MessageBuffer all(place_ == 0 ? bytes * static_cast<std::size_t>(ranks()) : 0);
   send_to_root(input, bytes, all.data(), node::Blocks::even(bytes), 0);
   for (std::size_t at = bytes; at < all.size(); at += bytes) {
     reduction(all.data() + at, all.data() + at - bytes, all.data() + at, count);
@@ -160,6 +175,17 @@ void NodePart::join_before(const std::byte* input, std::byte* output, std::size_
   }
   const std::size_t own_bytes = blocks[static_cast<std::size_t>(place_)].bytes;
   send_from_root(all.data(), node::Blocks::listed(blocks), output, own_bytes, 0);
+}
+
+void NodePart::barrier() {
+  attempt([&] { team_.barrier(); },
+          [&] {
+            const std::byte here{};
+            std::byte leave{};
+            std::vector<std::byte> all(static_cast<std::size_t>(ranks()));
+            send_to_root(&here, 1, all.data(), node::Blocks::even(1), 0);
+            send_from_root(all.data(), node::Blocks::even(1), &leave, 1, 0);
+          });
 }
 
 void NodePart::bcast(void* buffer, std::size_t bytes, int root) {

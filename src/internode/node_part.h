@@ -24,8 +24,7 @@ class NodePart {
       : team_(team), by_rank_(by_rank), map_(map), node_(node), place_(place) {}
 
   // As the team has them (team/team.h): roots and blocks by place.
-  // Takes next to no memory: where there was enough for the team, there is for that.
-  void barrier() { team_.barrier(); }
+  void barrier();
   void bcast(void* buffer, std::size_t bytes, int root);
   void reduce(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction, int root);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "internode/finish.h"
+#include "internode/message_buffer.h"
 #include "net/in_pieces.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
@@ -155,7 +156,7 @@ void Team::reduce(const void* input, void* output, std::size_t count,
   run([&] {
     const int speaker = speaker_for(root);
     const bool is_root = parts_.rank == root;
-    std::vector<std::byte> joined_here;
+    MessageBuffer joined_here;
     if (place_ == speaker && !is_root) joined_here.resize(count * reduction.element_bytes);
     auto* const joined = is_root ? static_cast<std::byte*>(output) : joined_here.data();
     node_part_.reduce(input, joined, count, reduction, speaker);
@@ -189,14 +190,14 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
     }
     const node::Blocks listed = node::Blocks::listed(in_bytes);
     const NodeOrder order(parts_.map, listed);
-    std::vector<std::byte> joined(order.bytes());
+    MessageBuffer joined(order.bytes());
     node_part_.reduce(input, joined.data(), count, reduction, 0);
     if (!order.is_as_given()) {
-      std::vector<std::byte> ordered(order.bytes());
+      MessageBuffer ordered(order.bytes());
       order.pack(joined.data(), ordered.data());
-      joined.swap(ordered);
+      joined = std::move(ordered);
     }
-    std::vector<std::byte> of_node(order.bytes_of(node_));
+    MessageBuffer of_node(order.bytes_of(node_));
     const net::Sizes sizes = order.sizes();
     const Demand demand{Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
     net::CallData data;
@@ -219,7 +220,7 @@ void Team::allgather(const void* input, void* output, std::size_t bytes) {
     if (!is_first()) {
       node_part_.gather(input, nullptr, bytes, 0);
     } else {
-      std::vector<std::byte> aside(order.is_as_given() ? 0 : order.bytes());
+      MessageBuffer aside(order.is_as_given() ? 0 : order.bytes());
       std::byte* const ordered = order.is_as_given() ? all : aside.data();
       node_part_.gather(input, ordered + order.start_of(node_), bytes, 0);
       exchange_blocks(ordered, order);
@@ -234,7 +235,7 @@ void Team::allgatherv(const void* input, void* output, const node::Blocks& block
     const NodeOrder order(parts_.map, blocks);
     if (order.bytes() == 0) return;
     auto* const all = static_cast<std::byte*>(output);
-    std::vector<std::byte> aside(order.is_as_given() ? 0 : order.bytes());
+    MessageBuffer aside(order.is_as_given() ? 0 : order.bytes());
     std::byte* const ordered = order.is_as_given() ? all + order.first_offset() : aside.data();
     const std::size_t own_bytes = blocks.of(parts_.rank).bytes;
     if (is_first()) {
@@ -269,7 +270,7 @@ void Team::gather(const void* input, void* output, std::size_t bytes, int root) 
     const bool is_root = parts_.rank == root;
     auto* const all = static_cast<std::byte*>(output);
     const bool is_in_output = is_root && order.is_as_given();
-    std::vector<std::byte> aside;
+    MessageBuffer aside;
     if (!is_in_output) aside.resize(is_root ? order.bytes() : order.bytes_of(node_));
     std::byte* const ordered = is_in_output ? all : aside.data();
     std::byte* const here = is_root ? ordered + order.start_of(node_) : ordered;
@@ -294,7 +295,7 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
     const NodeOrder order(parts_.map, bytes);
     const bool is_root = parts_.rank == root;
     const auto* ordered = static_cast<const std::byte*>(input);
-    std::vector<std::byte> aside;
+    MessageBuffer aside;
     if (!is_root) aside.resize(order.bytes_of(node_));
     if (is_root && !order.is_as_given()) {
       aside.resize(order.bytes());
@@ -311,7 +312,11 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
     data.output.bytes = const_cast<std::byte*>(here);
     data.output.first = node_;
     between(demand, data, {}, root);
-    node_part_.scatter(here, output, bytes, speaker);
+    // In place at the root stays so where its blocks were put in order.
+    const auto* const given = static_cast<const std::byte*>(input);
+    const bool in_place = is_root && output == given + bytes * static_cast<std::size_t>(root);
+    auto* const own = const_cast<std::byte*>(here) + bytes * static_cast<std::size_t>(place_);
+    node_part_.scatter(here, in_place ? own : output, bytes, speaker);
   });
 }
 
@@ -392,11 +397,11 @@ void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* outp
 }
 
 // The first rank of a node learns it from those of the nodes before, and tells its own.
-std::vector<std::byte> Team::joined_before(const void* input, std::size_t count,
-                                           const memory::Reduction& reduction) {
+MessageBuffer Team::joined_before(const void* input, std::size_t count,
+                                  const memory::Reduction& reduction) {
   const std::size_t bytes = count * reduction.element_bytes;
-  std::vector<std::byte> before(node_ == 0 && !is_first() ? 0 : bytes);
-  std::vector<std::byte> of_node(is_first() ? bytes : 0);
+  MessageBuffer before(node_ == 0 && !is_first() ? 0 : bytes);
+  MessageBuffer of_node(is_first() ? bytes : 0);
   node_part_.reduce(input, of_node.data(), count, reduction, 0);
   if (is_first()) {
     const Demand demand{Operation::exscan, parts_.map.nodes(), 0, count, reduction.element_bytes};
@@ -405,7 +410,7 @@ std::vector<std::byte> Team::joined_before(const void* input, std::size_t count,
     data.output.bytes = before.data();
     between(demand, data, reduction, -1);
   }
-  if (node_ == 0) return {};
+  if (node_ == 0) return MessageBuffer();
   node_part_.bcast(before.data(), bytes, 0);
   return before;
 }
@@ -414,7 +419,7 @@ void Team::scan(const void* input, void* output, std::size_t count,
                 const memory::Reduction& reduction) {
   if (count == 0) return;
   run([&] {
-    const std::vector<std::byte> before = joined_before(input, count, reduction);
+    const MessageBuffer before = joined_before(input, count, reduction);
     node_part_.scan(input, output, count, reduction);
     if (!before.empty()) reduction(output, before.data(), output, count);
   });
@@ -424,7 +429,7 @@ void Team::exscan(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction) {
   if (count == 0) return;
   run([&] {
-    const std::vector<std::byte> before = joined_before(input, count, reduction);
+    const MessageBuffer before = joined_before(input, count, reduction);
     node_part_.exscan(input, output, count, reduction);
     if (before.empty()) return;
     if (is_first()) {
@@ -458,8 +463,8 @@ void Team::alltoall(const void* input, void* output, std::size_t bytes) {
       return;
     }
     const std::size_t of_node = of_rank * static_cast<std::size_t>(parts_.map.ranks_on(node_));
-    std::vector<std::byte> first(of_node);
-    std::vector<std::byte> second(of_node);
+    MessageBuffer first(of_node);
+    MessageBuffer second(of_node);
     node_part_.gather(input, first.data(), of_rank, 0);
     sort_by_target(first.data(), second.data(), bytes);
     exchange_pairs(second.data(), first.data(), bytes);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "internode/choice.h"
+#include "internode/message_buffer.h"
 #include "internode/node_map.h"
 #include "internode/node_order.h"
 #include "internode/node_part.h"
@@ -138,8 +139,8 @@ class Team {
   std::vector<node::Block> blocks_here(const node::Blocks& blocks) const;
   bool is_root_here(int root) const { return parts_.map.node_of(root) == node_; }
   // What all nodes before this one contribute, on each of its ranks; on the first node nothing.
-  std::vector<std::byte> joined_before(const void* input, std::size_t count,
-                                       const memory::Reduction& reduction);
+  MessageBuffer joined_before(const void* input, std::size_t count,
+                              const memory::Reduction& reduction);
   // Blocks of all nodes, of which this one's is there.
   void exchange_blocks(std::byte* ordered, const NodeOrder& order);
   void exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes);

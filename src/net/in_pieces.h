@@ -28,7 +28,12 @@ class InPieces : public Wire {
   bool test(Ticket ticket) override {
     Message& message = messages_[static_cast<std::size_t>(ticket)];
     while (message.done < message.pieces.size()) {
-      if (!wire_.test(message.pieces[message.done])) return false;
+      try {
+        if (!wire_.test(message.pieces[message.done])) return false;
+      } catch (...) {
+        free_.push_back(ticket);  // it is not asked for again
+        throw;
+      }
       ++message.done;
     }
     free_.push_back(ticket);

@@ -12,10 +12,13 @@
 namespace huddle::threads {
 namespace {
 
-// Both included. By number, for C libraries that have no function for it.
+// Both included. By number, for C libraries that have no function for it; Linux has one from 5.9
+// on.
 void close_from_to(unsigned first, unsigned last) {
   constexpr unsigned no_flags = 0;
-  if (first <= last) ::syscall(SYS_close_range, first, last, no_flags);
+  if (first > last || ::syscall(SYS_close_range, first, last, no_flags) == 0) return;
+  const long most = ::sysconf(_SC_OPEN_MAX) - 1;
+  for (long one = first; one <= std::min<long>(last, most); ++one) ::close(static_cast<int>(one));
 }
 
 }  // namespace

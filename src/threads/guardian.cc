@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/pidfd.h"
+#include "base/without_signals.h"
 #include "threads/detach.h"
 
 namespace huddle::threads {
@@ -57,7 +58,11 @@ Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
     throw FailureError(fmt::format("nobody can wait for this process's end ({}): nothing is bound",
                                    std::strerror(errno)));
   }
-  const pid_t child = ::fork();
+  // What is sent to all of the process group is not for the guardian, which has not left it yet.
+  const pid_t child = [] {
+    const WithoutSignals meanwhile;
+    return ::fork();
+  }();
   if (child < 0) {
     throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
   }

@@ -43,6 +43,12 @@ FileDescriptor open_socket() {
   return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+bool is_of_this_user(const FileDescriptor& connection, ucred& who) {
+  socklen_t bytes = sizeof who;
+  return ::getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 &&
+         who.uid == ::geteuid();
+}
+
 std::vector<FileDescriptor> descriptors_in(msghdr& message) {
   std::vector<FileDescriptor> all;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
@@ -79,13 +85,13 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
                                      std::span<std::byte> message) {
   FileDescriptor peer;
   ucred who{};
+  // Users whom this does not concern could come without end: more of them are for the next time.
+  int strangers_left = 16;
   do {
+    if (strangers_left-- == 0) return std::nullopt;
     peer = FileDescriptor(::accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!peer.is_open()) return std::nullopt;
-    socklen_t bytes = sizeof who;
-    if (::getsockopt(peer.number(), SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
-      return std::nullopt;
-  } while (who.uid != ::geteuid());
+  } while (!is_of_this_user(peer, who));
   // It has sent before it ends, at once; somebody who does not is not waited for long.
   const timeval wait{.tv_sec = 0, .tv_usec = 100'000};
   ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
@@ -125,6 +131,9 @@ std::optional<std::string> ask(const std::string& name, std::span<const std::byt
   if (!socket.is_open() || ::connect(socket.number(), address.plain(), address.bytes) != 0) {
     return std::nullopt;
   }
+  // Who had the name may have ended, and somebody else have it.
+  ucred who{};
+  if (!is_of_this_user(socket, who)) return std::nullopt;
   std::vector<std::byte> copy(message.begin(), message.end());  // an iovec is not of constants
   iovec data{copy.data(), copy.size()};
   alignas(cmsghdr) std::array<char, control_bytes> control{};

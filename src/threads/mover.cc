@@ -21,6 +21,10 @@ using machine::CpuSet;
 
 namespace {
 
+// A rank that has the lock may wait for this agent to answer: a move that is not made now is made
+// later.
+constexpr std::chrono::milliseconds patience_of_a_move{100};
+
 // Slurm gives each task of a step a group of its own, and ends the step.
 std::string without_task(std::string groups) {
   constexpr std::string_view last = "/task_";
@@ -211,7 +215,7 @@ void Mover::move(const std::vector<Seat>& seats) {
   if (!file_) return;
   std::optional<StateFolder::Lock> lock;
   try {
-    lock.emplace(folder_.lock());
+    lock.emplace(folder_.lock(patience_of_a_move));
   } catch (const Error& error) {
     why_no_lock_ = error.what();
     return;

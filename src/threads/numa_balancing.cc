@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -28,6 +31,14 @@ constexpr double share_of_budget = 0.5;
 // processors: that is not to be done at every look.
 constexpr double share_to_resume = 0.9;
 
+// The kernel's own number of it (PROC_PID_INIT_INO).
+constexpr std::string_view first_pid_namespace = "pid:[4026531836]";
+
+bool is_first_pid_namespace(const std::string& link) {
+  std::error_code error;
+  return std::filesystem::read_symlink(link, error) == first_pid_namespace;
+}
+
 }  // namespace
 
 std::uint64_t hinting_faults(const std::string& counters) {
@@ -43,6 +54,11 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
     : folder_(folder), files_(std::move(files)) {
   own_.agent = own_identity();
   if (!kernel_value(files_.sysctl)) throw FailureError("this kernel has no NUMA balancing");
+  if (!is_first_pid_namespace(files_.pid_namespace)) {
+    throw FailureError(
+        "NUMA balancing is not turned on from within a container, whose end would end whoever sets "
+        "it back");
+  }
   SystemMasks masks;
   folder_.repair(masks);
   faults_before_ = hinting_faults(files_.counters);
@@ -56,17 +72,19 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
   }
 }
 
-// What others have set was something else before the first of them came. What is as it should be,
+// What others have set was something else before the first of them came, unless somebody else has
+// set it anew since then. What is as it should be,
 // and by nobody of us, is somebody's own: he finds it so again.
 void NumaBalancing::keep(const std::vector<KeptState>& others, const std::string& path,
                          long long wanted) {
+  const long long now = kernel_value(path).value_or(wanted);
   for (const KeptState& other : others) {
     const auto found = other.values.find(path);
     if (found == other.values.end()) continue;
+    if (now != found->second.set && now != found->second.before) continue;
     own_.values.insert(*found);
     return;
   }
-  const long long now = kernel_value(path).value_or(wanted);
   if (now != wanted) own_.values.emplace(path, KeptValue{path, now, wanted});
 }
 
@@ -118,7 +136,8 @@ bool NumaBalancing::is_needed_by_others() const {
 // Somebody who has set one to something else meanwhile is left to it. What was on before stays on:
 // only its rounds are as long again as they were.
 void NumaBalancing::set_paused(bool paused) {
-  if (!file_ || paused == is_paused_) return;
+  // Another agent may have turned it on again, and be gone.
+  if (!file_ || (!paused && !is_paused_)) return;
   try {
     const std::optional<StateFolder::Lock> lock = folder_.try_lock();
     if (!lock) return;  // at the next look
@@ -130,8 +149,8 @@ void NumaBalancing::set_paused(bool paused) {
   } catch (const Error&) {
     return;
   }
+  if (paused && !is_paused_) ++pauses_;
   is_paused_ = paused;
-  if (paused) ++pauses_;
 }
 
 void NumaBalancing::account(std::uint64_t seen, const Budget& budget, Spent& spent) {

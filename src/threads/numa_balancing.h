@@ -26,6 +26,8 @@ class NumaBalancing {
     // The least time between two rounds. Only root finds it, and only where debugfs is mounted.
     std::string scan_period_ms = "/sys/kernel/debug/sched/numa_balancing/scan_period_min_ms";
     std::string counters = "/proc/vmstat";
+    // A link that says which it is: the end of any but the first ends the guardian as well.
+    std::string pid_namespace = "/proc/self/ns/pid";
   };
   // Turns it on, unless it is on, and shortens its rounds where that can be. Throws FailureError
   // where that cannot be.

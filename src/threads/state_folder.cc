@@ -70,7 +70,8 @@ std::optional<StateFolder::Lock> StateFolder::try_lock() const {
   constexpr mode_t for_us_alone = 0700;
   for (;;) {
     if (::mkdir(path_.c_str(), for_us_alone) != 0 && errno != EEXIST) fail(path_, errno);
-    FileDescriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    constexpr int as_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    FileDescriptor folder(::open(path_.c_str(), as_folder));
     if (!folder.is_open()) {
       if (errno == ENOENT) continue;  // somebody has just removed it
       fail(path_, errno);
@@ -126,7 +127,9 @@ int StateFolder::give_back_values(const KeptState& kept) const {
     const std::string& path = one.first;
     const KeptValue& value = one.second;
     const bool is_wanted = std::any_of(all.begin(), all.end(), [&](const KeptState& other) {
-      return other.agent != kept.agent && other.values.contains(path);
+      const auto found = other.values.find(path);
+      return other.agent != kept.agent && found != other.values.end() &&
+             found->second.set == value.set;
     });
     if (is_wanted || kernel_value(path) != value.set) continue;
     if (set_kernel_value(path, value.before)) ++changed;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -29,8 +30,6 @@ namespace {
 
 constexpr int ranks = 5;
 constexpr std::size_t plenty_bytes = std::size_t{64} << 20;
-// A team takes less of it, what it would run more.
-constexpr std::size_t scant_bytes = std::size_t{8} << 10;
 
 // Two cores a package, so that sums have inner brackets.
 team::ContextOptions options(std::size_t cap_bytes) {
@@ -39,6 +38,25 @@ team::ContextOptions options(std::size_t cap_bytes) {
       machine::generic_machine(machine::discover_from_synthetic("pack:3 core:2 pu:1").topology);
   options.arena.cap_bytes = cap_bytes;
   return options;
+}
+
+// The least of which a team can be made: it has nothing left then.
+std::size_t least_bytes() {
+  constexpr std::size_t step_bytes = 128;
+  for (std::size_t cap_bytes = step_bytes;; cap_bytes += step_bytes) {
+    const auto ends = team::run_thread_ranks(ranks, [&](const team::Bootstrap& all) {
+      team::Context context(options(cap_bytes));
+      const team::Team team(context, all);
+    });
+    const bool is_enough = std::all_of(ends.begin(), ends.end(), [](const team::RankEnd& end) {
+      return end.how == team::RankEnd::How::fine;
+    });
+    if (is_enough) return cap_bytes;
+  }
+}
+std::size_t scant_bytes() {
+  static const std::size_t bytes = least_bytes();
+  return bytes;
 }
 
 using Function = std::function<void(NodePart& part, int place)>;
@@ -51,7 +69,8 @@ void run(std::size_t cap_bytes, const Function& function) {
     test::MailEnd wire(mail, all.rank);
     team::Team team(context, all);
     std::vector<std::byte> data(100'000);
-    if (cap_bytes == scant_bytes) {
+    if (cap_bytes != plenty_bytes) {
+      EXPECT_THROW(team.barrier(), FailureError);
       EXPECT_THROW(team.bcast(data.data(), data.size(), 0), FailureError);
       EXPECT_FALSE(team.is_lost());
     }
@@ -79,7 +98,7 @@ void expect_the_same(const std::function<std::vector<float>(NodePart& part, int 
   run(plenty_bytes, [&](NodePart& part, int place) {
     expected[static_cast<std::size_t>(place)] = call(part, place);
   });
-  run(scant_bytes, [&](NodePart& part, int place) {
+  run(scant_bytes(), [&](NodePart& part, int place) {
     const std::vector<float> result = call(part, place);
     const std::vector<float>& wanted = expected[static_cast<std::size_t>(place)];
     ASSERT_EQ(result.size(), wanted.size());

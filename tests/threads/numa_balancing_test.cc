@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,7 @@ class NumaBalancingTest : public ::testing::Test {
     set("sysctl", 0);
     set("period", 1000);
     set_counter(0);
+    std::filesystem::create_symlink("pid:[4026531836]", scratch_.path("namespace"));
   }
   void set(const std::string& name, long long value) const {
     scratch_.write(name, fmt::format("{}\n", value));
@@ -49,7 +51,8 @@ class NumaBalancingTest : public ::testing::Test {
   NumaBalancing::Files files() const {
     return {.sysctl = scratch_.path("sysctl"),
             .scan_period_ms = scratch_.path("period"),
-            .counters = scratch_.path("counters")};
+            .counters = scratch_.path("counters"),
+            .pid_namespace = scratch_.path("namespace")};
   }
   std::string folder() const { return scratch_.path("state"); }
   bool is_all_back() const {
@@ -162,6 +165,30 @@ TEST_F(NumaBalancingTest, WhatSomebodyElseChangesMeanwhileIsLeftToHim) {
   EXPECT_EQ(period(), 500);
 }
 
+// Of two agents as well: the second one finds his value, and leaves that.
+TEST_F(NumaBalancingTest, WhatSomebodyElseChangesBetweenTwoAgentsIsLeftToHim) {
+  for (const bool first_ends_first : {true, false}) {
+    set("sysctl", 0);
+    std::optional<NumaBalancing> first(std::in_place, folder(), files());
+    set("sysctl", 2);
+    std::optional<Agent> second(std::in_place, *this);
+    EXPECT_EQ(sysctl(), 3);
+    if (first_ends_first) first.reset();
+    second.reset();
+    EXPECT_EQ(sysctl(), 2);
+    first.reset();
+    EXPECT_EQ(sysctl(), 2);
+  }
+}
+
+TEST_F(NumaBalancingTest, IsNotTurnedOnFromWithinAContainer) {
+  NumaBalancing::Files contained = files();
+  contained.pid_namespace = scratch_.path("contained");
+  std::filesystem::create_symlink("pid:[4026532001]", contained.pid_namespace);
+  EXPECT_THROW(NumaBalancing(folder(), contained), FailureError);
+  EXPECT_TRUE(is_all_back());
+}
+
 TEST_F(NumaBalancingTest, WithoutTheKernelsFileThereIsNone) {
   NumaBalancing::Files none = files();
   none.sysctl = scratch_.path("none");
@@ -233,6 +260,22 @@ TEST_F(NumaBalancingTest, IsOffWhileItCostsTooMuch) {
   EXPECT_EQ(sysctl(), 1);
 }
 
+TEST_F(NumaBalancingTest, IsTurnedOffAgainWhereAnotherAgentHasTurnedItOnAndIsGone) {
+  NumaBalancing balancing(folder(), files());
+  const Budget budget{.share = 0.02, .fault_s = 1e-3};
+  Spent spent{.program_s = 1};
+  set_counter(1000);
+  balancing.account(1000, budget, spent);
+  ASSERT_EQ(sysctl(), 0);
+  {
+    const Agent other(*this);
+    ASSERT_EQ(sysctl(), 1);
+  }
+  balancing.account(0, budget, spent);
+  EXPECT_EQ(sysctl(), 0);
+  EXPECT_THAT(balancing.notes().back(), HasSubstr("once"));
+}
+
 TEST_F(NumaBalancingTest, StaysOnForAnotherAgentWhateverItCostsHere) {
   const Agent other(*this);
   NumaBalancing balancing(folder(), files());
@@ -285,15 +328,14 @@ TEST_F(NumaBalancingTest, WhoeverIsKilledItIsSetBack) {
       }
     }
     if (victim != Victim::guardian) ::kill(agent, SIGKILL);
-    if (victim == Victim::both) {
-      ::waitpid(agent, nullptr, 0);
-      EXPECT_TRUE(comes_true([&] {
-        SystemMasks masks;
-        state.repair(masks);  // what the next command does
-        return state.living().empty();
-      }));
-    }
-    EXPECT_TRUE(comes_true([&] { return is_all_back(); }));
+    if (victim == Victim::both) ::waitpid(agent, nullptr, 0);
+    EXPECT_TRUE(comes_true([&] {
+      SystemMasks masks;
+      if (victim == Victim::both) state.repair(masks);  // what the next command does
+      return is_all_back();
+    })) << "sysctl "
+        << sysctl() << ", period " << period() << ", files "
+        << ::testing::PrintToString(System().list(folder()));
     ::kill(agent, SIGKILL);
     if (victim != Victim::both) ::waitpid(agent, nullptr, 0);
     if (HasFailure()) return;

@@ -214,8 +214,9 @@ int carry_out(Process& process, Call&& call) {
   }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
   const StopWatch watch(process.options().is_timed());
-  Route passed = reason_to_pass(process, communicator, call);
+  Route passed = Route::huddle;
   try {
+    passed = reason_to_pass(process, communicator, call);
     if (passed == Route::huddle) passed = take(process, *communicator, call);
   } catch (const world::PeerLost& error) {
     return failed(process, call, error, error_other);

@@ -45,6 +45,17 @@ struct Timed {
   }
 };
 
+// The others of the node wait for it.
+void fill_table(internode::Meeting& meeting, const internode::Seats& seats, std::span<int> table,
+                team::Team& node) {
+  try {
+    meeting.fill_table(seats, table);
+  } catch (const std::exception& error) {
+    node.give_up(error.what());
+    throw;
+  }
+}
+
 // What a node's team would take by its own choice. One rank alone has nothing to do.
 internode::NodeTimes times_of(const team::Team& team) {
   return internode::NodeTimes::of(
@@ -79,7 +90,7 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
   std::optional<internode::Team::Parts> parts;
   mine.trouble = {meeting.rank(), team::Trouble::of([&] {
                     if (table != nullptr) {
-                      if (seats.place == 0) meeting.fill_table(seats, {table, table_size});
+                      if (seats.place == 0) fill_table(meeting, seats, {table, table_size}, *node);
                       node->barrier();
                     }
                     // The node's team has the table.

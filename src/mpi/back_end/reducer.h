@@ -32,7 +32,7 @@ class Reducer {
 
   // False where the MPI has to judge or do it itself; the same on all ranks, for they give the
   // same type and operator.
-  bool can_join() const { return reduction_.combine != nullptr; }
+  bool can_join() const { return reduction_.combine != nullptr && reduction_.element_bytes > 0; }
   const memory::Reduction& reduction() const { return reduction_; }
   // Whether huddle does it by itself.
   bool is_by_kernel() const { return can_join() && reduction_.context == nullptr; }

@@ -44,7 +44,14 @@ static int connect_to(const char* name) {
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   const socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
-  if (connect(fd, (const struct sockaddr*)&address, bytes) == 0) return fd;
+  /* The agent may have ended, and somebody else have the name: nobody but this user gets anything.
+   */
+  struct ucred who;
+  socklen_t size = sizeof who;
+  if (connect(fd, (const struct sockaddr*)&address, bytes) == 0 &&
+      getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid()) {
+    return fd;
+  }
   close(fd);
   return -1;
 }
