@@ -101,6 +101,7 @@ step tidy scripts/tidy.sh
 step fuzz tests/fuzz/run.sh "${FUZZ_SECONDS:-180}"
 step aarch64 tests/lab/aarch64.sh
 step numa-guest tests/lab/numa_guest.sh
+step numa-threads env NUMA_GUEST_PART=threads tests/lab/numa_guest.sh
 # Every test where the machine looks like another one; what cannot run in one of them, disguise.sh says.
 for name in other-maker one-core four-cores half-allowed threads two-nodes small-shm nobody frozen-home; do
   step "$name" disguise "$name"

@@ -39,8 +39,8 @@ class NumaBalancing {
   NumaBalancing& operator=(const NumaBalancing&) = delete;
 
   // Adds what it has made since the last call to what was spent, at most `seen`: faults of the
-  // watched programs that nothing else is known to have made. Over half of the budget it is set
-  // back until the program has caught up, for faults cannot be made fewer otherwise.
+  // watched programs, whatever has made them. Over half of the budget it is set back until the
+  // program has caught up, for faults cannot be made fewer otherwise.
   void account(std::uint64_t seen, const Budget& budget, Spent& spent);
 
   bool is_off() const { return is_paused_; }

@@ -347,7 +347,6 @@ class Session {
     for (int rest = static_cast<int>(all.size()); rest > 0; --rest) {
       const int faults = all[static_cast<std::size_t>(rest) - 1]->rearm(left / rest);
       left -= faults;
-      protection_faults_ += static_cast<std::uint64_t>(faults);
       watched_.spent.faults += static_cast<std::uint64_t>(faults);
     }
   }
@@ -362,10 +361,8 @@ class Session {
 
   void account_for_balancing() {
     if (balancing_ == nullptr) return;
-    // A page that was protected makes its fault some time later, or never.
-    const std::uint64_t all = std::max(stream_.touches(), protection_faults_) - protection_faults_;
-    balancing_->account(all - std::min(other_faults_, all), budget_, watched_.spent);
-    other_faults_ = std::max(other_faults_, all);
+    balancing_->account(stream_.touches() - accounted_, budget_, watched_.spent);
+    accounted_ = stream_.touches();
   }
 
   void look() {
@@ -457,10 +454,9 @@ class Session {
   std::optional<GatedStart> start_;  // none: somebody else has started it, and waits for it
   Mover* mover_ = nullptr;
   NumaBalancing* balancing_ = nullptr;
-  std::uint64_t protection_faults_ = 0;  // that were induced by write protection
-  std::uint64_t other_faults_ = 0;       // that were seen besides
-  std::vector<Program> programs_;        // that have not ended
-  double ended_s_ = 0;                   // processor time of those that have
+  std::uint64_t accounted_ = 0;    // of the touches
+  std::vector<Program> programs_;  // that have not ended
+  double ended_s_ = 0;             // processor time of those that have
   Budget budget_;
   Watched watched_;
   // Whoever has come and could not be taken in, for want of descriptors, is still there: without

@@ -53,7 +53,9 @@ void TouchTable::forget(std::span<const int> threads) {
 }
 
 std::span<const int> TouchTable::take(const Touch& touch) {
+  const bool is_first = entries_[hash(touch.page) % entries_.size()].page != touch.page;
   Entry& entry = entry_of(touch.page);
+  if (is_first && rounds_ == Rounds::of_pages) return {};
   auto& visitors = entry.visitors;
   const auto thread = static_cast<std::int16_t>(touch.thread);
   const auto known = std::find_if(visitors.begin(), visitors.end(),

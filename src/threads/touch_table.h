@@ -27,7 +27,9 @@ enum class Counting {
 enum class Rounds {
   of_decisions,  // from one to the next
   of_pages,      // the page's own: those between decisions in which somebody was seen to touch it.
-                 // For what sees a page every few seconds only, as NUMA balancing does.
+                 // For what sees a page every few seconds only, as NUMA balancing does. The
+                 // first touch of a page is left out: it fills the page, and would be counted
+                 // with the next one, however much later that is.
 };
 
 // Of a fixed size. Two pages that fall on one entry replace each other, which is counted.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Runs the placement tests, and threads that talk, where there are four NUMA nodes: in an emulated
-# machine, which needs neither root nor /dev/kvm. Its whole system is one archive in memory: busybox,
+# Runs the placement tests, or with NUMA_GUEST_PART=threads threads that talk, where there are four
+# NUMA nodes: in an emulated machine, which needs neither root nor /dev/kvm. Its whole system is one archive in memory: busybox,
 # the test programs, huddle, and the libraries that they load. Debian's own kernel is fetched once,
 # into build/lab/numa.
 set -euo pipefail
@@ -13,12 +13,14 @@ build=${1:-build/release}
 lab=$PWD/build/lab/numa
 system=$lab/system
 nodes=4
+part=${NUMA_GUEST_PART:-placement}
 # Emulated processors share those that there are.
 limit_seconds=900
 mkdir -p "$lab"
 
 # The list of tests, as PROGRAM FILTER.
 tests() {
+  [ "$part" = placement ] || return 0
   echo "memory_tests Arena*:Numa*"
   echo "team_tests Placement*:Peers.Of*"
 }
@@ -48,7 +50,9 @@ status=0
 while read -r program filter; do
   "/tests/$program" --gtest_brief=1 --gtest_filter="$filter" </dev/null || status=1
 done </tests/list
-/tests/numa_guest_threads.sh </dev/null || status=1
+if [ -e /tests/numa_guest_threads.sh ]; then
+  /tests/numa_guest_threads.sh </dev/null || status=1
+fi
 echo "nodes: $(cat /sys/devices/system/node/online)"
 echo "status: $status"
 poweroff -f
@@ -73,10 +77,12 @@ pack_system() {
   tests | while read -r program _; do
     pack_program "$build/tests/${program%_tests}/$program" tests
   done
-  pack_program "$build/bin/huddle" huddle/bin
-  pack_program "$build/lib/huddle/huddle-pattern" huddle/lib/huddle
-  pack_program "$build/lib/huddle/libhuddle_threads.so" huddle/lib/huddle
-  cp tests/lab/numa_guest_threads.sh "$system/tests/"
+  if [ "$part" = threads ]; then
+    pack_program "$build/bin/huddle" huddle/bin
+    pack_program "$build/lib/huddle/huddle-pattern" huddle/lib/huddle
+    pack_program "$build/lib/huddle/libhuddle_threads.so" huddle/lib/huddle
+    cp tests/lab/numa_guest_threads.sh "$system/tests/"
+  fi
   (cd "$system" && find . | cpio -o -H newc --quiet | gzip -1) >"$lab/system.gz"
 }
 
