@@ -70,10 +70,9 @@ double cost_share(const Accuracy& accuracy) {
 }  // namespace
 
 std::string shortfall(const Accuracy& accuracy) {
-  const std::string unlike =
-      accuracy.cosine.value_or(0) >= threads::good_cosine
-          ? ""
-          : fmt::format("less than {} like what it is", threads::good_cosine);
+  std::string unlike = accuracy.cosine.value_or(0) >= threads::good_cosine
+                           ? ""
+                           : fmt::format("less than {} like what it is", threads::good_cosine);
   switch (accuracy.pattern) {
     case Pattern::none:
     case Pattern::all_to_all:
