@@ -271,8 +271,11 @@ TEST_F(NumaBalancingTest, IsTurnedOffAgainWhereAnotherAgentHasTurnedItOnAndIsGon
     const Agent other(*this);
     ASSERT_EQ(sysctl(), 1);
   }
-  balancing.account(0, budget, spent);
-  EXPECT_EQ(sysctl(), 0);
+  // Its guardian may have the lock for a moment: then it is the next look's.
+  EXPECT_TRUE(comes_true([&] {
+    balancing.account(0, budget, spent);
+    return sysctl() == 0;
+  }));
   EXPECT_THAT(balancing.notes().back(), HasSubstr("once"));
 }
 
