@@ -84,6 +84,7 @@ void expect_the_same(const std::function<std::vector<float>(NodePart& part, int 
     const std::vector<float> result = call(part, place);
     const std::vector<float>& wanted = expected[static_cast<std::size_t>(place)];
     ASSERT_EQ(result.size(), wanted.size());
+    if (wanted.empty()) return;
     EXPECT_EQ(std::memcmp(result.data(), wanted.data(), result.size() * sizeof(float)), 0)
         << "at place " << place;
   });
