@@ -34,7 +34,7 @@ class Ranks {
 
   void measure_messages();
   void measure_both_ways();
-  double exchange_ns(int peer, std::size_t piece_bytes) const;
+  double exchange_ns(int peer, std::size_t piece_bytes, double later_ns) const;
   void measure_cpu();
   void measure_senders();
   void measure_calls(bool quick);
@@ -48,7 +48,9 @@ class Ranks {
   int ranks_ = 1;
   std::vector<int> host_of_;  // by rank; hosts are numbered by their first ranks
   int hosts_ = 0;
-  std::vector<int> senders_;    // the ranks of the first host that have a partner
+  double whole_one_way_ns_ =
+      0;                      // of as much as two send to each other, on the rank that measures it
+  std::vector<int> senders_;  // the ranks of the first host that have a partner
   std::vector<int> receivers_;  // their partners on the second
 };
 
