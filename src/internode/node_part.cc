@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "internode/finish.h"
 #include "internode/message_buffer.h"
+#include "internode/pairwise_exchange.h"
+#include "internode/pending_messages.h"
+#include "internode/rank_wire.h"
 #include "node/reduction_order.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
@@ -27,38 +30,6 @@ void place_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 }  // namespace
 
-// Those of one step, between ranks of this node.
-class NodePart::Messages {
- public:
-  explicit Messages(NodePart& part) : part_(part) {}
-
-  void send(int place, const std::byte* bytes, std::size_t size) {
-    if (size > 0) tickets_.push_back(part_.by_rank_.send(part_.rank_at(place), {bytes, size}));
-  }
-  void receive(int place, std::byte* bytes, std::size_t size) {
-    if (size > 0) tickets_.push_back(part_.by_rank_.receive(part_.rank_at(place), {bytes, size}));
-  }
-  bool advance() {
-    std::erase_if(tickets_, [this](net::Wire::Ticket one) { return is_done(one); });
-    return tickets_.empty();
-  }
-  bool is_truncated() const { return is_truncated_; }
-
- private:
-  bool is_done(net::Wire::Ticket ticket) {
-    try {
-      return part_.by_rank_.test(ticket);
-    } catch (const world::SizesDiffer&) {
-      is_truncated_ = true;
-      return true;
-    }
-  }
-
-  NodePart& part_;
-  std::vector<net::Wire::Ticket> tickets_;
-  bool is_truncated_ = false;
-};
-
 // All ranks of the node hear together that there is no memory, before anything has moved.
 template <typename ByTeam, typename ByMessages>
 void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
@@ -72,69 +43,60 @@ void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
   by_messages();
 }
 
-template <typename FillIn>
-void NodePart::exchange(const FillIn& fill_in) {
-  auto messages = std::make_unique<Messages>(*this);
-  fill_in(*messages);
-  if (!finish(std::move(messages), team_.waiting())->is_truncated()) return;
+// pre: Exchange: PendingMessages, or one that tells of truncation like it.
+template <typename Exchange>
+void NodePart::finish_all(std::unique_ptr<Exchange> exchange) {
+  if (!finish(std::move(exchange), team_.waiting())->is_truncated()) return;
   throw world::SizesDiffer("a rank sends more bytes than this one has room for");
 }
 
 void NodePart::send_to_root(const std::byte* input, std::size_t bytes, std::byte* output,
                             const node::Blocks& blocks, int root) {
-  exchange([&](Messages& messages) {
-    if (place_ != root) return messages.send(root, input, bytes);
-    for (int place = 0; place < ranks(); ++place) {
-      const node::Block block = blocks.of(place);
-      if (place == root) {
-        place_bytes(output + block.offset, input, std::min(bytes, block.bytes));
-      } else {
-        messages.receive(place, output + block.offset, block.bytes);
-      }
+  auto messages = std::make_unique<PendingMessages>(by_rank_);
+  if (place_ != root) messages->send(rank_at(root), {input, bytes});
+  for (int place = 0; place < ranks() && place_ == root; ++place) {
+    const node::Block block = blocks.of(place);
+    if (place == root) {
+      place_bytes(output + block.offset, input, std::min(bytes, block.bytes));
+    } else {
+      messages->receive(rank_at(place), {output + block.offset, block.bytes});
     }
-  });
+  }
+  finish_all(std::move(messages));
 }
 
 void NodePart::send_from_root(const std::byte* input, const node::Blocks& blocks, std::byte* output,
                               std::size_t bytes, int root) {
-  exchange([&](Messages& messages) {
-    if (place_ != root) return messages.receive(root, output, bytes);
-    for (int place = 0; place < ranks(); ++place) {
-      const node::Block block = blocks.of(place);
-      if (place == root) {
-        place_bytes(output, input + block.offset, std::min(bytes, block.bytes));
-      } else {
-        messages.send(place, input + block.offset, block.bytes);
-      }
+  auto messages = std::make_unique<PendingMessages>(by_rank_);
+  if (place_ != root) messages->receive(rank_at(root), {output, bytes});
+  for (int place = 0; place < ranks() && place_ == root; ++place) {
+    const node::Block block = blocks.of(place);
+    if (place == root) {
+      place_bytes(output, input + block.offset, std::min(bytes, block.bytes));
+    } else {
+      messages->send(rank_at(place), {input + block.offset, block.bytes});
     }
-  });
+  }
+  finish_all(std::move(messages));
 }
 
-// In place, what goes out is copied first.
+// As if each were on a node of its own.
 void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
                             const node::Blocks& incoming) {
-  std::vector<MessageBuffer> copied;
-  for (int place = 0; place < ranks() && input == output; ++place) {
-    const node::Block block = outgoing.of(place);
-    copied.emplace_back(block.bytes);
-    place_bytes(copied.back().data(), input + block.offset, block.bytes);
-  }
-  const auto given = [&](int place) {
-    return copied.empty() ? input + outgoing.of(place).offset
-                          : copied[static_cast<std::size_t>(place)].data();
-  };
-  exchange([&](Messages& messages) {
-    for (int place = 0; place < ranks(); ++place) {
-      const node::Block to = outgoing.of(place);
-      const node::Block from = incoming.of(place);
-      if (place == place_) {
-        place_bytes(output + from.offset, given(place), std::min(to.bytes, from.bytes));
-      } else {
-        messages.receive(place, output + from.offset, from.bytes);
-        messages.send(place, given(place), to.bytes);
-      }
-    }
-  });
+  std::vector<int> here(static_cast<std::size_t>(ranks()));
+  for (int place = 0; place < ranks(); ++place)
+    here[static_cast<std::size_t>(place)] = rank_at(place);
+  std::vector<int> starts(here.size() + 1);
+  std::iota(starts.begin(), starts.end(), 0);
+  const NodeMap apart(std::move(starts));
+  SomeRanks by_place(by_rank_, here);
+  const PairwiseExchange::Ends ends{by_place, apart, place_, nullptr};
+  auto exchange = std::make_unique<PairwiseExchange>(
+      ends, PairwiseExchange::Data{input, outgoing, output, incoming});
+  const node::Block to = outgoing.of(place_);
+  const node::Block from = incoming.of(place_);
+  place_bytes(output + from.offset, input + to.offset, std::min(to.bytes, from.bytes));
+  finish_all(std::move(exchange));
 }
 
 // In the node's order (node/reduction_order.h).

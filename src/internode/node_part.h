@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "internode/node_map.h"
 #include "memory/reduction.h"
@@ -41,13 +42,10 @@ class NodePart {
               const memory::Reduction& reduction);
 
  private:
-  class Messages;
-
   template <typename ByTeam, typename ByMessages>
   void attempt(const ByTeam& by_team, const ByMessages& by_messages);
-  // Fills in messages by the function, and is there once all are done.
-  template <typename FillIn>
-  void exchange(const FillIn& fill_in);
+  template <typename Exchange>
+  void finish_all(std::unique_ptr<Exchange> exchange);
   int ranks() const { return map_.ranks_on(node_); }
   int rank_at(int place) const { return map_.rank_at(node_, place); }
 

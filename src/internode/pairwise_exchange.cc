@@ -2,25 +2,26 @@
 // Copyright the huddle contributors
 #include "internode/pairwise_exchange.h"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
-
-#include "world/sizes_differ.h"
 
 namespace huddle::internode {
 namespace {
 
-// Distances that are under way at once: enough to hide what a message takes behind others, few
-// enough for the MPI's memory. All ranks go through distances in the same order, and the least that
-// is not done anywhere is under way on both its ranks: so nobody waits in a circle.
-constexpr std::size_t most_pending = 64;
+// Messages that are under way at once as another distance begins: enough to hide what one takes
+// behind others, few enough for the MPI's memory. All ranks go through distances in the same order,
+// and the least that is not done anywhere is under way on both its ranks: so nobody waits in a
+// circle.
+constexpr std::size_t most_pending = 128;
 
 }  // namespace
 
 PairwiseExchange::PairwiseExchange(const Ends& ends, const Data& data, int first_distance,
                                    int last_distance)
-    : ends_(ends), data_(data), next_distance_(first_distance), last_distance_(last_distance) {}
+    : ends_(ends),
+      data_(data),
+      next_distance_(first_distance),
+      last_distance_(last_distance),
+      pending_(ends.wire) {}
 
 PairwiseExchange::PairwiseExchange(const Ends& ends, const Data& data)
     : PairwiseExchange(ends, data, 1, ends.map.ranks() - 1) {
@@ -71,31 +72,15 @@ void PairwiseExchange::copy_outgoing() {
 void PairwiseExchange::start(int distance) {
   const int target = at_distance(distance);
   const int source = at_distance(-distance);
-  Pending pending;
   if (is_on_other_node(source)) {
     const node::Block block = data_.incoming.of(source);
-    if (block.bytes > 0) {
-      pending.received = ends_.wire.receive(source, {data_.output + block.offset, block.bytes});
-    }
+    pending_.receive(source, {data_.output + block.offset, block.bytes});
   }
   if (is_on_other_node(target)) {
     const node::Block block = data_.outgoing.of(target);
-    if (block.bytes > 0) {
-      if (ends_.traffic != nullptr) ends_.traffic->add(block.bytes);
-      pending.sent = ends_.wire.send(target, {data_.input + block.offset, block.bytes});
-    }
+    if (ends_.traffic != nullptr && block.bytes > 0) ends_.traffic->add(block.bytes);
+    pending_.send(target, {data_.input + block.offset, block.bytes});
   }
-  if (pending.sent || pending.received) pending_.push_back(pending);
-}
-
-bool PairwiseExchange::is_done(std::optional<net::Wire::Ticket>& ticket) {
-  try {
-    if (ticket && ends_.wire.test(*ticket)) ticket.reset();
-  } catch (const world::SizesDiffer&) {
-    is_truncated_ = true;
-    ticket.reset();
-  }
-  return !ticket;
 }
 
 bool PairwiseExchange::advance() {
@@ -104,11 +89,7 @@ bool PairwiseExchange::advance() {
       start(next_distance_++);
     }
     const std::size_t before = pending_.size();
-    std::erase_if(pending_, [this](Pending& pending) {
-      const bool is_received = is_done(pending.received);
-      return is_done(pending.sent) && is_received;
-    });
-    if (pending_.empty() && next_distance_ > last_distance_) return true;
+    if (pending_.advance() && next_distance_ > last_distance_) return true;
     if (pending_.size() == before) return false;
   }
 }

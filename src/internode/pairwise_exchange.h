@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "internode/node_map.h"
+#include "internode/pending_messages.h"
 #include "internode/traffic.h"
 #include "net/wire.h"
 #include "node/blocks.h"
@@ -43,21 +43,15 @@ class PairwiseExchange {
   // Goes on as far as it can without waiting. True: all has been sent and received.
   bool advance();
   // Whether more came from a rank than there is room for; the rest of it is lost.
-  bool is_truncated() const { return is_truncated_; }
+  bool is_truncated() const { return pending_.is_truncated(); }
 
  private:
   PairwiseExchange(const Ends& ends, const Data& data, int first_distance, int last_distance);
   bool is_on_other_node(int rank) const;
   int at_distance(int distance) const;
   void copy_outgoing();
-  void start(int distance);
-  bool is_done(std::optional<net::Wire::Ticket>& ticket);
-
   // What goes to the rank that is so far behind this one, and comes from the one as far before it.
-  struct Pending {
-    std::optional<net::Wire::Ticket> sent;
-    std::optional<net::Wire::Ticket> received;
-  };
+  void start(int distance);
 
   Ends ends_;
   Data data_;
@@ -65,8 +59,7 @@ class PairwiseExchange {
   std::vector<node::Block> copied_at_;
   int next_distance_;
   int last_distance_;
-  std::vector<Pending> pending_;
-  bool is_truncated_ = false;
+  PendingMessages pending_;
 };
 
 }  // namespace huddle::internode

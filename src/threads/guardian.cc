@@ -34,11 +34,9 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
   file.remove();
 }
 
+// pre: no signal is delivered.
 [[noreturn]] void guard(const StateFolder& folder, const StateFile& file, int agent) {
   detach("huddle-guardian", {file.descriptor(), agent});
-  sigset_t all;
-  sigfillset(&all);
-  ::sigprocmask(SIG_BLOCK, &all, nullptr);
   pollfd wait{agent, POLLIN, 0};
   while (::poll(&wait, 1, -1) < 0 && errno == EINTR) {
   }
@@ -59,10 +57,8 @@ Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
                                    std::strerror(errno)));
   }
   // What is sent to all of the process group is not for the guardian, which has not left it yet.
-  const pid_t child = [] {
-    const WithoutSignals meanwhile;
-    return ::fork();
-  }();
+  const WithoutSignals meanwhile;
+  const pid_t child = ::fork();
   if (child < 0) {
     throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
   }

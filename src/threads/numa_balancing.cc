@@ -73,8 +73,8 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
 }
 
 // What others have set was something else before the first of them came, unless somebody else has
-// set it anew since then. What is as it should be,
-// and by nobody of us, is somebody's own: he finds it so again.
+// set it anew since then. What is as it should be, and by nobody of us, is somebody's own: he finds
+// it so again.
 void NumaBalancing::keep(const std::vector<KeptState>& others, const std::string& path,
                          long long wanted) {
   const long long now = kernel_value(path).value_or(wanted);

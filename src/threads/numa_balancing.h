@@ -52,7 +52,6 @@ class NumaBalancing {
   bool is_needed_by_others() const;
   void set_paused(bool paused);
   void end();
-  std::uint64_t faults_of_all() const;
 
   StateFolder folder_;
   Files files_;

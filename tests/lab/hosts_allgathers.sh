@@ -18,81 +18,6 @@ rate=${ALLGATHERS_RATE:-100mbit}
 # More than the largest message, half of what all ranks have.
 unasked_bytes=2097152
 
-# As a card of that rate has it, each way.
-shape() {
-  local host keeper
-  for host in "${hosts[@]}"; do
-    keeper=$(cat "$lab/$host.pid")
-    tc qdisc add dev "to_$host" root tbf rate "$rate" burst 16kb latency 50ms
-    nsenter -t "$keeper" -n tc qdisc add dev eth0 root tbf rate "$rate" burst 16kb latency 50ms
-  done
-}
-
-# One job has all four: a communicator made while an algorithm is forced keeps to it. Each rank times its own
-# part and the slowest counts: hosts have no clock in common. Rank 0 prints "time ALGORITHM CALL BLOCK NS".
-compile() {
-  "$peers/$mpi/mpicc" -x c -O1 -o "$lab/program" - <<'PROGRAM'
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum { algorithms = 4 };
-static const char* const names[algorithms] = {"ring", "doubling", "bruck", "neighbor"};
-/* By `ompi_info --param coll tuned --level 9`. */
-static const int numbers[algorithms] = {4, 3, 2, 5};
-
-static MPI_Comm keeping_to(int number) {
-  int index = 0, count = 0;
-  MPI_T_cvar_handle handle;
-  MPI_Comm comm = MPI_COMM_NULL;
-  if (MPI_T_cvar_get_index("coll_tuned_allgather_algorithm", &index) != MPI_SUCCESS ||
-      MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS ||
-      MPI_T_cvar_write(handle, &number) != MPI_SUCCESS) {
-    fprintf(stderr, "no algorithm can be forced\n");
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_T_cvar_handle_free(&handle);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  return comm;
-}
-
-int main(int argc, char** argv) {
-  int rank = 0, ranks = 1, provided = 0;
-  MPI_Init(&argc, &argv);
-  MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Comm comms[algorithms];
-  for (int which = 0; which < algorithms; ++which) comms[which] = keeping_to(numbers[which]);
-  const int repetitions = atoi(argv[1]);
-  for (int word = 2; word < argc; ++word) {
-    const int block = atoi(argv[word]);
-    char* const in = calloc(1, (size_t)block);
-    char* const out = calloc((size_t)ranks, (size_t)block);
-    /* The first call of each sets up what it needs. */
-    for (int call = -1; call < repetitions; ++call) {
-      for (int turn = 0; turn < algorithms; ++turn) {
-        const int which = (turn + call + 1) % algorithms;
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double start = MPI_Wtime();
-        MPI_Allgather(in, block, MPI_BYTE, out, block, MPI_BYTE, comms[which]);
-        const double own = 1e9 * (MPI_Wtime() - start);
-        double slowest = 0;
-        MPI_Reduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        if (rank == 0 && call >= 0) printf("time %s %d %d %.0f\n", names[which], call, block, slowest);
-      }
-    }
-    free(in);
-    free(out);
-  }
-  for (int which = 0; which < algorithms; ++which) MPI_Comm_free(&comms[which]);
-  MPI_T_finalize();
-  MPI_Finalize();
-  return 0;
-}
-PROGRAM
-}
-
 # seat_ranks LAYOUT. after: $launcher
 seat_ranks() {
   case $1 in
@@ -112,8 +37,8 @@ time_round() {
 }
 
 bring_up
-shape
-compile
+shape "$rate"
+"$peers/$mpi/mpicc" -O1 -o "$lab/program" tests/lab/hosts_allgathers.c
 rounds=${ALLGATHERS_ROUNDS:-4}
 for ((round = 1; round <= rounds; ++round)); do
   for layout in eight sixteen; do

@@ -18,16 +18,6 @@ huddle=$build/bin/huddle
 times=$lab/times
 predicted=$lab/predicted
 
-# As a card of that rate has it, each way. What waits is little: TCP has to notice.
-shape() {
-  local host keeper
-  for host in "${hosts[@]}"; do
-    keeper=$(cat "$lab/$host.pid")
-    tc qdisc add dev "to_$host" root tbf rate "${TIME_RATE:-100mbit}" burst 16kb latency 50ms
-    nsenter -t "$keeper" -n tc qdisc add dev eth0 root tbf rate "${TIME_RATE:-100mbit}" burst 16kb latency 50ms
-  done
-}
-
 # time_side LAYOUT SIDE COMMAND...: adds "LAYOUT SIDE OPERATION BYTES NS" to the times.
 time_side() {
   local layout=$1 side=$2
@@ -51,7 +41,7 @@ predict() {
 }
 
 bring_up
-shape
+shape "${TIME_RATE:-100mbit}"
 "$peers/$mpi/mpicc" -O1 -o "$lab/program" tests/lab/hosts_time.c
 layouts=(blocks turns uneven single)
 for layout in "${layouts[@]}"; do

@@ -71,6 +71,16 @@ bring_up() {
   chmod +x "$lab/agent"
 }
 
+# shape RATE: links as a card of that rate has them, each way. What waits is little: TCP has to notice.
+shape() {
+  local host keeper
+  for host in "${hosts[@]}"; do
+    keeper=$(cat "$lab/$host.pid")
+    tc qdisc add dev "to_$host" root tbf rate "$1" burst 16kb latency 50ms
+    nsenter -t "$keeper" -n tc qdisc add dev eth0 root tbf rate "$1" burst 16kb latency 50ms
+  done
+}
+
 # How a launcher reaches the hosts, a word a line: all that has to do with this network, and nothing of
 # who sits where.
 launcher_of() {

@@ -34,14 +34,14 @@ TEST(StateFolder, WaitsForTheLockAndNotForEver) {
   EXPECT_TRUE(folder.try_lock());
 }
 
-// Where the file may become no larger, a line gets into it in part. In a process of its own, which
-// has that limit.
 TEST(StateFolder, IsNoLinkToNowhere) {
   const test::Scratch scratch;
   std::filesystem::create_symlink(scratch.path("nowhere"), scratch.path("state"));
   EXPECT_THROW(StateFolder(scratch.path("state")).lock(), FailureError);
 }
 
+// Where the file may become no larger, a line gets into it in part. In a process of its own, which
+// has that limit.
 TEST(StateFile, HasAllOfALineOrNothing) {
   const test::Scratch scratch;
   const StateFolder folder(scratch.path("state"));

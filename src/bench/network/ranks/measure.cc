@@ -233,7 +233,7 @@ void Ranks::measure_both_ways() {
     std::vector<std::byte> word(sizeof(double));
     if (rank_ == first) {
       const double start = wall_ns();
-      for (std::size_t i = 0; i == 0 || later_ns > 0; ++i) {
+      for (std::size_t i = 0;; ++i) {
         const bool is_last =
             i >= least_samples && (i == most_samples || wall_ns() - start > series_ns);
         later_ns = is_last ? 0 : whole_one_way_ns_ / 4;

@@ -48,10 +48,10 @@ class Ranks {
   int ranks_ = 1;
   std::vector<int> host_of_;  // by rank; hosts are numbered by their first ranks
   int hosts_ = 0;
-  double whole_one_way_ns_ =
-      0;                      // of as much as two send to each other, on the rank that measures it
-  std::vector<int> senders_;  // the ranks of the first host that have a partner
+  std::vector<int> senders_;    // the ranks of the first host that have a partner
   std::vector<int> receivers_;  // their partners on the second
+  // Of as much as two send to each other, on the rank that measures it.
+  double whole_one_way_ns_ = 0;
 };
 
 }  // namespace huddle::bench::network
