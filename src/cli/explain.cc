@@ -54,6 +54,7 @@ class ExplainCommand : public Command {
            "  huddle explain bcast 1K --json | jq .chosen\n"
            "  huddle explain allreduce 64K --nodes 16 --ranks-per-node 32\n"
            "  huddle explain allgather 8K --map 3,1,2,1   three ranks on the first node\n"
+           "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   if that were forced\n"
            "\n"
            "A time counts from the first rank's call until the last one returns, while all have a "
            "core of their own and nobody else uses the machine.";
@@ -73,6 +74,7 @@ class ExplainCommand : public Command {
     options.exclude("--machine", "--synthetic");
     options.setting("heap");
     options.setting("algo");
+    options.setting("net-algo");
     options.text("--bind", bind_, "WORD",
                  fmt::format("to what the launcher binds ranks: {}; core",
                              fmt::join(binding_words(), ", ")));
@@ -166,7 +168,9 @@ class ExplainCommand : public Command {
       if (explanation.candidates.empty()) return std::nullopt;
       return select::chosen(explanation);
     };
-    return nodes_explained(request, nodes_, subject, map, in_node);
+    const std::string& forced = settings::find(context.settings, "net-algo").value;
+    return nodes_explained(request, nodes_, subject, map, in_node,
+                           internode::ForcedAlgorithms(forced));
   }
 
   std::string operation_, size_;

@@ -98,7 +98,7 @@ std::string algorithm_in(const InNode& in_node, const std::optional<internode::N
 
 NodesExplained nodes_explained(const select::Request& request, const NodesOptions& options,
                                const picture::Subject& subject, const internode::NodeMap& map,
-                               const InNode& in_node) {
+                               const InNode& in_node, const internode::ForcedAlgorithms& forced) {
   if (internode::way_between_nodes(request.operation) != internode::Way::schedule) {
     throw UsageError(
         fmt::format("what {} takes over several nodes is not predicted: only what goes between "
@@ -116,7 +116,8 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
     return whole_ns(in_node(internode::request_of_part(operation, bytes)));
   });
   explained.prediction =
-      internode::predict(request.operation, request.bytes, map, explained.network, times);
+      internode::predict(request.operation, request.bytes, map, explained.network, times, forced);
+  explained.forced = forced.for_operation(internode::schedule_of(request.operation));
   explained.before = algorithm_in(in_node, explained.prediction.before);
   explained.after = algorithm_in(in_node, explained.prediction.after);
   explained.sent = internode::sent_by(explained.prediction.between);
@@ -127,11 +128,12 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
         internode::MpiTimes(subject.machine, mpi, map).ns_at(request.operation, request.bytes);
     if (!ns) continue;
     // Elements of reductions are doubles here, and sums of floats keep huddle's bits.
-    const bool is_left = *ns < explained.prediction.ns() && !select::reduces(request.operation);
+    const bool is_left = explained.forced.empty() && *ns < explained.prediction.ns() &&
+                         !select::reduces(request.operation);
     explained.mpis.push_back({mpi, *ns, is_left});
   }
   // Two ranks are left to the MPI whatever was measured.
-  if (explained.mpis.empty() || explained.ranks == 2) {
+  if (explained.forced.empty() && (explained.mpis.empty() || explained.ranks == 2)) {
     explained.left_unmeasured =
         internode::why_left_unmeasured(request.operation, request.bytes, map, explained.network);
   }

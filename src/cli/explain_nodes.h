@@ -53,6 +53,7 @@ struct NodesExplained {
   picture::Subject subject;  // the machine that each node is
   internode::Network network;
   internode::Prediction prediction;
+  std::string forced;         // the algorithm that is asked for between nodes; empty: the cheapest
   std::string before, after;  // the algorithms in a node; empty: there is no such part
   internode::Sent sent;
   std::vector<MpiAnswer> mpis;  // empty: nobody measured
@@ -63,7 +64,7 @@ struct NodesExplained {
 using InNode = std::function<std::optional<select::Candidate>(const select::Request&)>;
 NodesExplained nodes_explained(const select::Request& request, const NodesOptions& options,
                                const picture::Subject& subject, const internode::NodeMap& map,
-                               const InNode& in_node);
+                               const InNode& in_node, const internode::ForcedAlgorithms& forced);
 
 std::string explain_nodes_text(const NodesExplained& explained, const Console& console);
 std::string explain_nodes_json(const NodesExplained& explained);

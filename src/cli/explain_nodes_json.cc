@@ -42,6 +42,7 @@ std::string explain_nodes_json(const NodesExplained& explained) {
   if (prediction.before) parts.push_back(node_part(*prediction.before, explained.before));
   parts.push_back({{"where", "between"},
                    {"algorithm", prediction.between.algorithm},
+                   {"forced", explained.forced.empty() ? Json(nullptr) : Json(explained.forced)},
                    {"radix", prediction.between.schedule->call().radix},
                    {"segments", prediction.between.schedule->call().segments},
                    {"bytes", explained.sent.bytes},

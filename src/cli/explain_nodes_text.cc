@@ -40,11 +40,20 @@ std::string network_text(const NodesExplained& explained) {
                      origin_text(explained.subject.machine));
 }
 
+std::string forcing_text(const NodesExplained& explained) {
+  if (explained.forced == explained.prediction.between.algorithm) {
+    return fmt::format("{} is forced.", explained.forced);
+  }
+  return fmt::format("{} is to be forced, and cannot serve this: {} is the cheapest.",
+                     explained.forced, explained.prediction.between.algorithm);
+}
+
 std::string mpi_text(const NodesExplained& explained, const MpiAnswer& answer) {
   std::string text =
       fmt::format("{}: measured {}. ", answer.mpi, time_text(static_cast<double>(answer.ns)));
   if (answer.is_left_to_it) return text + "The call is left to it.";
-  if (answer.ns >= explained.prediction.ns()) return text + "huddle takes the call.";
+  const bool is_slower = answer.ns >= explained.prediction.ns();
+  if (is_slower || !explained.forced.empty()) return text + "huddle takes the call.";
   return text +
          "huddle takes the call: sums of floats keep their bits. Of whole numbers it is left "
          "to the MPI.";
@@ -83,6 +92,7 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
       fmt::format("Between nodes {} with {} in all.", counted(explained.sent.messages, "message"),
                   counted(explained.sent.bytes, "byte")),
       0, columns);
+  if (!explained.forced.empty()) text += wrap("", forcing_text(explained), 0, columns);
   text += wrap("", network_text(explained), 0, columns);
   for (const MpiAnswer& answer : explained.mpis) {
     text += wrap("", printable(mpi_text(explained, answer)), 0, columns);

@@ -108,6 +108,7 @@ class RunCommand : public Command {
     options.flag("--verify", verify_, "run each collective in the MPI as well, and compare");
     options.setting("ops");
     options.setting("algo");
+    options.setting("net-algo");
     options.flag("--off", off_, "everything goes to the MPI, as without huddle");
     options.setting("heap");
     options.setting("threads");

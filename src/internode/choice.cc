@@ -32,9 +32,31 @@ std::vector<int> doubled(bool is_used, int first, std::int64_t last) {
 // A message of less than this is not cut for a pipeline any further.
 constexpr std::size_t least_segment_bytes = 1024;
 
+// A node's block is cut into as many as it contributes.
 net::Sizes sizes_for(const Demand& demand, const net::Schedule& schedule) {
-  if (demand.blocks != nullptr) return *demand.blocks;
-  return net::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
+  if (demand.blocks == nullptr) {
+    return net::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
+  }
+  if (schedule.call().shares.are_equal()) return *demand.blocks;
+  std::vector<std::size_t> bytes;
+  for (int node = 0; node < demand.nodes; ++node) {
+    const std::int64_t count = schedule.own_blocks(node).count;
+    const net::Sizes cut = net::Sizes::cut(demand.blocks->bytes(node), 1, count);
+    for (std::int64_t i = 0; i < count; ++i) bytes.push_back(cut.bytes(i));
+  }
+  return net::Sizes::listed(bytes);
+}
+
+// By which nodes contribute blocks that are about as large: so many in all, or some more.
+net::Shares shares_for(const Demand& demand, std::int64_t blocks) {
+  const std::size_t all = demand.blocks->offset(demand.nodes);
+  const std::size_t of_block = std::max<std::size_t>(1, all / static_cast<std::size_t>(blocks));
+  std::vector<std::int64_t> counts;
+  for (int node = 0; node < demand.nodes; ++node) {
+    const std::size_t count = (demand.blocks->bytes(node) + of_block - 1) / of_block;
+    counts.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(count)));
+  }
+  return net::Shares(counts);
 }
 
 // In two steps, since the product of many bytes and a slow network may not fit.
@@ -77,6 +99,10 @@ constexpr std::int64_t most_looked_at = 256;
 // while the first is under way. More may not be counted as one.
 constexpr int largest_radix = 16;
 
+// Of one algorithm more segments, blocks or peers at once are taken where they are predicted to gain a
+// thirty-second at least: each round is exposed to what no figure here tells, a rank that is late.
+constexpr std::int64_t least_gain = 32;
+
 // Which of so many are looked at, evenly spaced and the first among them: action(number).
 template <typename Action>
 void for_each_looked_at(std::int64_t count, const Action& action) {
@@ -103,6 +129,49 @@ std::optional<std::int64_t> round_ns(const net::Schedule& schedule, std::int64_t
   look_at(schedule.root());
   if (most_messages == 0) return std::nullopt;
   return network.message_ns + moving_ns(most_bytes, network.ns_per_mib);
+}
+
+// In how many blocks nodes may contribute what they have where that differs.
+std::vector<net::Shares> shares_to_try(const net::Algorithm& algorithm, const Demand& demand) {
+  std::vector<net::Shares> all = {{}};
+  if (!algorithm.uses.shares || demand.blocks == nullptr) return all;
+  bool are_equal = true;
+  for (int node = 1; node < demand.nodes; ++node) {
+    are_equal = are_equal && demand.blocks->bytes(node) == demand.blocks->bytes(0);
+  }
+  if (are_equal) return all;
+  const auto bytes = static_cast<std::int64_t>(demand.blocks->offset(demand.nodes));
+  const auto most = std::min<std::int64_t>(bytes / least_segment_bytes, most_looked_at);
+  for (const int blocks : doubled(demand.nodes <= most, demand.nodes, most)) {
+    all.push_back(shares_for(demand, blocks));
+  }
+  return all;
+}
+
+Chosen cheapest_of(const net::Algorithm& algorithm, const Demand& demand, const Network& network) {
+  Chosen best;
+  const auto most_segments =
+      static_cast<std::int64_t>(demand.count * demand.element_bytes / least_segment_bytes);
+  const auto attempt = [&](const net::Call& call) {
+    auto schedule = net::make_schedule(algorithm, call);
+    net::Sizes sizes = sizes_for(demand, *schedule);
+    const std::int64_t ns = predicted_ns(*schedule, sizes, network);
+    if (best.schedule != nullptr && ns > best.ns - best.ns / least_gain) return;
+    best = {std::move(schedule), std::move(sizes), algorithm.name, ns};
+  };
+  net::Call call{.ranks = demand.nodes, .root = demand.root};
+  for (const net::Shares& shares : shares_to_try(algorithm, demand)) {
+    call.shares = shares;
+    for (const int radix :
+         doubled(algorithm.uses.radix, 2, std::min(demand.nodes, largest_radix))) {
+      call.radix = radix;
+      for (const int segments : doubled(algorithm.uses.segments, 1, most_segments)) {
+        call.segments = segments;
+        attempt(call);
+      }
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -157,25 +226,24 @@ std::int64_t copying_ns(std::size_t bytes) {
   return moving_ns(static_cast<std::int64_t>(bytes), copy_ns_per_mib);
 }
 
+std::string_view ForcedAlgorithms::for_operation(net::Operation operation) const {
+  const auto first = std::find_if(choices_.begin(), choices_.end(), [&](const ForcedChoice& one) {
+    return one.operation == net::name(operation);
+  });
+  return first == choices_.end() ? std::string_view() : std::string_view(first->algorithm);
+}
+
 Chosen cheapest(const Demand& demand, const Network& network) {
   Chosen best;
-  const std::size_t bytes = demand.count * demand.element_bytes;
+  bool is_as_asked = false;
   for (const net::Algorithm& algorithm : net::algorithms()) {
     if (algorithm.operation != demand.operation || algorithm.order == net::Order::free) continue;
     if (algorithm.equal_blocks && !demand.equal_blocks) continue;
-    const auto most_segments = static_cast<std::int64_t>(bytes / least_segment_bytes);
-    for (const int radix :
-         doubled(algorithm.uses.radix, 2, std::min(demand.nodes, largest_radix))) {
-      for (const int segments : doubled(algorithm.uses.segments, 1, most_segments)) {
-        net::Call call{.ranks = demand.nodes, .root = demand.root, .radix = radix};
-        call.segments = segments;
-        auto schedule = net::make_schedule(algorithm, call);
-        net::Sizes sizes = sizes_for(demand, *schedule);
-        const std::int64_t ns = predicted_ns(*schedule, sizes, network);
-        if (best.schedule != nullptr && ns >= best.ns) continue;
-        best = {std::move(schedule), std::move(sizes), algorithm.name, ns};
-      }
-    }
+    if (is_as_asked && algorithm.name != demand.algorithm) continue;
+    Chosen one = cheapest_of(algorithm, demand, network);
+    const bool is_first_as_asked = !is_as_asked && algorithm.name == demand.algorithm;
+    is_as_asked = is_as_asked || is_first_as_asked;
+    if (best.schedule == nullptr || is_first_as_asked || one.ns < best.ns) best = std::move(one);
   }
   return best;
 }

@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/forced_choice.h"
 #include "machine/machine.h"
 #include "net/algorithms.h"
 #include "net/schedule.h"
@@ -40,6 +42,21 @@ struct Demand {
   std::size_t element_bytes = 1;
   const net::Sizes* blocks = nullptr;  // equal on all ranks; null: elements
   bool equal_blocks = false;           // all nodes' are as large
+  std::string_view algorithm = {};     // that is to serve it if it can; empty: the cheapest
+};
+
+// Algorithms that somebody wants run between nodes, whatever is predicted.
+class ForcedAlgorithms {
+ public:
+  ForcedAlgorithms() = default;  // none
+  // "bcast:chain,allreduce:halving". Throws InputError for what is written otherwise.
+  explicit ForcedAlgorithms(std::string_view text) : choices_(forced_choices(text)) {}
+
+  // Its name; empty: whichever is the cheapest.
+  std::string_view for_operation(net::Operation operation) const;
+
+ private:
+  std::vector<ForcedChoice> choices_;
 };
 
 struct Chosen {
@@ -58,7 +75,8 @@ std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
                                 const Network& network);
 // What it takes to copy so much within a node: a round figure, nobody has measured it.
 std::int64_t copying_ns(std::size_t bytes);
-// Of those that keep to the association (net/association.h).
+// Of those that keep to the association (net/association.h), by the algorithm that is asked for
+// where that can serve.
 Chosen cheapest(const Demand& demand, const Network& network);
 
 }  // namespace huddle::internode

@@ -93,14 +93,19 @@ std::int64_t Prediction::ns() const {
 }
 
 Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
-                   const Network& network, const NodeTimes& node_times) {
+                   const Network& network, const NodeTimes& node_times,
+                   const ForcedAlgorithms& forced) {
   const auto ranks = static_cast<std::size_t>(map.ranks());
   const auto in_node = [&](Operation part, std::size_t of_part) {
     return phase(node_times, part, of_part);
   };
+  const auto chosen_for = [&](Demand demand) {
+    demand.algorithm = forced.for_operation(demand.operation);
+    return cheapest(demand, network);
+  };
   const auto chosen = [&](net::Operation between, std::size_t count,
                           const net::Sizes* blocks = nullptr) {
-    return cheapest({between, map.nodes(), 0, count, 1, blocks}, network);
+    return chosen_for({between, map.nodes(), 0, count, 1, blocks});
   };
   switch (operation) {
     case Operation::barrier:
@@ -147,7 +152,7 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
       // Each sorts what its node has.
       before.ns += copying_ns(bytes * most * ranks);
       after.ns += copying_ns(bytes * most * ranks);
-      return {before, cheapest(alltoall_demand(map, bytes, largest), network), after};
+      return {before, chosen_for(alltoall_demand(map, bytes, largest)), after};
     }
     case Operation::alltoallv:
     case Operation::alltoallw:

@@ -126,6 +126,40 @@ constexpr Way way_between_nodes(select::Operation operation) {
   return Way::schedule;
 }
 
+// What such a call is between the nodes. Of what pairs alone know there is none: an all-to-all.
+constexpr net::Operation schedule_of(select::Operation operation) {
+  switch (operation) {
+    case select::Operation::barrier:
+      return net::Operation::barrier;
+    case select::Operation::bcast:
+      return net::Operation::bcast;
+    case select::Operation::reduce:
+      return net::Operation::reduce;
+    case select::Operation::allreduce:
+      return net::Operation::allreduce;
+    case select::Operation::allgather:
+    case select::Operation::allgatherv:
+      return net::Operation::allgather;
+    case select::Operation::gather:
+    case select::Operation::gatherv:
+      return net::Operation::gather;
+    case select::Operation::scatter:
+    case select::Operation::scatterv:
+      return net::Operation::scatter;
+    case select::Operation::reduce_scatter:
+    case select::Operation::reduce_scatter_block:
+      return net::Operation::reduce_scatter;
+    case select::Operation::alltoall:
+    case select::Operation::alltoallv:
+    case select::Operation::alltoallw:
+      return net::Operation::alltoall;
+    case select::Operation::scan:
+    case select::Operation::exscan:
+      return net::Operation::exscan;
+  }
+  return net::Operation::barrier;
+}
+
 // An all-to-all is chosen as if every pair of nodes exchanged as much as the largest two: so much.
 net::Sizes largest_pair(const NodeMap& map, std::size_t bytes);
 // pre: those are the sizes.
@@ -144,7 +178,8 @@ std::string_view why_left_unmeasured(select::Operation operation, std::size_t by
 // bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The first
 // rank is the root. pre: it goes by a schedule.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
-                   const Network& network, const NodeTimes& node_times);
+                   const Network& network, const NodeTimes& node_times,
+                   const ForcedAlgorithms& forced = {});
 Sent sent_by(const Chosen& chosen);
 
 }  // namespace huddle::internode

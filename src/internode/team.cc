@@ -68,6 +68,7 @@ struct Team::Plan {
   int root;
   std::size_t count;
   std::size_t element_bytes;
+  net::Sizes blocks;  // of the nodes, where each has one
   Chosen chosen;
   std::string words;
 };
@@ -86,6 +87,7 @@ template <typename Steps>
 void Team::run(const Steps& steps) {
   if (lost_.is_any()) throw world::PeerLost(lost_.text());
   latest_ = inside_only;
+  unserved_ = {};
   try {
     steps();
   } catch (const std::exception& error) {
@@ -257,7 +259,6 @@ void Team::exchange_blocks(std::byte* ordered, const NodeOrder& order) {
   net::CallData data;
   data.output.bytes = ordered;
   data.input.bytes = ordered + order.start_of(node_);
-  data.input.first = node_;
   between(demand, data, {}, -1);
 }
 
@@ -488,6 +489,7 @@ void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::s
 }
 
 bool Team::is_mpi_quicker(select::Operation operation, std::size_t bytes) {
+  if (!parts_.forced.for_operation(schedule_of(operation)).empty()) return false;
   const bool is_measured = !parts_.mpi_times.points().empty();
   if (!is_measured && operation != select::Operation::alltoall) return false;
   const auto known = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& one) {
@@ -554,7 +556,12 @@ void Team::between(const Demand& demand, const net::CallData& data,
                    const net::Sizes* own_blocks) {
   const Plan& plan = plan_for(demand);
   latest_ = plan.words;
+  const std::string_view forced = parts_.forced.for_operation(demand.operation);
+  if (plan.chosen.algorithm != forced) unserved_ = forced;
   net::CallData placed = data;
+  if (demand.operation == Operation::allgather) {
+    placed.input.first = plan.chosen.schedule->own_blocks(node_).first;
+  }
   const net::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;
   placed.input.sizes = sizes;
   placed.output.sizes = sizes;
@@ -573,18 +580,22 @@ const Team::Plan& Team::plan_for(const Demand& demand) {
   const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
     return plan->operation == demand.operation && plan->root == demand.root &&
            plan->count == demand.count && plan->element_bytes == demand.element_bytes &&
-           (demand.blocks == nullptr || plan->chosen.sizes == *demand.blocks);
+           (demand.blocks == nullptr || plan->blocks == *demand.blocks);
   });
   if (known != plans_.end()) {
     std::rotate(plans_.begin(), known, known + 1);
     return *plans_.front();
   }
-  Chosen chosen = cheapest(demand, parts_.network);
+  Demand asked = demand;
+  asked.algorithm = parts_.forced.for_operation(demand.operation);
+  Chosen chosen = cheapest(asked, parts_.network);
   std::string words = fmt::format("nodes: {}", chosen.algorithm);
   if (plans_.size() == most_remembered) plans_.pop_back();
-  plans_.insert(plans_.begin(), std::make_unique<Plan>(Plan{demand.operation, demand.root,
-                                                            demand.count, demand.element_bytes,
-                                                            std::move(chosen), std::move(words)}));
+  const net::Sizes blocks = demand.blocks == nullptr ? net::Sizes::equal(0) : *demand.blocks;
+  plans_.insert(
+      plans_.begin(),
+      std::make_unique<Plan>(Plan{demand.operation, demand.root, demand.count, demand.element_bytes,
+                                  blocks, std::move(chosen), std::move(words)}));
   return *plans_.front();
 }
 

@@ -40,6 +40,7 @@ class Team {
     Traffic* traffic = nullptr;        // is told of what is sent; null: nobody wants to know
     MpiTimes mpi_times = {};           // equal on all ranks
     NodeTimes node_times = {};         // equal on all ranks; where there are times of the MPI
+    ForcedAlgorithms forced = {};      // equal on all ranks
   };
   explicit Team(Parts parts);
   ~Team();
@@ -107,6 +108,9 @@ class Team {
   // For a caller that cannot come to the call that the others make: those of its node hear it.
   void give_up(std::string_view why);
 
+  // The algorithm that was to carry that call by force, where it could not; else empty.
+  std::string_view latest_unserved() const { return unserved_; }
+
   // How the last call that moved anything went between nodes: "nodes: doubling". On a rank that had
   // no part in that: "nodes".
   std::string_view latest_algorithm() const { return latest_; }
@@ -157,6 +161,7 @@ class Team {
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<Verdict> verdicts_;
   std::string_view latest_;
+  std::string_view unserved_;
   team::Trouble lost_;  // why it cannot be used any more
 };
 

@@ -62,7 +62,7 @@ std::uint64_t Options::digest() const {
   for (const select::Operation operation : select::operations) {
     if (takes(operation)) text += select::name(operation);
   }
-  return std::hash<std::string>()(text + join_after_text() + " net " + net);
+  return std::hash<std::string>()(text + join_after_text() + " net " + net + net_algorithms);
 }
 
 std::string Options::join_after_text() const {
@@ -82,6 +82,7 @@ Options options_from(const Sources& sources, const Complain& complain) {
   options.taken = operations_of(value("ops"));
   options.algorithms = value("algo");
   options.net = value("net");
+  options.net_algorithms = value("net-algo");
   options.heap = value("heap");
   options.heap_wish = heap::wish_from(value);
   if (const auto calls = whole_number(value("join-after"))) {

@@ -26,6 +26,7 @@ constexpr Uses nothing = {};
 constexpr Uses a_radix = {.radix = true};
 constexpr Uses some_segments = {.segments = true};
 constexpr Uses bounded_messages = {.message_blocks = true};
+constexpr Uses some_shares = {.shares = true};
 
 constexpr Algorithm allgather(std::string_view name, std::string_view summary, const Uses& uses,
                               MakeSchedule* make) {
@@ -48,7 +49,7 @@ constexpr Algorithm reduce_scatter(std::string_view name, std::string_view summa
 }
 
 constexpr std::array table = {
-    allgather("ring", "to the next what came from the one before", nothing, allgather_ring),
+    allgather("ring", "to the next what came from the one before", some_shares, allgather_ring),
     allgather("neighbor", "exchange with one neighbour, then the other, two blocks at a time",
               nothing, allgather_neighbor),
     allgather("doubling", "exchange everything at distance 1, 2, 4, ...", nothing,

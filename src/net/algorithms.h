@@ -26,6 +26,7 @@ struct Uses {
   bool radix = false;
   bool segments = false;
   bool message_blocks = false;
+  bool shares = false;
 };
 
 using MakeSchedule = std::unique_ptr<Schedule>(const Call& call);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The ring: every rank sends to the next what came from the one before, its own block first.
+// The ring: every rank sends to the next what came from the one before, its own blocks first, one
+// block a round. So a rank that contributes more than others does not hold them up: while its
+// blocks go round, theirs follow. Blocks go in falling order, round the circle of all.
+#include <algorithm>
+
 #include "net/allgather.h"
 
 namespace huddle::net {
@@ -11,22 +15,45 @@ class Ring : public Schedule {
  public:
   using Schedule::Schedule;
 
-  std::int64_t blocks() const override { return ranks(); }
-  std::int64_t rounds() const override { return ranks() == 1 ? 1 : ranks() - 1; }
-  std::int64_t like(std::int64_t) const override { return 0; }
-  RankTraffic traffic(int) const override {
-    return RankTraffic::of_one_block_each_way(ranks() - 1);
+  std::int64_t blocks() const override { return shares().sum(ranks()); }
+  BlockSpan own_blocks(int rank) const override { return shares().of(rank); }
+  std::int64_t rounds() const override { return ranks() == 1 ? 1 : blocks() - shares().least(); }
+  // Until the first one has all.
+  std::int64_t like(std::int64_t number) const override {
+    return number < blocks() - shares().most() ? 0 : number;
+  }
+  std::int64_t peers_like(std::int64_t number) const override { return like(number); }
+  RankTraffic traffic(int rank) const override {
+    if (ranks() == 1) return {};
+    const std::int64_t sends = foreign_to(at_distance(rank, 1));
+    const std::int64_t receives = foreign_to(rank);
+    return {std::max(sends, receives), sends, receives, sends, receives};
   }
 
  protected:
   void fill(int rank, std::int64_t number, Round& round) const override {
-    if (number == 0) round.copy(Buffer::input, Buffer::output, Blocks::interval(rank, 1));
+    const BlockSpan own = own_blocks(rank);
+    if (number == 0) {
+      round.copy(Buffer::input, Buffer::output, Blocks::interval(own.first, own.count));
+    }
     if (ranks() == 1) return;
-    const auto block_of = [](int owner) { return Blocks::interval(owner, 1); };
     const int before = at_distance(rank, -1);
-    round.receive(before, Buffer::output, block_of(at_distance(before, -number)));
-    round.send(at_distance(rank, 1), number == 0 ? Buffer::input : Buffer::output,
-               block_of(at_distance(rank, -number)));
+    if (number < foreign_to(rank)) {
+      round.receive(before, Buffer::output, sent_by(before, number));
+    }
+    const int next = at_distance(rank, 1);
+    if (number < foreign_to(next)) {
+      round.send(next, number < own.count ? Buffer::input : Buffer::output, sent_by(rank, number));
+    }
+  }
+
+ private:
+  const Shares& shares() const { return call().shares; }
+  std::int64_t foreign_to(int rank) const { return blocks() - own_blocks(rank).count; }
+  // Its last one first; once its own are through, what came from the one before.
+  Blocks sent_by(int rank, std::int64_t number) const {
+    const BlockSpan own = own_blocks(rank);
+    return Blocks::circular(own.first + own.count - 1 - number, 1, blocks());
   }
 };
 

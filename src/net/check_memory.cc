@@ -63,7 +63,7 @@ std::string where(int rank, Buffer buffer, std::int64_t block) {
 
 CheckMemory::CheckMemory(const Proof& proof) : proof_(proof) {
   for (int rank = 0; rank < proof.schedule.ranks(); ++rank) {
-    const Span span = output_span(rank);
+    const BlockSpan span = output_span(rank);
     outputs_.push_back(Image::of_interval(span.first, span.count));
     const Scratch scratch = proof.schedule.scratch(rank);
     scratch_.emplace_back(static_cast<std::size_t>(scratch.buffers),
@@ -76,7 +76,7 @@ void CheckMemory::fill_output(int rank) {
   const bool is_source = proof_.operation == Operation::bcast && rank == proof_.schedule.root();
   if (!is_source && is_apart(rank, Buffer::input)) return;
   Image& image = outputs_.back();
-  const Span span = is_source ? output_span(rank) : input_span(rank);
+  const BlockSpan span = is_source ? output_span(rank) : input_span(rank);
   for (std::int64_t block = span.first; block < span.first + span.count; ++block) {
     image.fill(block, 1, contribution(proof_, rank, block));
   }
@@ -84,22 +84,22 @@ void CheckMemory::fill_output(int rank) {
 
 bool CheckMemory::is_apart(int rank, Buffer buffer) const {
   if (buffer != Buffer::input) return false;
-  const Span in = input_span(rank);
-  const Span out = output_span(rank);
+  const BlockSpan in = input_span(rank);
+  const BlockSpan out = output_span(rank);
   const bool fits = in.first >= out.first && in.first + in.count <= out.first + out.count;
   return !proof_.in_place || !fits;
 }
 
-CheckMemory::Span CheckMemory::input_span(int rank) const {
+BlockSpan CheckMemory::input_span(int rank) const {
   switch (proof_.operation) {
     case Operation::allgather:
     case Operation::gather:
-      return {rank, 1};
+      return proof_.schedule.own_blocks(rank);
     case Operation::bcast:
     case Operation::barrier:
       return {};
     case Operation::scatter:
-      return rank == proof_.schedule.root() ? Span{0, proof_.schedule.blocks()} : Span{};
+      return rank == proof_.schedule.root() ? BlockSpan{0, proof_.schedule.blocks()} : BlockSpan{};
     case Operation::allreduce:
     case Operation::reduce:
     case Operation::reduce_scatter:
@@ -111,14 +111,14 @@ CheckMemory::Span CheckMemory::input_span(int rank) const {
   return {};
 }
 
-CheckMemory::Span CheckMemory::output_span(int rank) const {
+BlockSpan CheckMemory::output_span(int rank) const {
   switch (proof_.operation) {
     case Operation::reduce:
     case Operation::gather:
-      return rank == proof_.schedule.root() ? Span{0, proof_.schedule.blocks()} : Span{};
+      return rank == proof_.schedule.root() ? BlockSpan{0, proof_.schedule.blocks()} : BlockSpan{};
     case Operation::reduce_scatter:
     case Operation::scatter:
-      return {rank, 1};
+      return proof_.schedule.own_blocks(rank);
     case Operation::barrier:
       return {};
     case Operation::allgather:
@@ -169,7 +169,7 @@ void CheckMemory::read(int rank, const Part& part, std::vector<Term>& terms) {
 }
 
 void CheckMemory::read_input(int rank, const Blocks& blocks, std::vector<Term>& terms) const {
-  const Span span = input_span(rank);
+  const BlockSpan span = input_span(rank);
   for_each_block(blocks, [&](std::int64_t block) {
     if (block < span.first || block >= span.first + span.count) {
       throw Flaw("there is no " + where(rank, Buffer::input, block));

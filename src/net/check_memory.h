@@ -102,12 +102,8 @@ class CheckMemory {
   void fill_output(int rank);
   void read_input(int rank, const Blocks& blocks, std::vector<Term>& terms) const;
 
-  struct Span {
-    std::int64_t first = 0;
-    std::int64_t count = 0;
-  };
-  Span input_span(int rank) const;
-  Span output_span(int rank) const;
+  BlockSpan input_span(int rank) const;
+  BlockSpan output_span(int rank) const;
 
   Proof proof_;
   std::vector<Image> outputs_;

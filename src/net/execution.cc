@@ -37,11 +37,12 @@ class Walk {
 
 }  // namespace
 
-CallData CallData::of(Operation operation, int rank, const Sizes& sizes, const std::byte* input,
-                      std::byte* output) {
+CallData CallData::of(Operation operation, std::int64_t first_own_block, const Sizes& sizes,
+                      const std::byte* input, std::byte* output) {
   const bool gives_one = operation == Operation::allgather || operation == Operation::gather;
   const bool gets_one = operation == Operation::scatter || operation == Operation::reduce_scatter;
-  return {{input, sizes, gives_one ? rank : 0}, {output, sizes, gets_one ? rank : 0}};
+  return {{input, sizes, gives_one ? first_own_block : 0},
+          {output, sizes, gets_one ? first_own_block : 0}};
 }
 
 Execution::Execution(const Schedule& schedule, int rank, const CallData& data,

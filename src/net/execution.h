@@ -33,10 +33,10 @@ struct CallData {
   BlockBuffer<const std::byte> input;
   BlockBuffer<std::byte> output;
 
-  // Where blocks of both have the same sizes: a rank that contributes or gets one block has that
-  // alone in its buffer.
-  static CallData of(Operation operation, int rank, const Sizes& sizes, const std::byte* input,
-                     std::byte* output);
+  // Where blocks of both have the same sizes: a rank that contributes or gets blocks of its own has
+  // these alone in its buffer.
+  static CallData of(Operation operation, std::int64_t first_own_block, const Sizes& sizes,
+                     const std::byte* input, std::byte* output);
 };
 
 class Execution {

@@ -106,6 +106,15 @@ void Round::clear() {
   work.clear();
 }
 
+Shares::Shares(std::span<const std::int64_t> counts)
+    : least_(*std::min_element(counts.begin(), counts.end())),
+      most_(*std::max_element(counts.begin(), counts.end())) {
+  if (most_ == 1) return;
+  std::vector<std::int64_t> starts = {0};
+  for (const std::int64_t count : counts) starts.push_back(starts.back() + count);
+  starts_ = std::make_shared<const std::vector<std::int64_t>>(std::move(starts));
+}
+
 void Schedule::make(int rank, std::int64_t number, Round& round) const {
   assert(rank >= 0 && rank < ranks() && number >= 0 && number < rounds());
   round.clear();

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -173,6 +174,38 @@ struct RoundSpan {
   std::int64_t last = 0;  // not in it
 };
 
+// So many blocks from the first on.
+struct BlockSpan {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+// How many blocks each rank contributes to an allgather, at least one each, the lower ranks' first.
+// All ranks know it.
+class Shares {
+ public:
+  Shares() = default;  // a block each
+  explicit Shares(std::span<const std::int64_t> counts);
+
+  bool are_equal() const { return starts_ == nullptr; }
+  BlockSpan of(int rank) const {
+    if (starts_ == nullptr) return {rank, 1};
+    const auto at = static_cast<std::size_t>(rank);
+    return {(*starts_)[at], (*starts_)[at + 1] - (*starts_)[at]};
+  }
+  std::int64_t sum(int ranks) const {
+    const BlockSpan last = of(ranks - 1);
+    return last.first + last.count;
+  }
+  std::int64_t least() const { return least_; }
+  std::int64_t most() const { return most_; }
+
+ private:
+  std::shared_ptr<const std::vector<std::int64_t>> starts_;  // of all copies
+  std::int64_t least_ = 1;
+  std::int64_t most_ = 1;
+};
+
 // What a schedule is made for.
 struct Call {
   int ranks = 1;
@@ -181,6 +214,7 @@ struct Call {
   int radix = 2;                    // peers of a rank in a round, and one
   std::int64_t segments = 1;        // of data that go through a pipeline
   std::int64_t message_blocks = 1;  // the most blocks that a message may hold
+  Shares shares = {};               // where ranks do not contribute as much as each other
 };
 
 class Schedule {
@@ -192,9 +226,11 @@ class Schedule {
   int root() const { return call_.root; }
   const Call& call() const { return call_; }
 
-  // How many blocks the data of the call are cut into: of allgather one for each rank, of a
-  // pipeline its segments, of a reduction its slices.
+  // How many blocks the data of the call are cut into: of allgather one for each rank or its share,
+  // of a pipeline its segments, of a reduction its slices.
   virtual std::int64_t blocks() const = 0;
+  // Of those that each rank has one of, or its share.
+  virtual BlockSpan own_blocks(int rank) const { return {rank, 1}; }
   // Rounds of the whole collective; one that does nothing but local work counts.
   virtual std::int64_t rounds() const = 0;
   // What `rank` does in round `number`, put into `round`, which is cleared first.

@@ -39,8 +39,36 @@ constexpr std::array<AlgorithmWords, 17> words = {{
     {"reduce_scatter_block", of_reduction_to_blocks},
 }};
 
+constexpr std::string_view between_barrier[] = {"dissemination"};
+constexpr std::string_view between_bcast[] = {"knomial", "chain", "scatter-ring",
+                                              "scatter-doubling", "circulant"};
+constexpr std::string_view between_reduce[] = {"binomial"};
+constexpr std::string_view between_allreduce[] = {"doubling", "halving", "slices"};
+constexpr std::string_view between_gather[] = {"knomial"};
+constexpr std::string_view between_allgather[] = {"ring",  "neighbor", "doubling",
+                                                  "bruck", "sparbit",  "far-first"};
+constexpr std::string_view between_alltoall[] = {"spread", "pairwise", "bruck"};
+constexpr std::string_view between_prefixes[] = {"doubling"};
+constexpr std::string_view between_reduce_scatter[] = {"halving", "slices"};
+
+constexpr std::array<AlgorithmWords, 11> words_between = {{
+    {"barrier", between_barrier, false},
+    {"bcast", between_bcast, false},
+    {"reduce", between_reduce, false},
+    {"allreduce", between_allreduce, false},
+    {"gather", between_gather, false},
+    {"scatter", between_gather, false},
+    {"allgather", between_allgather, false},
+    {"alltoall", between_alltoall, false},
+    {"scan", between_prefixes, false},
+    {"exscan", between_prefixes, false},
+    {"reduce_scatter", between_reduce_scatter, false},
+}};
+
 }  // namespace
 
 std::span<const AlgorithmWords> algorithm_words() { return words; }
+
+std::span<const AlgorithmWords> schedule_words() { return words_between; }
 
 }  // namespace huddle::settings

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The algorithms of each collective, by the names that `huddle explain` prints. They are described
-// far above this room; a test holds that both lists are the same.
+// far above this room; a test holds that the lists are the same.
 #pragma once
 
 #include <span>
@@ -18,6 +18,9 @@ struct AlgorithmWords {
   bool has_size = true;
 };
 
+// In a node.
 std::span<const AlgorithmWords> algorithm_words();
+// Between nodes: those that keep to one association.
+std::span<const AlgorithmWords> schedule_words();
 
 }  // namespace huddle::settings

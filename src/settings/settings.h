@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "settings/algorithm_words.h"
+
 namespace huddle::settings {
 
 // What a value may be.
@@ -27,7 +29,7 @@ enum class Kind {
   size,     // bytes: 64K, 1.5G
   list,  // some of `names`, separated by commas, in small letters or as MPI spells them; ^ before
          // the first: all but these
-  forcing,  // algorithms for collectives, as base/forced_choice.h has them
+  forcing,  // some of `algorithms` for collectives, as base/forced_choice.h has them
 };
 
 struct Setting {
@@ -39,6 +41,7 @@ struct Setting {
   // Every command takes it as a flag; otherwise only the commands that declare the flag themselves.
   bool flag_everywhere = false;
   std::span<const std::string_view> names = {};  // what a list may hold
+  std::span<const AlgorithmWords> (*algorithms)() = nullptr;
 };
 
 // Every setting there is, in the order in which people read them.

@@ -62,7 +62,8 @@ constexpr std::array settings_table = {
             .help =
                 "algorithms to run in place of the cheapest, by the names that 'huddle explain' "
                 "prints: bcast:pipelined,allreduce:4K-1M:slices; of several that fit a call the "
-                "first counts"},
+                "first counts",
+            .algorithms = algorithm_words},
     Setting{.key = "stats",
             .kind = Kind::toggle,
             .placeholder = "off|on",
@@ -94,6 +95,14 @@ constexpr std::array settings_table = {
             .help = "collectives over several nodes, where all ranks of the job are known to run "
                     "with huddle (on: they do where nobody can say; the launchers of Open MPI 4, "
                     "MPICH and Intel MPI can)"},
+    Setting{.key = "net-algo",
+            .kind = Kind::forcing,
+            .placeholder = "OP:NAME,...",
+            .fallback = "",
+            .help = "algorithms to run between nodes in place of the cheapest, by the names that "
+                    "'huddle schedule' has: bcast:chain,allreduce:halving; such calls are not left "
+                    "to an MPI that is quicker",
+            .algorithms = schedule_words},
     Setting{.key = "heap",
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",
@@ -212,9 +221,9 @@ void check_count(const Setting& setting, std::string_view value, const std::stri
                                knows_auto ? " or auto" : "", value));
 }
 
-void check_forced(const ForcedChoice& choice) {
+void check_forced(const ForcedChoice& choice, std::span<const AlgorithmWords> all) {
   std::vector<std::string> operations;
-  for (const AlgorithmWords& words : algorithm_words()) {
+  for (const AlgorithmWords& words : all) {
     operations.emplace_back(words.operation);
     if (words.operation != choice.operation) continue;
     const std::vector<std::string> algorithms(words.algorithms.begin(), words.algorithms.end());
@@ -234,9 +243,11 @@ void check_forced(const ForcedChoice& choice) {
                                guess.empty() ? "; there are " + listed(operations) : guess));
 }
 
-void check_forcing(std::string_view value, const std::string& where) {
+void check_forcing(const Setting& setting, std::string_view value, const std::string& where) {
   try {
-    for (const ForcedChoice& choice : forced_choices(value)) check_forced(choice);
+    for (const ForcedChoice& choice : forced_choices(value)) {
+      check_forced(choice, setting.algorithms());
+    }
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", where, error.what()));
   }
@@ -296,7 +307,7 @@ void check_value(const Setting& setting, std::string_view value, const std::stri
     case Kind::list:
       return check_list(setting, value, where);
     case Kind::forcing:
-      return check_forcing(value, where);
+      return check_forcing(setting, value, where);
   }
 }
 

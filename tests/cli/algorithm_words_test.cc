@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "net/algorithms.h"
 #include "node/locality.h"
 #include "select/algorithm.h"
 
@@ -30,6 +31,20 @@ TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
     const bool has_size =
         *operation != select::Operation::barrier && !select::is_known_to_pairs_only(*operation);
     EXPECT_EQ(words.has_size, has_size) << words.operation;
+  }
+}
+
+TEST(ScheduleWords, AreTheSchedulesThatKeepToOneAssociation) {
+  ASSERT_EQ(settings::schedule_words().size(), net::operations.size());
+  for (const settings::AlgorithmWords& words : settings::schedule_words()) {
+    std::vector<std::string_view> names;
+    for (const net::Algorithm& one : net::algorithms()) {
+      if (one.operation != net::operation_named(words.operation)) continue;
+      if (one.order != net::Order::free) names.push_back(one.name);
+    }
+    const std::vector<std::string_view> known(words.algorithms.begin(), words.algorithms.end());
+    EXPECT_EQ(known, names) << words.operation;
+    EXPECT_FALSE(words.has_size) << words.operation;
   }
 }
 

@@ -52,6 +52,37 @@ TEST(Choice, NeverTakesWhatJoinsInAnyOrder) {
   }
 }
 
+// Nodes of 3, 1, 2 and 1 ranks: the least that the node with one can take is its 6 foreign blocks.
+TEST(Choice, CutsUnevenBlocksSoThatTheLargestHoldsNobodyUp) {
+  const std::size_t block = std::size_t{150} << 10;
+  const net::Sizes sizes =
+      net::Sizes::listed(std::vector<std::size_t>{3 * block, block, 2 * block, block});
+  const Chosen ring = cheapest({net::Operation::allgather, 4, 0, 7 * block, 1, &sizes}, slow);
+  EXPECT_EQ(ring.algorithm, "ring");
+  const std::int64_t least_ns = static_cast<std::int64_t>(6 * block) * slow.ns_per_mib >> 20;
+  EXPECT_LT(ring.ns, least_ns * 11 / 10);
+  EXPECT_EQ(ring.sizes.offset(ring.schedule->blocks()), 7 * block);
+  for (int node = 0; node < 4; ++node) {
+    const net::BlockSpan own = ring.schedule->own_blocks(node);
+    EXPECT_EQ(ring.sizes.offset(own.first), sizes.offset(node));
+  }
+}
+
+TEST(Choice, TakesWhatIsForced) {
+  const ForcedAlgorithms forced("bcast:chain,allreduce:halving");
+  EXPECT_EQ(forced.for_operation(net::Operation::bcast), "chain");
+  EXPECT_EQ(forced.for_operation(net::Operation::allgather), "");
+  Demand demand{net::Operation::bcast, 8, 0, 8, 1};
+  demand.algorithm = "chain";
+  EXPECT_EQ(cheapest(demand, slow).algorithm, "chain");
+  // One that has to have blocks of one size, with others.
+  demand = {net::Operation::alltoall, 8, 0, 64, 1};
+  demand.algorithm = "bruck";
+  EXPECT_NE(cheapest(demand, slow).algorithm, "bruck");
+  demand.equal_blocks = true;
+  EXPECT_EQ(cheapest(demand, slow).algorithm, "bruck");
+}
+
 TEST(Choice, PredictsWhatARingTakes) {
   const net::Call call{.ranks = 5};
   const auto ring = net::make_schedule(net::algorithm_named("allgather:ring"), call);

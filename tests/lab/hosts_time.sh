@@ -6,7 +6,9 @@
 # Mbit/s: Open MPI 4.1 by its default, with tuned, with han, and with huddle, in turns in one run, ranks
 # in blocks, in turns, 3+1+2+1 and one on each host. Then ratios, and what huddle predicted beside what
 # was measured. For a machine that does nothing else. Needs root, iproute2 and bench/peers.
-# [TIME_SIZES="8192 1048576"] [TIME_ROUNDS=3] [TIME_RATE=100mbit] tests/lab/hosts_time.sh [BUILD_FOLDER]
+# TIME_FORCED=yes: in place of the MPI's, each of huddle's algorithms between nodes by force, and how far what
+# is chosen lies behind the best of them.
+# [TIME_SIZES="8192 1048576"] [TIME_LAYOUTS="blocks uneven"] [TIME_ROUNDS=3] [TIME_RATE=100mbit] tests/lab/hosts_time.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
 # shellcheck source=tests/lab/namespaces.sh
@@ -26,6 +28,27 @@ time_side() {
   sed -n "s/^time /$layout $side /p" "$lab/$layout-$side" >>"$times"
 }
 
+# with_huddle LAYOUT SIDE [NAME=VALUE...]
+with_huddle() {
+  local layout=$1 side=$2
+  shift 2
+  time_side "$layout" "$side" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 HUDDLE_MACHINE="$lab/$layout.toml" "$@" \
+    "$huddle" run "${launcher[@]}"
+}
+
+# Of each operation one algorithm a run: the shorter lists are gone through once.
+bcasts=(knomial chain scatter-ring scatter-doubling circulant)
+allreduces=(doubling halving slices)
+allgathers=(ring neighbor doubling bruck sparbit far-first)
+by_force() {
+  local layout=$1 number bcast allreduce
+  for number in "${!allgathers[@]}"; do
+    bcast=${bcasts[number]:-} allreduce=${allreduces[number]:-}
+    with_huddle "$layout" "forced-$number" \
+      HUDDLE_NET_ALGO="allgather:${allgathers[number]}${bcast:+,bcast:$bcast}${allreduce:+,allreduce:$allreduce}"
+  done
+}
+
 predict() {
   local layout=$1 operation size bytes
   for size in "${sizes[@]}"; do
@@ -43,7 +66,7 @@ predict() {
 bring_up
 shape "${TIME_RATE:-100mbit}"
 "$peers/$mpi/mpicc" -O1 -o "$lab/program" tests/lab/hosts_time.c
-layouts=(blocks turns uneven single)
+read -ra layouts <<<"${TIME_LAYOUTS:-blocks turns uneven single}"
 for layout in "${layouts[@]}"; do
   seated "$mpi" "$layout"
   job "$layout-calibrate" "$huddle" calibrate --network --output "$lab/$layout.toml" "${launcher[@]}"
@@ -52,11 +75,14 @@ done
 for ((round = 0; round < ${TIME_ROUNDS:-3}; ++round)); do
   for layout in "${layouts[@]}"; do
     seated "$mpi" "$layout"
-    time_side "$layout" default "${launcher[@]}"
-    time_side "$layout" tuned "${launcher[@]}" --mca coll '^han,adapt'
-    time_side "$layout" han "${launcher[@]}" --mca coll_han_priority 100
-    time_side "$layout" huddle env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 \
-      HUDDLE_MACHINE="$lab/$layout.toml" "$huddle" run "${launcher[@]}"
+    if [ "${TIME_FORCED:-}" = yes ]; then
+      by_force "$layout"
+    else
+      time_side "$layout" default "${launcher[@]}"
+      time_side "$layout" tuned "${launcher[@]}" --mca coll '^han,adapt'
+      time_side "$layout" han "${launcher[@]}" --mca coll_han_priority 100
+    fi
+    with_huddle "$layout" huddle
   done
 done
 python3 -B tests/lab/hosts_time_result.py "$times" "$predicted"

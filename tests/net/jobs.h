@@ -44,6 +44,7 @@ std::vector<Bytes> outputs_of(const Job& job, const std::vector<Bytes>& inputs, 
   const auto schedule = make_schedule(job.algorithm, job.call);
   const Operation operation = job.algorithm.operation;
   const std::size_t all = job.sizes.offset(schedule->blocks());
+  const auto first_own = [&](int rank) { return schedule->own_blocks(rank).first; };
   std::vector<Bytes> outputs(inputs.size());
   std::vector<std::unique_ptr<Execution>> executions;
   for (int rank = 0; rank < job.ranks(); ++rank) {
@@ -53,12 +54,13 @@ std::vector<Bytes> outputs_of(const Job& job, const std::vector<Bytes>& inputs, 
     const std::byte* input = inputs[at].data();
     if (operation == Operation::bcast && rank == job.call.root) output = inputs[at];
     if (job.in_place) {
-      std::byte* const place = output.data() + (gives_one(operation) ? job.sizes.offset(rank) : 0);
+      std::byte* const place =
+          output.data() + (gives_one(operation) ? job.sizes.offset(first_own(rank)) : 0);
       std::copy(inputs[at].begin(), inputs[at].end(), place);
       input = place;
     }
     executions.push_back(std::make_unique<Execution>(
-        *schedule, rank, CallData::of(operation, rank, job.sizes, input, output.data()),
+        *schedule, rank, CallData::of(operation, first_own(rank), job.sizes, input, output.data()),
         job.reduction, wires.end(rank)));
   }
   wires.run(executions);
@@ -71,9 +73,14 @@ inline Bytes random_bytes(std::size_t count, std::minstd_rand& random) {
   return bytes;
 }
 
+inline Bytes blocks_of(const Bytes& bytes, const Sizes& sizes, const BlockSpan& span) {
+  const auto at = [&](std::int64_t block) {
+    return bytes.begin() + static_cast<std::ptrdiff_t>(sizes.offset(block));
+  };
+  return {at(span.first), at(span.first + span.count)};
+}
 inline Bytes block_of(const Bytes& bytes, const Sizes& sizes, std::int64_t block) {
-  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(sizes.offset(block));
-  return {begin, begin + static_cast<std::ptrdiff_t>(sizes.bytes(block))};
+  return blocks_of(bytes, sizes, {block, 1});
 }
 
 inline std::vector<Algorithm> algorithms_that_join(bool join) {
@@ -93,12 +100,13 @@ inline Sizes uneven(std::int64_t blocks, std::size_t unit, std::minstd_rand& ran
 
 // Everybody's data of a call that joins nothing.
 inline std::vector<Bytes> moving_inputs(const Job& job, std::minstd_rand& random) {
-  const std::int64_t blocks = make_schedule(job.algorithm, job.call)->blocks();
+  const auto schedule = make_schedule(job.algorithm, job.call);
   std::vector<Bytes> inputs;
   for (int rank = 0; rank < job.ranks(); ++rank) {
+    const BlockSpan all = {0, schedule->blocks()};
+    const BlockSpan given = gives_one(job.algorithm.operation) ? schedule->own_blocks(rank) : all;
     inputs.push_back(random_bytes(
-        gives_one(job.algorithm.operation) ? job.sizes.bytes(rank) : job.sizes.offset(blocks),
-        random));
+        job.sizes.offset(given.first + given.count) - job.sizes.offset(given.first), random));
   }
   return inputs;
 }
@@ -107,6 +115,7 @@ inline std::vector<Bytes> moving_inputs(const Job& job, std::minstd_rand& random
 inline void expect_moved(const Job& job, const std::vector<Bytes>& inputs,
                          const std::vector<Bytes>& outputs) {
   const Operation operation = job.algorithm.operation;
+  const auto schedule = make_schedule(job.algorithm, job.call);
   for (int rank = 0; rank < job.ranks(); ++rank) {
     const auto at = static_cast<std::size_t>(rank);
     if (operation == Operation::bcast) {
@@ -117,7 +126,8 @@ inline void expect_moved(const Job& job, const std::vector<Bytes>& inputs,
     } else if (operation == Operation::allgather ||
                (operation == Operation::gather && rank == job.call.root)) {
       for (int from = 0; from < job.ranks(); ++from) {
-        ASSERT_EQ(block_of(outputs[at], job.sizes, from), inputs[static_cast<std::size_t>(from)]);
+        ASSERT_EQ(blocks_of(outputs[at], job.sizes, schedule->own_blocks(from)),
+                  inputs[static_cast<std::size_t>(from)]);
       }
     } else if (operation == Operation::alltoall) {
       for (int from = 0; from < job.ranks(); ++from) {

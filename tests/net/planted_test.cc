@@ -75,7 +75,7 @@ struct Case {
 };
 
 // Among 8 ranks, with three segments where an algorithm has any.
-constexpr Call call = {.ranks = 8, .segments = 3};
+const Call call = {.ranks = 8, .segments = 3};
 
 // A change of what one rank does in one round.
 Change at(int rank, std::int64_t number, const std::function<void(Round&)>& change) {

@@ -19,6 +19,13 @@
 
 namespace huddle::net {
 
+// From one to three blocks a rank.
+inline Shares uneven_shares(int ranks) {
+  std::vector<std::int64_t> counts;
+  for (int rank = 0; rank < ranks; ++rank) counts.push_back(1 + (rank * 5 + 2) % 7 % 3);
+  return Shares(counts);
+}
+
 // Of each number that the algorithm looks at some values.
 inline std::vector<Call> calls_of(const Algorithm& algorithm, const Call& plain) {
   std::vector<Call> calls = {plain};
@@ -26,7 +33,7 @@ inline std::vector<Call> calls_of(const Algorithm& algorithm, const Call& plain)
     if (!uses) return;
     std::vector<Call> varied;
     for (const Call& call : calls) {
-      for (const auto value : values) {
+      for (const auto& value : values) {
         varied.push_back(call);
         varied.back().*member = value;
       }
@@ -36,13 +43,15 @@ inline std::vector<Call> calls_of(const Algorithm& algorithm, const Call& plain)
   vary(algorithm.uses.radix, std::vector<int>{2, 3, 5}, &Call::radix);
   vary(algorithm.uses.segments, std::vector<std::int64_t>{1, 2, 7}, &Call::segments);
   vary(algorithm.uses.message_blocks, std::vector<std::int64_t>{1, 4}, &Call::message_blocks);
+  vary(algorithm.uses.shares, std::vector<Shares>{{}, uneven_shares(plain.ranks)}, &Call::shares);
   return calls;
 }
 
 inline std::string told(const Algorithm& algorithm, const Call& call) {
   return algorithm.full_name() + " ranks " + std::to_string(call.ranks) + " root " +
          std::to_string(call.root) + " radix " + std::to_string(call.radix) + " segments " +
-         std::to_string(call.segments) + " message_blocks " + std::to_string(call.message_blocks);
+         std::to_string(call.segments) + " message_blocks " + std::to_string(call.message_blocks) +
+         (call.shares.are_equal() ? "" : " uneven shares");
 }
 
 // What is wrong with a call's schedule; empty where it is proven, in place too. Of many ranks each

@@ -221,6 +221,19 @@ TEST(Algo, HoldsAlgorithmsThatThereAre) {
   EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("leave the range out"));
 }
 
+TEST(NetAlgo, HoldsSchedulesThatThereAre) {
+  Sources sources;
+  const auto error_with = [&](const std::string& value) {
+    sources.environment = {"HUDDLE_NET_ALGO=" + value};
+    return error_of(sources);
+  };
+  EXPECT_EQ(error_with("bcast:chain,MPI_Allreduce:halving"), "no error");
+  EXPECT_EQ(error_with("bcast:chan"),
+            "HUDDLE_NET_ALGO: bcast has no algorithm 'chan'; did you mean 'chain'?");
+  EXPECT_THAT(error_with("allreduce:ring"), HasSubstr("; it has doubling, halving or slices"));
+  EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("leave the range out"));
+}
+
 TEST(OverrideByFlag, RejectsAWrongValueAsWrongUsage) {
   auto settings = resolve({});
   try {

@@ -71,7 +71,7 @@ struct Communicator {
   }
   // Which algorithm was to make it by force, and could not.
   std::string_view latest_unserved() const {
-    return internode ? std::string_view() : team->latest_unserved();
+    return internode ? internode->latest_unserved() : team->latest_unserved();
   }
   // For a call that the others may be in already.
   void give_up(std::string_view reason) {

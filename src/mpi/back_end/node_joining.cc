@@ -108,6 +108,7 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
   const Report all = meeting.agree(mine);
   all.trouble.throw_any();
   parts->network = all.network;
+  parts->forced = internode::ForcedAlgorithms(net_algorithms_);
   share_times(meeting, *parts, all.speaker, all.mpi_points);
   parts->traffic = &inter_node_.traffic();
   return std::make_unique<internode::Team>(std::move(*parts));

@@ -20,9 +20,9 @@ namespace huddle::mpi {
 
 class NodeJoining {
  public:
-  // Keeps references.
-  NodeJoining(NodeContext& context, InterNode& inter_node)
-      : context_(context), inter_node_(inter_node) {}
+  // Keeps references. net_algorithms: that are forced between nodes, equal on all ranks.
+  NodeJoining(NodeContext& context, InterNode& inter_node, const std::string& net_algorithms)
+      : context_(context), inter_node_(inter_node), net_algorithms_(net_algorithms) {}
 
   struct Known {
     std::uint64_t node = 0;    // equal on ranks of one node
@@ -42,6 +42,7 @@ class NodeJoining {
 
   NodeContext& context_;
   InterNode& inter_node_;
+  const std::string& net_algorithms_;
 };
 
 }  // namespace huddle::mpi
