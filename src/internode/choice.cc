@@ -99,8 +99,9 @@ constexpr std::int64_t most_looked_at = 256;
 // while the first is under way. More may not be counted as one.
 constexpr int largest_radix = 16;
 
-// Of one algorithm more segments, blocks or peers at once are taken where they are predicted to gain a
-// thirty-second at least: each round is exposed to what no figure here tells, a rank that is late.
+// Of one algorithm more segments, blocks or peers at once are taken where they are predicted to
+// gain a thirty-second at least: each round is exposed to what no figure here tells, a rank that is
+// late.
 constexpr std::int64_t least_gain = 32;
 
 // Which of so many are looked at, evenly spaced and the first among them: action(number).

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -138,6 +139,27 @@ LoadedMachine load_machine(const std::string& named, const Topology& this_machin
     if (std::filesystem::exists(path)) return load_from(path);
   }
   return {generic_machine(this_machine), "", ""};
+}
+
+bool has_network_file(const std::string& named) {
+  const auto has_network = [](const std::string& path) {
+    try {
+      return read_text(path).find("[[network]]") != std::string::npos;
+    } catch (const Error&) {
+      return false;  // whoever needs the file says what is wrong with it
+    }
+  };
+  try {
+    if (!named.empty()) return has_network(machine_file_named(named));
+  } catch (const Error&) {
+    return false;
+  }
+  for (const std::string& folder : {user_folder(), std::string(site_folder)}) {
+    const std::vector<NamedMachine> machines = machines_in(folder);
+    const auto is_one = [&](const NamedMachine& machine) { return has_network(machine.path); };
+    if (std::any_of(machines.begin(), machines.end(), is_one)) return true;
+  }
+  return false;
 }
 
 }  // namespace huddle::machine

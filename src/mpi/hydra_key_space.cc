@@ -24,7 +24,6 @@ class HydraKeySpace : public KeySpace {
   bool has_told(int rank, std::string_view value) override {
     return client_.has(pmi_key_of(std::to_string(rank)), value);
   }
-  bool is_slow_to_deny() const override { return false; }
 
   // The socket is the MPI's.
   void close() override {}

@@ -24,8 +24,6 @@ class KeySpace {
   virtual bool tell(const std::string& value) = 0;
   // Whether that rank told just this; after it has. pre: tell() was true.
   virtual bool has_told(int rank, std::string_view value) = 0;
-  // Whether it may take seconds to ask for what a rank has not told.
-  virtual bool is_slow_to_deny() const = 0;
   // As early as may be: the MPI's own end of it is the last.
   virtual void close() = 0;
   // The process ends before that: whatever the MPI says last has to reach the launcher.

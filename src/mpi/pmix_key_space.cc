@@ -34,9 +34,29 @@ struct Value {
   std::uint16_t type;
   union {
     char* text;
+    bool is_so;
     std::array<std::uint64_t, 3> room;
   };
 };
+
+// What a request is told beside it.
+constexpr std::size_t most_key = 511;  // PMIX_MAX_KEYLEN
+struct Info {
+  std::array<char, most_key + 1> key;
+  std::uint32_t flags;
+  Value value;
+};
+
+// PMIX_IMMEDIATE: what a rank of this node has not told by now is not waited for.
+Info at_once() {
+  constexpr std::string_view immediate = "pmix.immediate";
+  constexpr std::uint16_t type_bool = 1;  // PMIX_BOOL
+  Info info{};
+  std::copy(immediate.begin(), immediate.end(), info.key.begin());
+  info.value.type = type_bool;
+  info.value.is_so = true;
+  return info;
+}
 
 template <class Function>
 bool look_up(void* library, const char* name, Function*& function) {
@@ -96,7 +116,8 @@ class PmixKeySpace : public KeySpace {
     Process whose = functions_->self;
     whose.rank = static_cast<std::uint32_t>(rank);
     Value* found = nullptr;
-    if (functions_->get(&whose, key, nullptr, 0, &found) != success || found == nullptr) {
+    const Info info = at_once();
+    if (functions_->get(&whose, key, &info, 1, &found) != success || found == nullptr) {
       return false;
     }
     const bool is_same =
@@ -105,9 +126,6 @@ class PmixKeySpace : public KeySpace {
     std::free(found);
     return is_same;
   }
-
-  // Where the rank is on this node.
-  bool is_slow_to_deny() const override { return true; }
 
   // It counts how often a process has begun with it.
   void close() override {

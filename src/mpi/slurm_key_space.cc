@@ -179,7 +179,6 @@ class SlurmKeySpace : public KeySpace {
     }
     return client_->has(pmi_key_of(std::to_string(rank)), value);
   }
-  bool is_slow_to_deny() const override { return false; }
 
   void close() override { leave(); }
   void leave() override {

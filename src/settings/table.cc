@@ -90,11 +90,12 @@ constexpr std::array settings_table = {
                     "free)"},
     Setting{.key = "net",
             .kind = Kind::toggle,
-            .placeholder = "off|auto|on",
-            .fallback = "off",
+            .placeholder = "measured|auto|on|off",
+            .fallback = "measured",
             .help = "collectives over several nodes, where all ranks of the job are known to run "
-                    "with huddle (on: they do where nobody can say; the launchers of Open MPI 4, "
-                    "MPICH and Intel MPI can)"},
+                    "with huddle (measured: if 'huddle calibrate --network' has measured what lies "
+                    "between them; auto: measured or not; on: also where nobody can say who is "
+                    "there: the launchers of Open MPI 4, MPICH and Intel MPI can)"},
     Setting{.key = "net-algo",
             .kind = Kind::forcing,
             .placeholder = "OP:NAME,...",

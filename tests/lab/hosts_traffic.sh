@@ -15,6 +15,8 @@ huddle=$build/bin/huddle
 bytes=1048576
 repetitions=5
 operations=(bcast allgather allreduce reduce_scatter_block alltoall)
+# What would be left to the MPI by generic constants.
+export HUDDLE_NET_ALGO=alltoall:pairwise
 
 # What huddle explain says of an operation: a request has the bytes of one block, but for a reduction.
 explained() { # explained LAYOUT OPERATION

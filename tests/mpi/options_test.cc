@@ -53,8 +53,8 @@ TEST(Options, TakeEverythingByDefaultAndSayNothing) {
   EXPECT_GT(plain.options.heap_wish.most_copied_bytes, 0U);
 }
 
-TEST(Options, LeaveNodesToTheMpiUnlessTold) {
-  EXPECT_EQ(read({}).options.net, "off");
+TEST(Options, GoOnBetweenNodesWhereTheyWereMeasuredUnlessTold) {
+  EXPECT_EQ(read({}).options.net, "measured");
   EXPECT_EQ(read({"HUDDLE_NET=auto"}).options.net, "auto");
   EXPECT_EQ(read({"HUDDLE_NET=1"}).options.net, "on");
   EXPECT_NE(read({"HUDDLE_NET=1"}).options.digest(), read({}).options.digest())

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "machine/locate.h"
 #include "mpi/back_end/process.h"
 #include "mpi/library_title.h"
 #include "mpi/speaker.h"
@@ -175,32 +176,42 @@ InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall
 
 InterNode::~InterNode() = default;
 
+// Of a job on one node nobody has to know more than is seen there.
+bool InterNode::is_asked_for() const {
+  if (options_.off || options_.net == "off" || roll_call_.is_job_on_one_node()) return false;
+  return options_.net != "measured" || machine::has_network_file(options_.machine_file);
+}
+
 void InterNode::sign_in(bool has_threads) {
-  is_wanted_ = !options_.off && options_.net != "off" && !has_threads && !had_session_;
+  is_wanted_ = is_asked_for() && !has_threads && !had_session_;
   if (!is_wanted_ || has_told_) return;
   key_space_ = key_space_of(real_);
   has_told_ = key_space_ != nullptr && key_space_->tell(kind_);
   if (has_told_) std::atexit([] { process().inter_node().key_space_->leave(); });
 }
 
-// Who is missing on this node is seen without a word, where to ask for what such a rank has told
-// takes the launcher some seconds. Who is here may have told nothing all the same: it has other
-// settings.
+// Under some MPIs nothing that is told arrives in a job of one node, nor does it need to.
+bool InterNode::are_found_here(int ranks) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (!roll_call_.is_here(rank)) return false;
+  }
+  return true;
+}
+
+// Of what all have told alone, so that all come to the same: who is heard on this node depends on
+// who asks, where ranks of a node have networks of their own.
 bool InterNode::are_all_here(int ranks) {
   if (key_space_ == nullptr) return options_.net == "on";
   if (!has_told_) return false;
-  int found_here = 0;
-  for (int rank = 0; rank < ranks; ++rank) found_here += roll_call_.is_here(rank) ? 1 : 0;
-  // Under some MPIs nothing that is told arrives in a job of one node, nor does it need to.
-  const bool is_one_node = found_here == ranks;
-  bool all_here = !key_space_->is_slow_to_deny() || found_here >= roll_call_.ranks_here();
+  bool all_here = true;
   for (int rank = 0; all_here && rank < ranks; ++rank) {
     all_here = key_space_->has_told(rank, kind_);
   }
-  if (!all_here && !is_one_node && is_speaker()) {
+  if (!all_here && !are_found_here(ranks) && is_speaker()) {
     process().complain(
-        "not every rank of this job has this version of huddle, HUDDLE_NET and the same "
-        "HUDDLE_JOIN_AFTER: collectives over several nodes are the MPI's");
+        "not every rank of this job has this version of huddle, HUDDLE_NET, a measured network "
+        "where that is asked for, and the same HUDDLE_JOIN_AFTER: collectives over several nodes "
+        "are the MPI's");
   }
   return all_here;
 }

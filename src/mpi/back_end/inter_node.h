@@ -69,6 +69,8 @@ class InterNode {
   class Messages;
   class MpiWire;
 
+  bool is_asked_for() const;
+  bool are_found_here(int ranks);
   bool are_all_here(int ranks);
   void give_back(int tag);
   bool is_truncation(int status);

@@ -127,7 +127,7 @@ Joining::Joining(const UnderlyingMpi& real, const Types& types, const Options& o
       roll_call_(roll_call),
       context_(context),
       inter_node_(inter_node),
-      nodes_(context, inter_node, options.net_algorithms),
+      nodes_(context, inter_node, options),
       mpi_progress_(mpi_progress),
       warn_(std::move(warn)),
       first_ask_(options.join_after.value_or(first_ask)),

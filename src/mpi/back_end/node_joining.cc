@@ -107,8 +107,12 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
                   })};
   const Report all = meeting.agree(mine);
   all.trouble.throw_any();
+  if (options_.net == "measured" && all.network.is_estimated != 0) {
+    throw FailureError(
+        "the machine files that know a network are not of the machines that these ranks are on");
+  }
   parts->network = all.network;
-  parts->forced = internode::ForcedAlgorithms(net_algorithms_);
+  parts->forced = internode::ForcedAlgorithms(options_.net_algorithms);
   share_times(meeting, *parts, all.speaker, all.mpi_points);
   parts->traffic = &inter_node_.traffic();
   return std::make_unique<internode::Team>(std::move(*parts));

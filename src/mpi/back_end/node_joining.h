@@ -14,15 +14,16 @@
 #include "internode/team.h"
 #include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/node_context.h"
+#include "mpi/options.h"
 #include "team/bootstrap.h"
 
 namespace huddle::mpi {
 
 class NodeJoining {
  public:
-  // Keeps references. net_algorithms: that are forced between nodes, equal on all ranks.
-  NodeJoining(NodeContext& context, InterNode& inter_node, const std::string& net_algorithms)
-      : context_(context), inter_node_(inter_node), net_algorithms_(net_algorithms) {}
+  // Keeps references. options: of equal digest on all ranks.
+  NodeJoining(NodeContext& context, InterNode& inter_node, const Options& options)
+      : context_(context), inter_node_(inter_node), options_(options) {}
 
   struct Known {
     std::uint64_t node = 0;    // equal on ranks of one node
@@ -42,7 +43,7 @@ class NodeJoining {
 
   NodeContext& context_;
   InterNode& inter_node_;
-  const std::string& net_algorithms_;
+  const Options& options_;
 };
 
 }  // namespace huddle::mpi
