@@ -6,11 +6,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <functional>
 
 #include "team/stream.h"
 
 namespace huddle::mpi {
+namespace {
+
+constexpr char yes_word = 'y';
+constexpr char no_word = 'n';
+
+}  // namespace
 
 RollCall::RollCall(std::optional<JobRank> place, const std::string& kind)
     : place_(std::move(place)) {
@@ -29,9 +38,11 @@ void RollCall::sign_in() {
   // Whoever cannot look for others does not let itself be found either.
   if (!probe.is_open() || !own.is_open()) return;
   team::AbstractAddress address(name_of(place_->rank));
+  const int yes = 1;
   // A name that somebody has already is there for the others: all that counts is that everybody
   // sees the same.
-  (void)bind(own.number(), address.generic(), address.length);
+  can_hear_ = setsockopt(own.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 &&
+              bind(own.number(), address.generic(), address.length) == 0;
   probe_ = std::move(probe);
   own_ = std::move(own);
 }
@@ -41,6 +52,7 @@ void RollCall::confirm(int rank) {
   if (!place_ || rank == place_->rank) return;
   own_ = FileDescriptor();
   probe_ = FileDescriptor();
+  can_hear_ = false;
 }
 
 bool RollCall::is_here(int rank) {
@@ -54,6 +66,46 @@ bool RollCall::is_here(int rank) {
         probe_.is_open() && connect(probe_.number(), address.generic(), address.length) == 0;
   }
   return seen_[index];
+}
+
+std::optional<int> RollCall::first_here(int ranks) {
+  if (!place_ || !can_hear_) return std::nullopt;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (is_here(rank)) return rank;
+  }
+  return std::nullopt;
+}
+
+void RollCall::tell_others(int ranks, bool answer) {
+  const char word = answer ? yes_word : no_word;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank == place_->rank || !is_here(rank)) continue;
+    team::AbstractAddress address(name_of(rank));
+    // Who has no socket any more does not wait.
+    (void)sendto(own_.number(), &word, sizeof(word), MSG_NOSIGNAL, address.generic(),
+                 address.length);
+  }
+}
+
+bool RollCall::hear() {
+  while (true) {
+    char word = no_word;
+    iovec data{&word, sizeof(word)};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t bytes = recvmsg(own_.number(), &message, 0);
+    if (bytes < 0 && errno != EINTR) return false;
+    const cmsghdr* const header = bytes > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+    if (header == nullptr || header->cmsg_type != SCM_CREDENTIALS) continue;
+    ucred sender{};
+    std::memcpy(&sender, CMSG_DATA(header), sizeof(sender));
+    // Anybody on this node may send to such a name.
+    if (sender.uid == geteuid()) return word == yes_word;
+  }
 }
 
 }  // namespace huddle::mpi

@@ -28,9 +28,19 @@ class RollCall {
   void confirm(int rank);
 
   bool is_here(int rank);
+  // The lowest one that is here, who asks for all; nothing: that is not seen, or this rank would
+  // not hear what it is told.
+  std::optional<int> first_here(int ranks);
+  // What the first one of so many ranks has found out, for the others that are here; once.
+  void tell_others(int ranks, bool answer);
+  // pre: another rank is the first, and tells.
+  bool hear();
   // Whoever is missing is on this node all the same, without huddle.
   // Of the job, on this node; 0: unknown.
   int ranks_here() const { return place_ ? place_->ranks_here : 0; }
+  std::optional<int> own_rank() const {
+    return place_ ? std::optional(place_->rank) : std::nullopt;
+  }
   bool is_job_on_one_node() const { return place_ && place_->all_here; }
 
  private:
@@ -40,6 +50,7 @@ class RollCall {
   std::string prefix_;
   std::mutex mutex_;  // guards what follows
   FileDescriptor own_;
+  bool can_hear_ = false;   // its own name is its own
   FileDescriptor probe_;    // to look for others with
   std::vector<bool> seen_;  // by rank: who was there once stays
 };

@@ -39,7 +39,10 @@ try_measured() {
   fi
   # As if all of its took a nanosecond.
   sed -i '/^\[\[mpi_collective\]\]/,/^ns/ s/^ns = .*/ns = [1, 1]/; /operation = "barrier"/,/^ns/ s/^ns = .*/ns = [1]/' "$file"
-  job "$mpi-measured" env HUDDLE_MACHINE="$file" HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 \
+  # Nothing more has to be said where the launcher can say who is there.
+  local settings=(HUDDLE_MACHINE="$file" HUDDLE_JOIN_AFTER=0)
+  [ "$(net_of "$mpi")" = auto ] || settings+=(HUDDLE_NET="$(net_of "$mpi")")
+  job "$mpi-measured" env "${settings[@]}" \
     "$build/bin/huddle" run --stats "${launcher[@]}" "$program" "$(extent_of "$mpi")"
   says "$mpi-measured" "no broadcast was left to an MPI that is quicker" '^bcast .*  MPI: predicted quicker by the MPI'
   says "$mpi-measured" "no sum of whole numbers was left to an MPI that is quicker" \
@@ -48,6 +51,21 @@ try_measured() {
   says "$mpi-measured" "sums of floats were left to the MPI" '^reduce_scatter +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
   ! grep -Eq '^reduce_scatter(_block)? .*  MPI' "$lab/$mpi-measured" ||
     fail "$mpi-measured: sums of floats were left to the MPI: $(grep '^reduce_scatter' "$lab/$mpi-measured")"
+}
+
+# More than 2 GiB in all: four ranks have as much each.
+try_large() {
+  local mpi=$1 needed_kib=$((12 << 20)) there_kib
+  there_kib=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
+  if [ "$there_kib" -lt "$needed_kib" ]; then
+    echo "$mpi: more than 2 GiB passed over: of 12 GiB of memory $((there_kib >> 20)) are there"
+    return
+  fi
+  "$peers/$mpi/mpicc" -O1 -o "$lab/$mpi-large" tests/mpi/programs/c/{large_allgather,expect}.c
+  seated "$mpi" single
+  job "$mpi-large-run" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats \
+    "${launcher[@]}" "$lab/$mpi-large"
+  says "$mpi-large-run" "no allgather of more than 2 GiB was huddle's" '^allgather +1 +550000000 +[0-9.]+  nodes'
 }
 
 try() {
@@ -98,6 +116,7 @@ try() {
   job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
     "$(extent_of "$mpi")"
   says "$mpi-pair" "two ranks on two hosts are not left to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
+  try_large "$mpi"
   seated "$mpi" blocks
   # huddle on one host only: nobody waits for anybody.
   # shellcheck disable=SC2016  # for the ranks' shell

@@ -54,6 +54,21 @@ TEST_F(Locate, ANamedFileWins) {
   EXPECT_EQ(load_machine(folder_ / "named.toml", topology_).path, folder_ / "named.toml");
 }
 
+// Whose machine's file it is makes no difference: that is looked at later.
+TEST_F(Locate, AFileWithANetworkIsSeen) {
+  EXPECT_FALSE(has_network_file(""));
+  EXPECT_FALSE(has_network_file(folder_ / "nowhere.toml"));
+  write_machine_file(generic_machine(topology_), user_machine_file(topology_));
+  EXPECT_FALSE(has_network_file(""));
+  Machine machine = generic_machine(discover_from_synthetic("pack:1 core:3 pu:1").topology);
+  machine.networks.push_back(
+      {.name = "one", .curve = {{8, 1 << 20}, {1000, 2000}, {0, 0}}, .node_gb_per_s = 1});
+  write_machine_file(machine, user_machine_file(machine.topology));
+  EXPECT_TRUE(has_network_file(""));
+  EXPECT_FALSE(has_network_file(user_machine_file(topology_))) << "the file that is named counts";
+  EXPECT_TRUE(has_network_file(user_machine_file(machine.topology)));
+}
+
 TEST(InstalledFolder, IsThatOfTheBuild) {
   EXPECT_TRUE(installed_folder("papers").ends_with("share/huddle/papers/"));
   EXPECT_TRUE(std::filesystem::exists(installed_folder("machines") + "songshan.toml"));

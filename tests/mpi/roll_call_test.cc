@@ -69,6 +69,29 @@ TEST(RollCall, WhoIsAnotherRankThanWasSaidIsNotHere) {
   EXPECT_FALSE(second.is_here(0));
 }
 
+TEST(RollCall, TheFirstTellsTheOthers) {
+  for (const bool answer : {true, false}) {
+    RollCall first(place(3), "kind");
+    RollCall second(place(5), "kind");
+    RollCall third(place(6), "kind");
+    for (RollCall* const one : {&first, &second, &third}) one->sign_in();
+    for (RollCall* const one : {&first, &second, &third}) EXPECT_EQ(one->first_here(8), 3);
+    first.tell_others(8, answer);
+    EXPECT_EQ(second.hear(), answer);
+    EXPECT_EQ(third.hear(), answer);
+  }
+}
+
+// What it is told would come to the one that has the name.
+TEST(RollCall, WhoseNameIsTakenAsksForItself) {
+  RollCall first(place(0), "kind");
+  RollCall second(place(1), "kind");
+  RollCall same(place(1), "kind");
+  for (RollCall* const one : {&first, &second, &same}) one->sign_in();
+  EXPECT_EQ(second.first_here(2), 0);
+  EXPECT_EQ(same.first_here(2), std::nullopt);
+}
+
 TEST(RollCall, NothingIsLeftOfWhoDies) {
   const auto child = fork();
   if (child == 0) {

@@ -198,15 +198,26 @@ bool InterNode::are_found_here(int ranks) {
   return true;
 }
 
+// Once a node: of many ranks that each ask for all, the launcher would have more to do than to
+// start them. Whoever has told what this rank has asks as well, and tells the others.
+bool InterNode::have_all_told(int ranks) {
+  const std::optional<int> first = roll_call_.first_here(ranks);
+  const std::optional<int> own = roll_call_.own_rank();
+  if (first && first != own) return key_space_->has_told(*first, kind_) && roll_call_.hear();
+  bool all_here = true;
+  for (int rank = 0; all_here && rank < ranks; ++rank) {
+    all_here = key_space_->has_told(rank, kind_);
+  }
+  if (first) roll_call_.tell_others(ranks, all_here);
+  return all_here;
+}
+
 // Of what all have told alone, so that all come to the same: who is heard on this node depends on
 // who asks, where ranks of a node have networks of their own.
 bool InterNode::are_all_here(int ranks) {
   if (key_space_ == nullptr) return options_.net == "on";
   if (!has_told_) return false;
-  bool all_here = true;
-  for (int rank = 0; all_here && rank < ranks; ++rank) {
-    all_here = key_space_->has_told(rank, kind_);
-  }
+  const bool all_here = have_all_told(ranks);
   if (!all_here && !are_found_here(ranks) && is_speaker()) {
     process().complain(
         "not every rank of this job has this version of huddle, HUDDLE_NET, a measured network "

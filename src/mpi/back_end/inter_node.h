@@ -71,6 +71,7 @@ class InterNode {
 
   bool is_asked_for() const;
   bool are_found_here(int ranks);
+  bool have_all_told(int ranks);
   bool are_all_here(int ranks);
   void give_back(int tag);
   bool is_truncation(int status);
