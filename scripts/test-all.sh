@@ -126,12 +126,16 @@ step refusals env REFUSALS=10000 build/release/tests/team/team_tests '--gtest_fi
 step refusals-mpi env REFUSALS=10000 tests/mpi/programs/driver.py --only refusals openmpi-4 mpich-4
 if [ "$(id -u)" = 0 ]; then
   step hosts tests/lab/hosts.sh
+  step hosts-beside tests/lab/hosts_programs.sh
+  step hosts-suites tests/lab/hosts_suites.sh
   step slurm tests/lab/slurm.sh
   step debian-package tests/lab/debian-package.sh
   step portable tests/lab/portable.sh
   step clean-debian tests/lab/clean-debian.sh
 else
   table+=("$(printf '%-14s %8s  %-7s %s' hosts - NOT-RUN 'needs root: sudo tests/lab/hosts.sh')")
+  table+=("$(printf '%-14s %8s  %-7s %s' hosts-beside - NOT-RUN 'needs root: sudo tests/lab/hosts_programs.sh')")
+  table+=("$(printf '%-14s %8s  %-7s %s' hosts-suites - NOT-RUN 'needs root: sudo tests/lab/hosts_suites.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' slurm - NOT-RUN 'needs root: sudo tests/lab/slurm.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' debian-package - NOT-RUN 'needs root: sudo tests/lab/debian-package.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' portable - NOT-RUN 'needs root: sudo tests/lab/portable.sh')")

@@ -3,7 +3,7 @@
 //
 // Collectives of so many bytes in all, timed: hosts_time REPETITIONS BYTES... Each rank times its
 // own part and the slowest counts: hosts have no clock in common. Rank 0 prints "time OPERATION
-// BYTES NS", the median.
+// BYTES NS", the median. Of 0 bytes a barrier is timed.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static int by_size(const void* a, const void* b) {
   return (left > right) - (left < right);
 }
 
-enum operation { bcast, allreduce, allgather, operations };
-static const char* const names[operations] = {"bcast", "allreduce", "allgather"};
+enum operation { bcast, allreduce, allgather, barrier, operations };
+static const char* const names[operations] = {"bcast", "allreduce", "allgather", "barrier"};
 
 static void call(enum operation operation, double* in, double* out, int bytes, int ranks) {
   const int numbers = bytes / (int)sizeof(double);
@@ -31,6 +31,9 @@ static void call(enum operation operation, double* in, double* out, int bytes, i
     case allgather:
       MPI_Allgather(in, numbers / ranks, MPI_DOUBLE, out, numbers / ranks, MPI_DOUBLE,
                     MPI_COMM_WORLD);
+      break;
+    case barrier:
+      MPI_Barrier(MPI_COMM_WORLD);
       break;
     case operations:
       break;
@@ -54,6 +57,7 @@ int main(int argc, char** argv) {
     double* in = calloc(1, (size_t)bytes);
     double* out = calloc(1, (size_t)bytes);
     for (int operation = 0; operation < operations; ++operation) {
+      if ((operation == barrier) != (bytes == 0)) continue;
       double ns[most_repetitions];
       // The first two set up what they need.
       for (int i = -2; i < repetitions; ++i) {

@@ -9,6 +9,7 @@ OPERATIONS = ("barrier", "bcast", "reduce", "allreduce")
 GENEROUS_SECONDS = "60"
 SHORT_SECONDS = "2"
 ROUNDS = "100"
+WAITING_RANK = "0"
 
 
 def windows(bench, thorough):
@@ -31,14 +32,14 @@ def run(bench, thorough):
     for waiting in ("messages", "rma"):
         for ranks in (2, 3) if thorough else (2,):
             name = f"progress of {waiting} on {ranks} ranks"
-            outcome = bench.run(program, ranks, [waiting, GENEROUS_SECONDS, *OPERATIONS],
+            outcome = bench.run(program, ranks, [waiting, GENEROUS_SECONDS, WAITING_RANK, *OPERATIONS],
                                 settings=at_once)
             bench.passes(name, outcome)
             bench.expect("stuck" not in outcome.out, f"{name}: {outcome.out.strip()}")
             bench.takes(name, outcome, OPERATIONS)
     for waiting in WAITING:
         for operation in OPERATIONS if thorough else ("barrier",):
-            still = bench.run(program, 2, [waiting, SHORT_SECONDS, operation], settings=at_once,
+            still = bench.run(program, 2, [waiting, SHORT_SECONDS, WAITING_RANK, operation], settings=at_once,
                               libraries=bench.still)
             bench.expect(f"stuck: {waiting} under {operation}" in still.out,
                          f"{waiting} under {operation} does not need huddle to keep the MPI moving: "

@@ -29,6 +29,6 @@ def findings(name, ways, run, judge):
         native = native or done
         found = judge(way, done, native)
         sentences += [f"{name}: {finding}" for finding in found]
-        print(f"{name} {way}: {report.taken(done)} collectives taken, {len(found)} findings, "
+        print(f"{name} {way}: {report.taken_words(done)}, {len(found)} findings, "
               f"{done.seconds:.0f} s", flush=True)
     return sentences

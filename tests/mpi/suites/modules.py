@@ -32,8 +32,8 @@ class Part:
         return f"{self.mpi} {self.ranks} {self.modules}"
 
 
-def all_parts(mpis):
-    return [Part(mpi, ranks, modules) for modules in MODULES for mpi in mpis for ranks in RANKS
+def all_parts(mpis, ranks_of_jobs=RANKS):
+    return [Part(mpi, ranks, modules) for modules in MODULES for mpi in mpis for ranks in ranks_of_jobs
             if (mpi, modules) not in UNSTEADY]
 
 

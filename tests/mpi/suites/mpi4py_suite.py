@@ -37,8 +37,7 @@ def arguments():
 def parts(given, mpis):
     if given.today:
         return [modules.part_of_the_day(mpis)]
-    return [part for part in modules.all_parts(mpis)
-            if part.ranks in given.ranks and part.modules in given.modules]
+    return [part for part in modules.all_parts(mpis, given.ranks) if part.modules in given.modules]
 
 
 def main():

@@ -43,12 +43,16 @@ class Suite:
         self.build = build
         self.peer = build.peer
         self.libraries = libraries
+        self.taken = 0
+        self.between_nodes = 0
 
     def judge(self, case, ways):
         """What is wrong, in sentences. Without huddle it is run only where it does not end well."""
         findings = []
         for way in ways:
             done = self._run(case, way)
+            self.taken += report.taken(done)
+            self.between_nodes += report.taken_between_nodes(done)
             # What is wrong in a program, huddle may say as well.
             said = [] if case.folder.startswith("errors") else report.complaints(done)
             said = [f"said: {line}" for line in said]
@@ -111,13 +115,15 @@ def main():
     for mpi in mpis:
         build = mpich_source.Build(source, peer_module.Peer(mpi), work)
         build.configure()
+        tests = Suite(build, libraries)
         for folder in given.folders:
             cases = cases_of(build, folder, given.ranks)
-            found = [finding for case in cases for finding in Suite(build, libraries).judge(case, given.ways)]
+            found = [finding for case in cases for finding in tests.judge(case, given.ways)]
             findings += found
             for finding in found:
                 print(f"  FAILED: {finding}")
             print(f"{mpi}: {folder}: {len(cases)} tests, {len(found)} findings", flush=True)
+        print(f"{mpi}: {report.words(tests.taken, tests.between_nodes)}", flush=True)
     return 1 if findings or len(mpis) < len(given.mpi) else 0
 
 

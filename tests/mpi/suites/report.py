@@ -17,6 +17,19 @@ def taken(job):
     return sum(job.taken(operation) for operation in OPERATIONS)
 
 
+def taken_between_nodes(job):
+    return sum(calls for operation in OPERATIONS for how, calls in job.calls(operation).items()
+               if how.startswith("nodes"))
+
+
+def words(calls, between_nodes):
+    return f"{calls} collectives taken" + (f", {between_nodes} of them between nodes" if between_nodes else "")
+
+
+def taken_words(job):
+    return words(taken(job), taken_between_nodes(job))
+
+
 def complaints(job):
     """Every line of huddle's that is not in a table of the statistics, and the remarks below one."""
     found = []

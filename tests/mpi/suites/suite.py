@@ -108,7 +108,7 @@ class Suite:
         for way in ways:
             run = self._run(way)
             taken = report.taken(run.job)
-            print(f"{self.part}: {way}: {run.words()}, {taken} collectives taken", flush=True)
+            print(f"{self.part}: {way}: {run.words()}, {report.taken_words(run.job)}", flush=True)
             findings += [f"{way}: {finding}" for finding in self._compare(native, run)]
             if self.part.ranks > 1 and self.part.modules != "spawn" and taken == 0:
                 findings.append(f"{way}: huddle took nothing\n{run.job.tail()}")

@@ -3,7 +3,7 @@
 /*
  * Many communicators at once, then many one after the other, each with a few collectives; a
  * nonblocking collective and a window of the program's own go on meanwhile. Says how many there
- * were: an MPI has an end to them. many_communicators AT_ONCE IN_TURN
+ * were: an MPI has an end to them. many_communicators AT_ONCE IN_TURN [SECONDS]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int all_have(int status) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  give_up_after(600, "the program stands still\n");
+  give_up_after(argc > 3 ? (unsigned)atoi(argv[3]) : 600, "the program stands still\n");
   const int at_once = argc > 1 ? atoi(argv[1]) : 100;
   const int in_turn = argc > 2 ? atoi(argv[2]) : 100;
   const int rank = rank_in(MPI_COMM_WORLD);

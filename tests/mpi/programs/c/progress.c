@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * progress (isend|iallreduce|messages|rma) SECONDS OPERATION...: rank 0 waits in a collective of
- * huddle's for a rank that needs rank 0's MPI to move before it comes. Says "stuck" of what has not
- * come to its end within so many seconds.
+ * progress (isend|iallreduce|messages|rma) SECONDS RANK OPERATION...: this rank waits in a
+ * collective of huddle's for the last rank, which needs this one's MPI to move before it comes.
+ * Says "stuck" of what has not come to its end within so many seconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,9 @@ enum { large = 1 << 20, tag = 7 };
 static int* sent;
 static int* received;
 static double deadline_seconds;
+static int waiting;
 
-/* Rank 0 waits for everybody in each of them. */
+/* The waiting rank waits for the last one in each of them. */
 static void huddle_call(const char* operation, MPI_Comm comm) {
   int mine = rank_in(comm);
   int all = -1;
@@ -29,7 +30,7 @@ static void huddle_call(const char* operation, MPI_Comm comm) {
     MPI_Bcast(&mine, 1, MPI_INT, last, comm);
     expect(mine == last, "bcast gives %d, not %d", mine, last);
   } else if (strcmp(operation, "reduce") == 0) {
-    MPI_Reduce(&mine, &all, 1, MPI_INT, MPI_SUM, 0, comm);
+    MPI_Reduce(&mine, &all, 1, MPI_INT, MPI_SUM, waiting, comm);
   } else {
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, comm);
     expect(all == last * (last + 1) / 2, "allreduce gives %d", all);
@@ -58,9 +59,9 @@ static void try_isend(const char* operation, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int last = size_of(MPI_COMM_WORLD) - 1;
   const int rank = rank_in(MPI_COMM_WORLD);
-  if (rank == 0) MPI_Isend(sent, large, MPI_INT, last, tag, MPI_COMM_WORLD, &request);
+  if (rank == waiting) MPI_Isend(sent, large, MPI_INT, last, tag, MPI_COMM_WORLD, &request);
   if (rank == last) {
-    MPI_Irecv(received, large, MPI_INT, 0, tag, MPI_COMM_WORLD, &request);
+    MPI_Irecv(received, large, MPI_INT, waiting, tag, MPI_COMM_WORLD, &request);
     if (!ends_in_time(&request)) say_stuck("isend", operation);
   }
   huddle_call(operation, comm);
@@ -93,12 +94,12 @@ static void try_rma(const char* operation, MPI_Comm comm, MPI_Win window) {
     give_up_after((unsigned)deadline_seconds, word);
     int more = 5;
     int seen = -1;
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
-    MPI_Accumulate(&more, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, window);
-    MPI_Win_unlock(0, window);
-    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
-    MPI_Get(&seen, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
-    MPI_Win_unlock(0, window);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, waiting, 0, window);
+    MPI_Accumulate(&more, 1, MPI_INT, waiting, 0, 1, MPI_INT, MPI_SUM, window);
+    MPI_Win_unlock(waiting, window);
+    MPI_Win_lock(MPI_LOCK_SHARED, waiting, 0, window);
+    MPI_Get(&seen, 1, MPI_INT, waiting, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(waiting, window);
     give_up_after(0, "");
     expect(seen % 5 == 0 && seen > 0, "get sees %d", seen);
   }
@@ -109,6 +110,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* what = argv[1];
   deadline_seconds = atof(argv[2]);
+  waiting = atoi(argv[3]);
   sent = room_for(large * sizeof *sent);
   received = room_for(large * sizeof *received);
   for (int i = 0; i < large; ++i) sent[i] = i % 1000;
@@ -123,7 +125,7 @@ int main(int argc, char** argv) {
   /* Ranks wait for each other on another communicator than the one on which something is due. */
   MPI_Comm aside;
   MPI_Comm_split(MPI_COMM_WORLD, 0, rank_in(MPI_COMM_WORLD), &aside);
-  for (int i = 3; i < argc; ++i) {
+  for (int i = 4; i < argc; ++i) {
     /* What is set up at a first call must be there already. */
     huddle_call(argv[i], aside);
     huddle_call(argv[i], aside);

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Suites and programs of others (tests/mpi/suites) over hosts, which are namespaces of this machine: what comes
+# of them with huddle between the hosts is what comes of them without, in the same places. Needs root,
+# iproute2 and bench/peers; what is not there is passed over, with a word.
+# [SUITES_MPIS="openmpi-4 mpich-5"] [SUITES_LAYOUTS="blocks uneven"] [SUITES="mpich mpi4py imb lammps"]
+# tests/lab/hosts_suites.sh [BUILD_FOLDER]
+set -euo pipefail
+hosts=(h1 h2 h3 h4 h5)
+work=$(realpath "$(dirname "$0")/../..")/build/test-all/suites
+# Between the hosts is no way to where sources are.
+case ${1:-} in
+  --inside | --agent) ;;
+  *) python3 -B "$(dirname "$0")/../mpi/suites/fetch.py" "$work" ;;
+esac
+# shellcheck source=tests/lab/namespaces.sh
+. "$(dirname "$0")/namespaces.sh"
+# shellcheck source=tests/lab/between_hosts.sh
+. "$(dirname "$0")/between_hosts.sh"
+# A folder of peers as bench/peers makes it, whose jobs run over the hosts.
+cache=$lab/cache
+
+# spread MPI LAYOUT: from now on jobs of that MPI run so.  after: $ranks
+spread() {
+  local mpi=$1 layout=$2 home=$cache/huddle/peers/$1 file words=() word
+  seated "$mpi" "$layout"
+  mkdir -p "$home"
+  for file in env include mpicc python venv; do
+    [ ! -e "$peers/$mpi/$file" ] || ln -sfn "$peers/$mpi/$file" "$home/$file"
+  done
+  # How many ranks there are, the suite says.
+  for word in "${!launcher[@]}"; do
+    case ${launcher[word]} in
+      -n) ;;
+      "$ranks") [ "${launcher[word - 1]}" = -n ] || words+=("${launcher[word]}") ;;
+      *) words+=("${launcher[word]}") ;;
+    esac
+  done
+  # mpi4py asks for MPI_THREAD_MULTIPLE unless it is told otherwise, and calls between nodes pass then.
+  {
+    echo '#!/bin/sh'
+    echo ". $(printf %q "$peers/$mpi/env")"
+    # shellcheck disable=SC2016  # for that shell
+    echo 'ranks=$2 && shift 2'
+    # shellcheck disable=SC2016  # for that shell
+    printf 'exec %s -n "$ranks" env HUDDLE_NET=%s MPI4PY_RC_THREAD_LEVEL=serialized "$@"\n' \
+      "$(printf '%q ' "${words[@]}")" "$(net_of "$mpi")"
+  } >"$home/run"
+  chmod +x "$home/run"
+}
+
+# judge NAME SUITE [ARGUMENT...]
+judge() {
+  local name=$1 outcome=0
+  XDG_CACHE_HOME=$cache python3 -B "tests/mpi/suites/$2.py" --libraries "$build/lib/huddle" "${@:3}" \
+    >"$lab/$name" 2>&1 </dev/null || outcome=$?
+  case $outcome in
+    0) says "$name" "huddle took nothing between hosts" ' [1-9][0-9]* of them between nodes' ;;
+    77)
+      echo "$name: passed over: $(tail -n 1 "$lab/$name")"
+      return
+      ;;
+    *) fail "$name: $(cat "$lab/$name")" ;;
+  esac
+  nothing_is_left "$name"
+  echo "$name: $(grep -c FAILED "$lab/$name" || true) findings, $(grep taken "$lab/$name" | tail -n 1)"
+}
+
+# Which suites an MPI has.
+suites_of() {
+  case $1 in
+    openmpi-4) echo mpich mpi4py lammps ;;
+    openmpi-5) echo mpi4py ;;
+    mpich-5) echo mpich mpi4py imb ;;
+    intel) echo mpi4py imb ;;
+  esac
+}
+
+try_suite() {
+  local mpi=$1 layout=$2 suite=$3 name=$1-$2-$3 lone=()
+  case $layout in five | single) lone=(--passes gatherv scatterv alltoallv) ;; esac
+  case $suite in
+    mpich) judge "$name" mpich_tests --work "$work" --mpi "$mpi" --ranks "$ranks" --folders coll --ways verify ;;
+    mpi4py)
+      judge "$name" mpi4py_suite --work "$work" --mpi "$mpi" --ranks "$ranks" --modules collectives --ways verify
+      ;;
+    imb) judge "$name" imb --mpi "$mpi" --ranks "$ranks" "${lone[@]}" ;;
+    lammps) judge "$name" lammps --work "$work" --ranks "$ranks" ;;
+  esac
+}
+
+bring_up
+# What other jobs of this machine have there is nobody's here.
+mount -t tmpfs none /dev/shm
+for mpi in ${SUITES_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
+  if [ ! -x "$peers/$mpi/mpicc" ]; then
+    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    continue
+  fi
+  for layout in ${SUITES_LAYOUTS:-blocks turns uneven five}; do
+    spread "$mpi" "$layout"
+    for suite in $(suites_of "$mpi"); do
+      case " ${SUITES:-mpich mpi4py imb lammps} " in *" $suite "*) try_suite "$mpi" "$layout" "$suite" ;; esac
+    done
+  done
+done
+exit "$status"

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""The sources of suites, for whoever runs them where there is no network: fetch.py FOLDER
+
+What cannot be had is said, and the suite that needs it says so again."""
+import pathlib
+import subprocess
+import sys
+
+import mpi4py_source
+import mpich_source
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in (mpi4py_source, mpich_source):
+        try:
+            source.tests(folder)
+        except (mpich_source.Missing, subprocess.CalledProcessError) as why:
+            print(f"{source.__name__}: {why}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
