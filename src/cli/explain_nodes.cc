@@ -118,9 +118,15 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
   explained.prediction =
       internode::predict(request.operation, request.bytes, map, explained.network, times, forced);
   explained.forced = forced.for_operation(internode::schedule_of(request.operation));
+  explained.by_one_leader_ns =
+      explained.prediction.sharing == internode::Sharing{}
+          ? explained.prediction.ns()
+          : internode::predict(request.operation, request.bytes, map, explained.network, times,
+                               internode::Sharing{}, forced)
+                .ns();
   explained.before = algorithm_in(in_node, explained.prediction.before);
   explained.after = algorithm_in(in_node, explained.prediction.after);
-  explained.sent = internode::sent_by(explained.prediction.between);
+  explained.sent = internode::sent_by(explained.prediction);
   std::set<std::string> mpis;
   for (const auto& one : subject.machine.mpi_collectives) mpis.insert(one.mpi);
   for (const std::string& mpi : mpis) {

@@ -53,8 +53,9 @@ struct NodesExplained {
   picture::Subject subject;  // the machine that each node is
   internode::Network network;
   internode::Prediction prediction;
-  std::string forced;         // the algorithm that is asked for between nodes; empty: the cheapest
-  std::string before, after;  // the algorithms in a node; empty: there is no such part
+  std::string forced;  // the algorithm that is asked for between nodes; empty: the cheapest
+  std::int64_t by_one_leader_ns = 0;  // the same with one rank of each node between them
+  std::string before, after;          // the algorithms in a node; empty: there is no such part
   internode::Sent sent;
   std::vector<MpiAnswer> mpis;  // empty: nobody measured
   std::string left_unmeasured;  // why the call is the MPI's all the same; empty: it is not

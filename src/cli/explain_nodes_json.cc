@@ -38,6 +38,7 @@ std::string explain_nodes_json(const NodesExplained& explained) {
                          {"ns_per_mib", explained.network.ns_per_mib},
                          {"measured", explained.network.is_estimated == 0}};
   document["predicted_ns"] = prediction.ns();
+  document["by_one_leader_ns"] = explained.by_one_leader_ns;
   Json parts = Json::array();
   if (prediction.before) parts.push_back(node_part(*prediction.before, explained.before));
   parts.push_back({{"where", "between"},
@@ -45,6 +46,7 @@ std::string explain_nodes_json(const NodesExplained& explained) {
                    {"forced", explained.forced.empty() ? Json(nullptr) : Json(explained.forced)},
                    {"radix", prediction.between.schedule->call().radix},
                    {"segments", prediction.between.schedule->call().segments},
+                   {"leaders", prediction.sharing.leaders},
                    {"bytes", explained.sent.bytes},
                    {"messages", explained.sent.messages},
                    {"predicted_ns", prediction.between.ns}});

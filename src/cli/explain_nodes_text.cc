@@ -82,7 +82,9 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
                2, columns);
   Table table({"part", "bytes", "predicted"}, {});
   add_part(table, "in each node", prediction.before, explained.before);
-  table.add({fmt::format("between nodes: {}", prediction.between.algorithm),
+  const int leaders = prediction.sharing.leaders;
+  table.add({fmt::format("between nodes: {}{}", prediction.between.algorithm,
+                         leaders > 1 ? fmt::format(" by {} leaders of each", leaders) : ""),
              size_text(static_cast<double>(explained.sent.bytes)),
              time_text(static_cast<double>(prediction.between.ns))});
   add_part(table, "in each node", prediction.after, explained.after);
@@ -93,6 +95,12 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
                   counted(explained.sent.bytes, "byte")),
       0, columns);
   if (!explained.forced.empty()) text += wrap("", forcing_text(explained), 0, columns);
+  if (leaders > 1) {
+    text += wrap("",
+                 fmt::format("By one leader of each node: predicted {}.",
+                             time_text(static_cast<double>(explained.by_one_leader_ns))),
+                 0, columns);
+  }
   text += wrap("", network_text(explained), 0, columns);
   for (const MpiAnswer& answer : explained.mpis) {
     text += wrap("", printable(mpi_text(explained, answer)), 0, columns);

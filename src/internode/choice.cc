@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "machine/cost.h"
@@ -78,6 +79,14 @@ std::int64_t bytes_of(const std::vector<net::Message>& messages, const net::Size
   return bytes;
 }
 
+std::int64_t joined_bytes(const net::Round& round, const net::Sizes& sizes) {
+  std::size_t bytes = 0;
+  for (const net::Work& work : round.work) {
+    if (const auto* const join = std::get_if<net::Join>(&work)) bytes += sizes.bytes(join->blocks);
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
 // What two nodes send to each other at the same time: as many bytes as go both ways.
 std::int64_t exchanged_bytes(const net::Round& round, const net::Sizes& sizes) {
   std::int64_t bytes = 0;
@@ -115,7 +124,7 @@ void for_each_looked_at(std::int64_t count, const Action& action) {
 std::optional<std::int64_t> round_ns(const net::Schedule& schedule, std::int64_t number,
                                      const net::Sizes& sizes, const Network& network,
                                      net::Round& round) {
-  std::int64_t most_bytes = 0;
+  std::int64_t most_ns = 0;
   std::size_t most_messages = 0;
   const auto look_at = [&](std::int64_t node) {
     schedule.make(static_cast<int>(node), number, round);
@@ -123,13 +132,15 @@ std::optional<std::int64_t> round_ns(const net::Schedule& schedule, std::int64_t
         std::max(bytes_of(round.sends, sizes), bytes_of(round.receives, sizes));
     const std::int64_t second_way =
         exchanged_bytes(round, sizes) * network.second_way_percent / 100;
-    most_bytes = std::max(most_bytes, one_way + second_way);
+    most_ns =
+        std::max(most_ns, moving_ns(one_way + second_way, network.ns_per_mib) +
+                              moving_ns(joined_bytes(round, sizes), network.joining_ns_per_mib));
     most_messages = std::max({most_messages, round.sends.size(), round.receives.size()});
   };
   for_each_looked_at(schedule.ranks(), look_at);
   look_at(schedule.root());
   if (most_messages == 0) return std::nullopt;
-  return network.message_ns + moving_ns(most_bytes, network.ns_per_mib);
+  return network.message_ns + most_ns;
 }
 
 // In how many blocks nodes may contribute what they have where that differs.
@@ -190,7 +201,21 @@ Network network_of(const machine::Machine& machine) {
         static_cast<std::uint8_t>(std::lround(100 * (*first.both_ways - 1)));
   }
   if (first.piece_bytes) network.piece_bytes = std::llround(*first.piece_bytes);
+  network.gap_ns = std::llround(first.gap_ns);
+  network.node_ns_per_mib =
+      std::max<std::int64_t>(1, std::llround(static_cast<double>(mib) / first.node_gb_per_s));
+  const int processor = machine.topology.pus.first();
+  const double join_ns = model.copy_ns({.bytes = mib, .copier = processor, .peer = processor});
+  network.joining_ns_per_mib = std::llround(join_ns);
   return network;
+}
+
+Network Network::shared_by(int senders) const {
+  if (senders == 1) return *this;
+  Network shared = *this;
+  shared.message_ns += (senders - 1) * gap_ns;
+  shared.ns_per_mib = std::max(ns_per_mib, senders * node_ns_per_mib);
+  return shared;
 }
 
 std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,

@@ -28,6 +28,15 @@ struct Network {
   // it takes as long as one way or as both, by how acknowledgements fall, until somebody measures.
   std::uint8_t second_way_percent = 50;
   std::int64_t piece_bytes = 0;  // of messages that go in pieces; 0: they go whole
+  // While several ranks of a node send: between two messages of theirs, and for the bytes of all
+  // together. 0: nobody knows, and one alone speaks for its node.
+  std::int64_t gap_ns = 0;
+  std::int64_t node_ns_per_mib = 0;
+  // What the rank that speaks takes to join what has come to what it has.
+  std::int64_t joining_ns_per_mib = 0;
+
+  // As each of so many ranks of a node finds it while all of them send.
+  Network shared_by(int senders) const;
   bool operator==(const Network&) const = default;
 };
 // Of a machine file, or round figures where it has no network.

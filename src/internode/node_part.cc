@@ -99,13 +99,21 @@ void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing
   finish_all(std::move(exchange));
 }
 
-// In the node's order (node/reduction_order.h).
-void NodePart::join_at(const std::byte* input, std::byte* output, std::size_t count,
-                       const memory::Reduction& reduction, int root) {
-  const std::size_t bytes = count * reduction.element_bytes;
-  MessageBuffer all(place_ == root ? bytes * static_cast<std::size_t>(ranks()) : 0);
-  send_to_root(input, bytes, all.data(), node::Blocks::even(bytes), root);
-  if (place_ != root || bytes == 0) return;
+// Each rank its block, counted in elements, in the node's order (node/reduction_order.h).
+void NodePart::join_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
+                           const memory::Reduction& reduction) {
+  const std::size_t element = reduction.element_bytes;
+  std::vector<node::Block> outgoing;
+  for (int place = 0; place < ranks(); ++place) {
+    const node::Block block = blocks.of(place);
+    outgoing.push_back(
+        {block.offset * static_cast<std::ptrdiff_t>(element), block.bytes * element});
+  }
+  const std::size_t count = blocks.of(place_).bytes;
+  const std::size_t bytes = count * element;
+  MessageBuffer all(bytes * static_cast<std::size_t>(ranks()));
+  send_to_each(input, node::Blocks::listed(outgoing), all.data(), node::Blocks::even(bytes));
+  if (bytes == 0) return;
   const node::ReductionOrder& order = team_.group()->association();
   const auto of_place = [&](int place) {
     return all.data() + static_cast<std::size_t>(place) * bytes;
@@ -162,7 +170,25 @@ void NodePart::bcast(void* buffer, std::size_t bytes, int root) {
 void NodePart::reduce(const void* input, void* output, std::size_t count,
                       const memory::Reduction& reduction, int root) {
   attempt([&] { team_.reduce(input, output, count, reduction, root); },
-          [&] { join_at(bytes_of(input), bytes_of(output), count, reduction, root); });
+          [&] {
+            join_blocks(bytes_of(input), bytes_of(output), node::Blocks::only(root, count),
+                        reduction);
+          });
+}
+
+void NodePart::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                              const memory::Reduction& reduction) {
+  attempt([&] { team_.reduce_scatter(input, output, blocks, reduction); },
+          [&] { join_blocks(bytes_of(input), bytes_of(output), blocks, reduction); });
+}
+
+void NodePart::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
+  attempt([&] { team_.allgatherv(input, output, blocks); },
+          [&] {
+            const std::vector<node::Block> to_all(static_cast<std::size_t>(ranks()),
+                                                  {0, blocks.of(place_).bytes});
+            send_to_each(bytes_of(input), node::Blocks::listed(to_all), bytes_of(output), blocks);
+          });
 }
 
 void NodePart::gather(const void* input, void* output, std::size_t bytes, int root) {

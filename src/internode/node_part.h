@@ -29,6 +29,9 @@ class NodePart {
   void bcast(void* buffer, std::size_t bytes, int root);
   void reduce(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction, int root);
+  void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                      const memory::Reduction& reduction);
+  void allgatherv(const void* input, void* output, const node::Blocks& blocks);
   void gather(const void* input, void* output, std::size_t bytes, int root);
   void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
                int root);
@@ -55,8 +58,8 @@ class NodePart {
                       std::size_t bytes, int root);
   void send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
                     const node::Blocks& incoming);
-  void join_at(const std::byte* input, std::byte* output, std::size_t count,
-               const memory::Reduction& reduction, int root);
+  void join_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
+                   const memory::Reduction& reduction);
   void join_before(const std::byte* input, std::byte* output, std::size_t count,
                    const memory::Reduction& reduction, bool with_own);
 

@@ -92,9 +92,66 @@ std::int64_t Prediction::ns() const {
   return (before ? before->ns : 0) + between.ns + (after ? after->ns : 0);
 }
 
+namespace {
+
+// Between leaders the largest slice is looked at.
+Chosen chosen_for_slice(net::Operation operation, std::size_t bytes, const NodeMap& map,
+                        const Network& network, int leaders, const ForcedAlgorithms& forced) {
+  const auto slices = static_cast<std::size_t>(leaders);
+  Demand demand{operation, map.nodes(), 0, (bytes + slices - 1) / slices, 1};
+  demand.algorithm = forced.for_operation(operation);
+  return cheapest(demand, network.shared_by(leaders));
+}
+
+// Leaders alone join slices, and get them from a root: that takes what it would if all ranks of the
+// node had slices as large. In the end all ranks get all.
+Prediction predict_shared(Operation operation, std::size_t bytes, const NodeMap& map,
+                          const Network& network, const NodeTimes& times, const Sharing& sharing,
+                          const ForcedAlgorithms& forced) {
+  const auto most = static_cast<std::size_t>(map.most_ranks_on_a_node());
+  const auto leaders = static_cast<std::size_t>(sharing.leaders);
+  const std::size_t slice = (bytes + leaders - 1) / leaders;
+  const NodePhase after = phase(times, Operation::allgatherv, (bytes + most - 1) / most);
+  if (operation == Operation::bcast) {
+    Prediction bcast{
+        phase(times, Operation::scatter, slice),
+        chosen_for_slice(net::Operation::bcast, bytes, map, network, sharing.leaders, forced),
+        after, sharing};
+    // The root's node has it from the root.
+    bcast.after->ns = std::max(after.ns, times.ns_at(Operation::bcast, bytes));
+    return bcast;
+  }
+  const NodePhase before{Operation::reduce_scatter, bytes,
+                         times.ns_at(Operation::reduce_scatter, slice * most)};
+  return {before,
+          chosen_for_slice(net::Operation::allreduce, bytes, map, network, sharing.leaders, forced),
+          after, sharing};
+}
+
+}  // namespace
+
 Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times,
                    const ForcedAlgorithms& forced) {
+  Prediction best = predict(operation, bytes, map, network, node_times, Sharing{}, forced);
+  if (!can_share(operation) || network.node_ns_per_mib == 0 || map.nodes() == 1) return best;
+  // The more there are, the sooner nodes are done, and the more messages a card has to begin: from
+  // the most on, halves, for as long as that gains.
+  std::optional<Prediction> shared;
+  for (int leaders = Leaders::most(map); leaders > 1; leaders /= 2) {
+    Prediction fewer = predict(operation, bytes, map, network, node_times, {leaders}, forced);
+    if (shared && fewer.ns() > shared->ns()) break;
+    shared = std::move(fewer);
+  }
+  return shared && shared->ns() < best.ns() ? std::move(*shared) : std::move(best);
+}
+
+Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
+                   const Network& network, const NodeTimes& node_times, const Sharing& sharing,
+                   const ForcedAlgorithms& forced) {
+  if (sharing != Sharing{}) {
+    return predict_shared(operation, bytes, map, network, node_times, sharing, forced);
+  }
   const auto ranks = static_cast<std::size_t>(map.ranks());
   const auto in_node = [&](Operation part, std::size_t of_part) {
     return phase(node_times, part, of_part);
@@ -191,7 +248,9 @@ std::string_view why_left_unmeasured(Operation operation, std::size_t bytes, con
   return {};
 }
 
-Sent sent_by(const Chosen& chosen) {
+// Leaders send as much each, or an element less.
+Sent sent_by(const Prediction& prediction) {
+  const Chosen& chosen = prediction.between;
   Sent sum;
   std::vector<Sent> by_round;
   net::Round round;
@@ -210,7 +269,7 @@ Sent sent_by(const Chosen& chosen) {
     sum.messages += sent.messages;
     sum.bytes += sent.bytes;
   }
-  return sum;
+  return {sum.messages * prediction.sharing.leaders, sum.bytes * prediction.sharing.leaders};
 }
 
 }  // namespace huddle::internode

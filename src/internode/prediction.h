@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "internode/choice.h"
+#include "internode/leaders.h"
 #include "internode/node_map.h"
 #include "machine/machine.h"
 #include "select/operation.h"
@@ -26,9 +27,10 @@ namespace huddle::internode {
 // Predicted times of what a node's team does, of its slowest node, at a few sizes.
 class NodeTimes {
  public:
-  static constexpr std::array parts = {select::Operation::barrier, select::Operation::reduce,
-                                       select::Operation::bcast, select::Operation::gather,
-                                       select::Operation::scatter};
+  static constexpr std::array parts = {
+      select::Operation::barrier,   select::Operation::reduce,  select::Operation::bcast,
+      select::Operation::gather,    select::Operation::scatter, select::Operation::reduce_scatter,
+      select::Operation::allgatherv};
   static constexpr std::array<std::int64_t, 9> sizes = {64,      256,     1 << 10, 1 << 12, 1 << 14,
                                                         1 << 16, 1 << 18, 1 << 20, 1 << 22};
 
@@ -82,13 +84,14 @@ struct NodePhase {
 
 struct Prediction {
   std::optional<NodePhase> before;
-  Chosen between;
+  Chosen between;  // of one leader's slice, the largest
   std::optional<NodePhase> after;
+  Sharing sharing = {};
 
   std::int64_t ns() const;
 };
 
-// What a schedule sends, all nodes together.
+// What goes between nodes, of all of them together.
 struct Sent {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
@@ -175,11 +178,23 @@ constexpr select::Request request_of_part(select::Operation part, std::size_t by
 std::string_view why_left_unmeasured(select::Operation operation, std::size_t bytes,
                                      const NodeMap& map, const Network& network);
 
-// bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The first
-// rank is the root. pre: it goes by a schedule.
+// Whether several leaders may share its data.
+constexpr bool can_share(select::Operation operation) {
+  return operation == select::Operation::allreduce || operation == select::Operation::bcast;
+}
+
+// Both: bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The
+// first rank is the root. pre: it goes by a schedule.
+// Shared out so. pre: where there are several leaders, can_share(), and each node has so many
+// ranks.
+Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
+                   const Network& network, const NodeTimes& node_times, const Sharing& sharing,
+                   const ForcedAlgorithms& forced = {});
+// Shared out as is predicted to take least; among equals by the fewest. By one leader where nobody
+// knows what a node's ranks send together.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times,
                    const ForcedAlgorithms& forced = {});
-Sent sent_by(const Chosen& chosen);
+Sent sent_by(const Prediction& prediction);
 
 }  // namespace huddle::internode

@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "internode/finish.h"
 #include "internode/message_buffer.h"
-#include "net/in_pieces.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
 
@@ -30,36 +28,6 @@ constexpr std::string_view by_pairs = "nodes: pairwise";
 // Kinds of calls that are remembered: programs make the same few again and again.
 constexpr std::size_t most_remembered = 64;
 
-// Peers of a schedule are nodes, and each is stood for by one rank.
-class ByNode : public net::Wire {
- public:
-  // root_rank: stands for its node; -1: the first rank does there as well.
-  ByNode(net::Wire& by_rank, const NodeMap& map, Traffic* traffic, int root_rank)
-      : by_rank_(by_rank),
-        map_(map),
-        traffic_(traffic),
-        root_node_(root_rank < 0 ? -1 : map.node_of(root_rank)),
-        root_rank_(root_rank) {}
-
-  Ticket send(int node, std::span<const std::byte> bytes) override {
-    if (traffic_ != nullptr) traffic_->add(bytes.size());
-    return by_rank_.send(rank_of(node), bytes);
-  }
-  Ticket receive(int node, std::span<std::byte> bytes) override {
-    return by_rank_.receive(rank_of(node), bytes);
-  }
-  bool test(Ticket ticket) override { return by_rank_.test(ticket); }
-
- private:
-  int rank_of(int node) const { return node == root_node_ ? root_rank_ : map_.rank_at(node, 0); }
-
-  net::Wire& by_rank_;
-  const NodeMap& map_;
-  Traffic* traffic_;
-  int root_node_;
-  int root_rank_;
-};
-
 }  // namespace
 
 // What was chosen for a call, for the next one like it.
@@ -69,6 +37,7 @@ struct Team::Plan {
   std::size_t count;
   std::size_t element_bytes;
   net::Sizes blocks;  // of the nodes, where each has one
+  int leaders;
   Chosen chosen;
   std::string words;
 };
@@ -122,6 +91,10 @@ void Team::barrier() {
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
   if (bytes == 0) return;
   run([&] {
+    const Sharing sharing = sharing_of(select::Operation::bcast, bytes);
+    if (sharing != Sharing{}) {
+      return bcast_shared(static_cast<std::byte*>(buffer), bytes, root, sharing);
+    }
     const int speaker = speaker_for(root);
     if (place_ == speaker) {
       const Demand demand{Operation::bcast, parts_.map.nodes(), parts_.map.node_of(root), bytes, 1};
@@ -138,6 +111,12 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
                      const memory::Reduction& reduction) {
   if (count == 0) return;
   run([&] {
+    const std::size_t bytes = count * reduction.element_bytes;
+    const Sharing sharing = sharing_of(select::Operation::allreduce, bytes);
+    if (sharing != Sharing{}) {
+      return allreduce_shared(static_cast<const std::byte*>(input), static_cast<std::byte*>(output),
+                              count, reduction, sharing);
+    }
     node_part_.reduce(input, output, count, reduction, 0);
     if (is_first()) {
       const Demand demand{Operation::allreduce, parts_.map.nodes(), 0, count,
@@ -147,7 +126,7 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
       data.input.bytes = data.output.bytes;
       between(demand, data, reduction, -1);
     }
-    node_part_.bcast(output, count * reduction.element_bytes, 0);
+    node_part_.bcast(output, bytes, 0);
   });
 }
 
@@ -492,25 +471,36 @@ bool Team::is_mpi_quicker(select::Operation operation, std::size_t bytes) {
   if (!parts_.forced.for_operation(schedule_of(operation)).empty()) return false;
   const bool is_measured = !parts_.mpi_times.points().empty();
   if (!is_measured && operation != select::Operation::alltoall) return false;
+  return verdict_on(operation, bytes).is_mpi_quicker;
+}
+
+const Team::Verdict& Team::verdict_on(select::Operation operation, std::size_t bytes) {
   const auto known = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& one) {
     return one.operation == operation && one.bytes == bytes;
   });
   if (known != verdicts_.end()) {
     std::rotate(verdicts_.begin(), known, known + 1);
-    return verdicts_.front().is_mpi_quicker;
+    return verdicts_.front();
   }
-  const bool verdict = judge(operation, bytes);
+  const Verdict verdict = judge(operation, bytes);
   if (verdicts_.size() == most_remembered) verdicts_.pop_back();
-  verdicts_.insert(verdicts_.begin(), {operation, bytes, verdict});
-  return verdict;
+  return *verdicts_.insert(verdicts_.begin(), verdict);
 }
 
-bool Team::judge(select::Operation operation, std::size_t bytes) {
-  if (const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes)) {
-    return *mpi_ns < predict(operation, bytes, parts_.map, parts_.network, parts_.node_times).ns();
+Team::Verdict Team::judge(select::Operation operation, std::size_t bytes) {
+  Verdict verdict{operation, bytes};
+  const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes);
+  if (mpi_ns || can_share(operation)) {
+    const Prediction prediction =
+        predict(operation, bytes, parts_.map, parts_.network, parts_.node_times, parts_.forced);
+    verdict.is_mpi_quicker = mpi_ns && *mpi_ns < prediction.ns();
+    verdict.sharing = prediction.sharing;
+  } else {
+    verdict.is_mpi_quicker =
+        operation == select::Operation::alltoall &&
+        !why_left_unmeasured(operation, bytes, parts_.map, parts_.network).empty();
   }
-  return operation == select::Operation::alltoall &&
-         !why_left_unmeasured(operation, bytes, parts_.map, parts_.network).empty();
+  return verdict;
 }
 
 // From (rank here, target) to (target's node, rank here, target's place).
@@ -551,10 +541,10 @@ std::size_t Team::ranks_before(int node) const {
   return static_cast<std::size_t>(parts_.map.ranks_before(node));
 }
 
-void Team::between(const Demand& demand, const net::CallData& data,
-                   const memory::Reduction& reduction, int root_rank,
-                   const net::Sizes* own_blocks) {
-  const Plan& plan = plan_for(demand);
+std::unique_ptr<Crossing> Team::start(const Speakers& speakers, const Demand& demand,
+                                      const net::CallData& data, const memory::Reduction& reduction,
+                                      const net::Sizes* own_blocks) {
+  const Plan& plan = plan_for(demand, speakers.leaders.count());
   latest_ = plan.words;
   const std::string_view forced = parts_.forced.for_operation(demand.operation);
   if (plan.chosen.algorithm != forced) unserved_ = forced;
@@ -565,22 +555,24 @@ void Team::between(const Demand& demand, const net::CallData& data,
   const net::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;
   placed.input.sizes = sizes;
   placed.output.sizes = sizes;
-  ByNode by_node(*parts_.wire, parts_.map, parts_.traffic, root_rank);
-  std::optional<net::InPieces> in_pieces;
-  if (parts_.network.piece_bytes > 0) {
-    in_pieces.emplace(by_node, static_cast<std::size_t>(parts_.network.piece_bytes));
-  }
-  net::Wire& wire = in_pieces ? static_cast<net::Wire&>(*in_pieces) : by_node;
-  finish(std::make_unique<net::Execution>(*plan.chosen.schedule, node_, placed, reduction, wire),
+  const ByNode by_node(*parts_.wire, parts_.map, parts_.traffic, speakers);
+  return std::make_unique<Crossing>(*plan.chosen.schedule, node_, placed, reduction, by_node,
+                                    static_cast<std::size_t>(parts_.network.piece_bytes));
+}
+
+void Team::between(const Demand& demand, const net::CallData& data,
+                   const memory::Reduction& reduction, int root_rank,
+                   const net::Sizes* own_blocks) {
+  finish(start({Leaders(parts_.map), 0, root_rank}, demand, data, reduction, own_blocks),
          parts_.node->waiting());
 }
 
 // Programs make the same calls again and again.
-const Team::Plan& Team::plan_for(const Demand& demand) {
+const Team::Plan& Team::plan_for(const Demand& demand, int leaders) {
   const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
     return plan->operation == demand.operation && plan->root == demand.root &&
            plan->count == demand.count && plan->element_bytes == demand.element_bytes &&
-           (demand.blocks == nullptr || plan->blocks == *demand.blocks);
+           plan->leaders == leaders && (demand.blocks == nullptr || plan->blocks == *demand.blocks);
   });
   if (known != plans_.end()) {
     std::rotate(plans_.begin(), known, known + 1);
@@ -588,14 +580,15 @@ const Team::Plan& Team::plan_for(const Demand& demand) {
   }
   Demand asked = demand;
   asked.algorithm = parts_.forced.for_operation(demand.operation);
-  Chosen chosen = cheapest(asked, parts_.network);
+  Chosen chosen = cheapest(asked, parts_.network.shared_by(leaders));
   std::string words = fmt::format("nodes: {}", chosen.algorithm);
+  if (leaders > 1) words += fmt::format(" by {} leaders", leaders);
   if (plans_.size() == most_remembered) plans_.pop_back();
   const net::Sizes blocks = demand.blocks == nullptr ? net::Sizes::equal(0) : *demand.blocks;
   plans_.insert(
       plans_.begin(),
       std::make_unique<Plan>(Plan{demand.operation, demand.root, demand.count, demand.element_bytes,
-                                  blocks, std::move(chosen), std::move(words)}));
+                                  blocks, leaders, std::move(chosen), std::move(words)}));
   return *plans_.front();
 }
 

@@ -2,17 +2,20 @@
 // Copyright the huddle contributors
 //
 // A group of ranks on several nodes and its collectives: a part inside each node by the node's
-// team, a schedule between one rank of each node, and a part inside each node again. For one
-// thread.
+// team, a schedule between one rank of each node, or several that share the data, and a part inside
+// each node again. For one thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "internode/choice.h"
+#include "internode/crossing.h"
+#include "internode/leaders.h"
 #include "internode/message_buffer.h"
 #include "internode/node_map.h"
 #include "internode/node_order.h"
@@ -39,8 +42,10 @@ class Team {
     Network network = {};              // equal on all ranks
     Traffic* traffic = nullptr;        // is told of what is sent; null: nobody wants to know
     MpiTimes mpi_times = {};           // equal on all ranks
-    NodeTimes node_times = {};         // equal on all ranks; where there are times of the MPI
+    NodeTimes node_times = {};         // equal on all ranks; where anything is predicted by them
     ForcedAlgorithms forced = {};      // equal on all ranks
+    // As it is to be shared where it can, equal on all ranks; nothing: as is predicted to be best.
+    std::optional<Sharing> sharing = {};
   };
   explicit Team(Parts parts);
   ~Team();
@@ -117,22 +122,33 @@ class Team {
 
  private:
   struct Plan;
-  // Whether the MPI is quicker, for the next call of the kind.
+  // What was predicted of a call, for the next one of the kind.
   struct Verdict {
     select::Operation operation;
     std::size_t bytes;
-    bool is_mpi_quicker;
+    bool is_mpi_quicker = false;
+    Sharing sharing = {};
   };
 
   bool is_first() const { return place_ == 0; }
   template <typename Steps>
   void run(const Steps& steps);
-  // Between one rank of each node, of which this one is one: the first, but for that of the root.
+  // Between one rank of each node, of which this one is one.
   // own_blocks: where they are of other sizes on other nodes.
+  std::unique_ptr<Crossing> start(const Speakers& speakers, const Demand& demand,
+                                  const net::CallData& data, const memory::Reduction& reduction,
+                                  const net::Sizes* own_blocks = nullptr);
+  // The same, waited for: between the first ranks, but for that of the root.
   void between(const Demand& demand, const net::CallData& data, const memory::Reduction& reduction,
                int root_rank, const net::Sizes* own_blocks = nullptr);
-  const Plan& plan_for(const Demand& demand);
-  bool judge(select::Operation operation, std::size_t bytes);
+  const Plan& plan_for(const Demand& demand, int leaders);
+  Sharing sharing_of(select::Operation operation, std::size_t bytes);
+  // With several leaders.
+  void bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sharing& sharing);
+  void allreduce_shared(const std::byte* input, std::byte* output, std::size_t count,
+                        const memory::Reduction& reduction, const Sharing& sharing);
+  const Verdict& verdict_on(select::Operation operation, std::size_t bytes);
+  Verdict judge(select::Operation operation, std::size_t bytes);
   // The place of the rank that stands for this node where a root stands for its own.
   int speaker_for(int root) const;
   // Messages between pairs of ranks, and what the node's team does meanwhile.

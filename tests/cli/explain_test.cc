@@ -240,7 +240,7 @@ json between_nodes(std::vector<std::string> words) {
 
 TEST(ExplainNodes, TellsThePartsOfACollective) {
   const json allreduce = between_nodes(
-      {"allreduce", "64K", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan});
+      {"allreduce", "8", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan});
   EXPECT_EQ(allreduce["ranks"], 512);
   const json& parts = allreduce["parts"];
   ASSERT_EQ(parts.size(), 3U);
@@ -252,6 +252,22 @@ TEST(ExplainNodes, TellsThePartsOfACollective) {
   EXPECT_EQ(allreduce["predicted_ns"], sum);
   EXPECT_GT(parts[0]["predicted_ns"], 0);
   EXPECT_TRUE(allreduce["mpi"].empty());
+}
+
+TEST(ExplainNodes, TellsHowManyLeadersShareTheData) {
+  const std::vector<std::string> words = {"allreduce",        "16M", "--nodes",   "16",
+                                          "--ranks-per-node", "32",  "--machine", songshan};
+  const json allreduce = between_nodes(words);
+  const json& parts = allreduce["parts"];
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0]["operation"], "reduce_scatter");
+  EXPECT_GT(parts[1]["leaders"], 1);
+  EXPECT_EQ(parts[2]["operation"], "allgatherv");
+  EXPECT_LT(allreduce["predicted_ns"], allreduce["by_one_leader_ns"]);
+  std::vector<std::string> as_text = words;
+  as_text.insert(as_text.begin(), "explain");
+  EXPECT_THAT(Program().run(as_text).out,
+              AllOf(HasSubstr("leaders of each"), HasSubstr("By one leader of each node")));
 }
 
 // Each foreign block comes to each node once, wherever ranks sit.

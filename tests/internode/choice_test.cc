@@ -105,8 +105,25 @@ TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
   EXPECT_EQ(network.second_way_percent, 25);
   const net::Sizes sizes = net::Sizes::equal(1 << 20);
   const auto one_way_ns = static_cast<double>(network.message_ns + network.ns_per_mib);
+  const auto join_ns = static_cast<double>(network.joining_ns_per_mib);
+  EXPECT_GT(join_ns, 0);
   EXPECT_NEAR(static_cast<double>(predicted_ns(*exchange, sizes, network)),
-              one_way_ns + static_cast<double>(network.ns_per_mib) / 4, 10);
+              one_way_ns + static_cast<double>(network.ns_per_mib) / 4 + join_ns, 10);
+}
+
+// Of 1 GB/s each, until the card carries no more, which takes a while for each message.
+TEST(Choice, SeveralSendersShareWhatTheirNodeCarries) {
+  machine::Machine machine =
+      machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
+  machine.networks.push_back({.name = "one",
+                              .curve = {{8, 1 << 20}, {1000, 1000 + (1 << 20)}, {0, 0}},
+                              .gap_ns = 100,
+                              .node_gb_per_s = 4});
+  const Network one = network_of(machine);
+  EXPECT_EQ(one.shared_by(1), one);
+  EXPECT_EQ(one.shared_by(4).message_ns, one.message_ns + 300);
+  EXPECT_EQ(one.shared_by(4).ns_per_mib, one.ns_per_mib);
+  EXPECT_EQ(one.shared_by(8).ns_per_mib, 2 << 20);
 }
 
 TEST(Choice, AnAlltoallWithoutNodesSendsAMessageToEachRankElsewhere) {
@@ -120,6 +137,7 @@ TEST(Choice, ReckonsWithRoundFiguresWhereNothingWasMeasured) {
   EXPECT_GT(network_of(machine).message_ns, 0);
   EXPECT_EQ(network_of(machine).second_way_percent, 50);
   EXPECT_EQ(network_of(machine).piece_bytes, 0);
+  EXPECT_EQ(network_of(machine).node_ns_per_mib, 0) << "nobody knows what several would send";
 }
 
 }  // namespace

@@ -109,6 +109,32 @@ TEST(NodePart, Reduces) {
   }
 }
 
+// Some ranks have slices, others nothing.
+TEST(NodePart, JoinsSlicesAndBringsThemToAll) {
+  const std::vector<std::size_t> elements = {7000, 0, 13'000, 10'000, 0};
+  std::vector<node::Block> slices;
+  std::vector<node::Block> in_bytes;
+  std::ptrdiff_t end = 0;
+  for (const std::size_t of_place : elements) {
+    slices.push_back({end, of_place});
+    in_bytes.push_back({end * 4, of_place * sizeof(float)});
+    end += static_cast<std::ptrdiff_t>(of_place);
+  }
+  expect_the_same([&](NodePart& part, int place) {
+    std::vector<float> data = floats_of(place, count);
+    std::vector<float> all(count);
+    float* const own = all.data() + slices[static_cast<std::size_t>(place)].offset;
+    part.reduce_scatter(data.data(), own, node::Blocks::listed(slices), sum);
+    part.allgatherv(own, all.data(), node::Blocks::listed(in_bytes));
+    std::vector<float> joined(count);
+    part.reduce(data.data(), joined.data(), count, sum, 0);
+    if (place == 0) {
+      EXPECT_EQ(std::memcmp(joined.data(), all.data(), bytes), 0) << "as a sum for one";
+    }
+    return all;
+  });
+}
+
 TEST(NodePart, MakesPrefixes) {
   for (const bool with_own : {true, false}) {
     expect_the_same([with_own](NodePart& part, int place) {

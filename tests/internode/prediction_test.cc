@@ -100,14 +100,74 @@ TEST(Prediction, LeavesToTheMpiWhatGainsNothing) {
       why_left_unmeasured(Operation::alltoall, std::size_t{1} << 30, blocks, network).empty());
 }
 
+// The same network, of which one rank alone uses a quarter.
+Network of_four_senders(std::int64_t gap_ns) {
+  Network of_four = network;
+  of_four.gap_ns = gap_ns;
+  of_four.node_ns_per_mib = network.ns_per_mib / 4;
+  return of_four;
+}
+const NodeMap four_each(std::vector<std::uint64_t>{1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3});
+
+TEST(Prediction, TakesAsManyLeadersAsAreToldToBeSooner) {
+  constexpr std::size_t bytes = 1 << 20;
+  // What a node has to do takes next to nothing.
+  const NodeTimes nothing;
+  for (const Operation operation : {Operation::allreduce, Operation::bcast}) {
+    const auto leaders = [&](const NodeMap& map, const Network& by, std::size_t of) {
+      return predict(operation, of, map, by, nothing).sharing.leaders;
+    };
+    EXPECT_EQ(leaders(four_each, of_four_senders(10), bytes), 4);
+    EXPECT_EQ(leaders(blocks, of_four_senders(10), bytes), 2) << "nodes have no more ranks";
+    EXPECT_EQ(leaders(uneven, of_four_senders(10), bytes), 1) << "a node has one rank";
+    EXPECT_EQ(leaders(four_each, of_four_senders(10), 8), 1) << "messages take the longer";
+    EXPECT_EQ(leaders(four_each, of_four_senders(0), 0), 1) << "of equals the fewest";
+    EXPECT_EQ(leaders(four_each, network, bytes), 1) << "nobody knows what all send together";
+  }
+  EXPECT_EQ(predict(Operation::allreduce, bytes, four_each, of_four_senders(1'000'000), nothing)
+                .sharing.leaders,
+            1)
+      << "a card begins messages one after the other";
+}
+
+// What is joined and copied for several leaders has its time as well.
+TEST(Prediction, CountsWhatNodesDoForSeveralLeaders) {
+  constexpr std::size_t bytes = 1 << 20;
+  const Network by = of_four_senders(0);
+  EXPECT_EQ(predict(Operation::allreduce, bytes, four_each, by, by_bytes(100)).sharing.leaders, 4);
+  const Prediction four =
+      predict(Operation::allreduce, bytes, four_each, by, by_bytes(), Sharing{4});
+  ASSERT_TRUE(four.before && four.after);
+  EXPECT_EQ(four.before->operation, Operation::reduce_scatter);
+  // The fullest node has five ranks: its leaders' slices are a fourth of the data all the same.
+  EXPECT_EQ(four.before->ns, 5 * (bytes / 4));
+  EXPECT_EQ(four.after->operation, Operation::allgatherv);
+  EXPECT_EQ(four.ns(), four.before->ns + four.between.ns + four.after->ns);
+  const Prediction bcast = predict(Operation::bcast, bytes, four_each, by, by_bytes(), Sharing{4});
+  EXPECT_EQ(bcast.before->operation, Operation::scatter);
+  EXPECT_EQ(bcast.after->ns, bytes) << "the root's node has it from the root";
+}
+
+TEST(Prediction, SeveralLeadersSendNoMoreThanOne) {
+  constexpr std::size_t bytes = 1 << 20;
+  for (const Operation operation : {Operation::allreduce, Operation::bcast}) {
+    const auto sent = [&](int leaders) {
+      return sent_by(predict(operation, bytes, four_each, of_four_senders(0), by_bytes(),
+                             Sharing{leaders}))
+          .bytes;
+    };
+    EXPECT_EQ(sent(4), sent(1));
+  }
+}
+
 // Each block of another node comes to each node once.
 TEST(Prediction, TellsWhatIsSent) {
   const Prediction allgather = predict(Operation::allgather, 1000, uneven, network, by_bytes());
-  EXPECT_EQ(sent_by(allgather.between).bytes, (4 - 1) * 7 * 1000);
+  EXPECT_EQ(sent_by(allgather).bytes, (4 - 1) * 7 * 1000);
   const Prediction barrier = predict(Operation::barrier, 0, blocks, network, by_bytes());
-  EXPECT_EQ(sent_by(barrier.between).bytes, 0);
+  EXPECT_EQ(sent_by(barrier).bytes, 0);
   // In one round, each to each: no message is waited for twice.
-  EXPECT_EQ(sent_by(barrier.between).messages, 4 * 3);
+  EXPECT_EQ(sent_by(barrier).messages, 4 * 3);
 }
 
 }  // namespace

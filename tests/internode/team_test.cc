@@ -14,8 +14,11 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "internode/node_bootstrap.h"
@@ -45,15 +48,23 @@ team::ContextOptions small_options(std::size_t cap_bytes = std::size_t{64} << 20
   return options;
 }
 
+constexpr std::size_t scant_bytes = std::size_t{8} << 10;
+
 // A few rounds against many bytes, and the other way round.
 constexpr Network dear_messages = {50'000'000, 1, 1};
 constexpr Network dear_bytes = {1, 1'000'000'000, 1};
 constexpr Network in_pieces = {1, 1'000'000'000, 0, 10, 300};
 
-// Who sits where: 4 x 2 in blocks and in turns, uneven, one a node, all on one.
+// Who sits where: 4 x 2 in blocks and in turns, uneven, one a node, all on one, several on each.
 const std::vector<Keys> layouts = {
-    {1, 1, 2, 2, 3, 3, 4, 4}, {1, 2, 3, 4, 1, 2, 3, 4}, {1, 1, 1, 2, 3, 3, 4},
-    {1, 2, 1, 1, 3, 2},       {4, 3, 2, 1, 9},          {7, 7, 7},
+    {1, 1, 2, 2, 3, 3, 4, 4},
+    {1, 2, 3, 4, 1, 2, 3, 4},
+    {1, 1, 1, 2, 3, 3, 4},
+    {1, 2, 1, 1, 3, 2},
+    {4, 3, 2, 1, 9},
+    {7, 7, 7},
+    {1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3},
+    {1, 2, 2, 1, 2, 1, 2},
 };
 
 std::vector<int> ranks_on(const NodeMap& map, int node) {
@@ -71,10 +82,14 @@ class Teams : public testing::TestWithParam<Keys> {
   void run(const Network& network, const Function& function) {
     const NodeMap map(GetParam());
     Mail mail;
+    traffic_ = std::vector<Traffic>(static_cast<std::size_t>(map.ranks()));
     const auto ends = team::run_thread_ranks(map.ranks(), [&](const team::Bootstrap& all) {
-      team::Context context(small_options());
-      Team::Parts parts{map,     all.rank,  nullptr,   std::make_unique<MailEnd>(mail, all.rank),
-                        network, &traffic_, mpi_times_};
+      const bool is_scant = map.node_of(all.rank) == 0 && first_node_is_scant_;
+      team::Context context(is_scant ? small_options(scant_bytes) : small_options());
+      Traffic& traffic = traffic_[static_cast<std::size_t>(all.rank)];
+      Team::Parts parts{map,     all.rank, nullptr,    std::make_unique<MailEnd>(mail, all.rank),
+                        network, &traffic, mpi_times_, {},
+                        sharing_};
       const std::vector<int> here = ranks_on(map, map.node_of(all.rank));
       NodeBootstrap node_ranks(*parts.wire, here, map.place_of(all.rank));
       parts.node = std::make_unique<team::Team>(context, node_ranks.bootstrap());
@@ -85,8 +100,21 @@ class Teams : public testing::TestWithParam<Keys> {
     EXPECT_TRUE(mail.is_empty()) << "messages that nobody received";
   }
 
-  Traffic traffic_;
+  std::uint64_t sent_messages() const {
+    std::uint64_t sum = 0;
+    for (const Traffic& of_rank : traffic_) sum += of_rank.messages();
+    return sum;
+  }
+  std::uint64_t sent_bytes() const {
+    std::uint64_t sum = 0;
+    for (const Traffic& of_rank : traffic_) sum += of_rank.bytes();
+    return sum;
+  }
+
+  std::vector<Traffic> traffic_;  // by rank, of the latest run
   MpiTimes mpi_times_;
+  std::optional<Sharing> sharing_;
+  bool first_node_is_scant_ = false;  // has memory for a team, and for nothing that it would run
 };
 
 std::vector<std::byte> bytes_of(int rank, std::size_t count, unsigned seed) {
@@ -450,6 +478,12 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& numbers) {
   return bits;
 }
 
+constexpr Sharing sharings[] = {{1}, {2}, {3}};
+
+std::string words(const Sharing& sharing) {
+  return " by " + std::to_string(sharing.leaders) + " leaders";
+}
+
 // The brackets are those of docs/records/0007 in each node, and of net/association.h between nodes.
 TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
@@ -517,6 +551,85 @@ TEST_P(Teams, ReduceScatterGivesEachItsBlockWithTheSameBits) {
   }
 }
 
+// Slices lie beside each other, and elements are joined in the same order in each.
+TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByHoweverManyLeaders) {
+  const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
+  std::vector<float> expected;
+  std::mutex mutex;
+  const auto compare = [&](const Network& network) {
+    run(network, [&](Team& team, int rank, Mail&) {
+      std::vector<float> all;
+      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{12'000}}) {
+        std::vector<float> mine = floats_of(rank, count);
+        std::vector<float> result(count);
+        team.allreduce(mine.data(), result.data(), count, sum);
+        ASSERT_EQ(bits_of(mine), bits_of(floats_of(rank, count))) << "the input is only read";
+        team.allreduce(mine.data(), mine.data(), count, sum);
+        ASSERT_EQ(bits_of(mine), bits_of(result)) << "in place";
+        all.insert(all.end(), result.begin(), result.end());
+      }
+      const std::lock_guard lock(mutex);
+      if (expected.empty()) expected = all;
+      ASSERT_EQ(bits_of(all), bits_of(expected)) << words(*sharing_);
+    });
+  };
+  for (const Sharing& sharing : sharings) {
+    sharing_ = sharing;
+    first_node_is_scant_ = false;
+    compare(dear_messages);
+    compare(dear_bytes);
+    first_node_is_scant_ = true;
+    compare(in_pieces);
+  }
+}
+
+TEST_P(Teams, SeveralLeadersBringDataFromAnyRoot) {
+  for (const Sharing& sharing : sharings) {
+    sharing_ = sharing;
+    first_node_is_scant_ = sharing == sharings[1];
+    run(dear_bytes, [&](Team& team, int rank, Mail&) {
+      for (const std::size_t size : {std::size_t{1}, std::size_t{65'537}}) {
+        for (int root = 0; root < team.map().ranks(); ++root) {
+          const auto expected = bytes_of(root, size, 11);
+          auto data = rank == root ? expected : std::vector<std::byte>(size);
+          team.bcast(data.data(), size, root);
+          ASSERT_EQ(data, expected) << size << " bytes from " << root << words(sharing);
+        }
+      }
+    });
+  }
+}
+
+// By bytes: of an allreduce each leader sends its share of what one alone would send, and nobody
+// else sends anything.
+TEST_P(Teams, LeadersShareWhatIsSent) {
+  const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
+  const NodeMap map(GetParam());
+  constexpr std::size_t count = 14'400;  // of which all slices are alike
+  const auto allreduce = [&](Team& team, int rank, Mail&) {
+    std::vector<float> mine = floats_of(rank, count);
+    team.allreduce(mine.data(), mine.data(), count, sum);
+  };
+  sharing_ = Sharing{1};
+  run(dear_bytes, allreduce);
+  const std::vector<Traffic> by_one = std::move(traffic_);
+  const int most = Leaders::most(map);
+  for (int count_of_leaders = 2; count_of_leaders <= most; ++count_of_leaders) {
+    sharing_ = Sharing{count_of_leaders};
+    const Leaders leaders(map, count_of_leaders);
+    run(dear_bytes, allreduce);
+    for (int rank = 0; rank < map.ranks(); ++rank) {
+      const int node = map.node_of(rank);
+      const std::uint64_t by_one_there =
+          by_one[static_cast<std::size_t>(map.rank_at(node, 0))].bytes();
+      const bool leads = leaders.at(node, map.place_of(rank)) >= 0;
+      EXPECT_EQ(traffic_[static_cast<std::size_t>(rank)].bytes(),
+                leads ? by_one_there / static_cast<unsigned>(count_of_leaders) : 0)
+          << "rank " << rank << " of " << count_of_leaders << " leaders a node";
+    }
+  }
+}
+
 // What is put behind each other: the order of ranks shows.
 TEST_P(Teams, JoinsInTheOrderOfRanksOrNotAtAll) {
   struct Row {
@@ -533,17 +646,20 @@ TEST_P(Teams, JoinsInTheOrderOfRanksOrNotAtAll) {
       static_cast<Row*>(to)[i] = {a.first, b.last, a.broken || b.broken || a.last + 1 != b.first};
     }
   };
-  run(dear_bytes, [&](Team& team, int rank, Mail&) {
-    ASSERT_EQ(team.can_join(append), team.map().is_in_order());
-    if (!team.can_join(append)) return;
-    std::vector<Row> rows(100, Row{rank, rank, false});
-    team.allreduce(rows.data(), rows.data(), rows.size(), append);
-    for (const Row& row : rows) {
-      ASSERT_FALSE(row.broken);
-      ASSERT_EQ(row.first, 0);
-      ASSERT_EQ(row.last, team.map().ranks() - 1);
-    }
-  });
+  for (const Sharing& sharing : sharings) {
+    sharing_ = sharing;
+    run(dear_bytes, [&](Team& team, int rank, Mail&) {
+      ASSERT_EQ(team.can_join(append), team.map().is_in_order());
+      if (!team.can_join(append)) return;
+      std::vector<Row> rows(100, Row{rank, rank, false});
+      team.allreduce(rows.data(), rows.data(), rows.size(), append);
+      for (const Row& row : rows) {
+        ASSERT_FALSE(row.broken);
+        ASSERT_EQ(row.first, 0);
+        ASSERT_EQ(row.last, team.map().ranks() - 1);
+      }
+    });
+  }
 }
 
 TEST_P(Teams, NobodyLeavesABarrierBeforeTheLastHasCome) {
@@ -563,7 +679,7 @@ TEST_P(Teams, CutsMessagesIntoThePiecesOfTheNetwork) {
     team.bcast(data.data(), data.size(), 0);
   });
   const auto others = static_cast<unsigned>(NodeMap(GetParam()).nodes() - 1);
-  EXPECT_GE(traffic_.messages(), 10U * others);
+  EXPECT_GE(sent_messages(), 10U * others);
 }
 
 TEST_P(Teams, CountsWhatGoesToOtherNodes) {
@@ -572,8 +688,8 @@ TEST_P(Teams, CountsWhatGoesToOtherNodes) {
     team.bcast(data.data(), data.size(), 0);
   });
   const NodeMap map(GetParam());
-  EXPECT_EQ(traffic_.bytes() >= 1000U * static_cast<unsigned>(map.nodes() - 1), true);
-  EXPECT_EQ(traffic_.bytes() == 0, map.nodes() == 1);
+  EXPECT_EQ(sent_bytes() >= 1000U * static_cast<unsigned>(map.nodes() - 1), true);
+  EXPECT_EQ(sent_bytes() == 0, map.nodes() == 1);
 }
 
 // A rank that cannot send lets nobody of its node wait, and the team is of no use to it any more.

@@ -113,14 +113,16 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
   }
   parts->network = all.network;
   parts->forced = internode::ForcedAlgorithms(options_.net_algorithms);
-  share_times(meeting, *parts, all.speaker, all.mpi_points);
+  share_mpi_times(meeting, *parts, all.speaker, all.mpi_points);
+  const bool may_share = parts->network.node_ns_per_mib > 0;
+  if (all.mpi_points > 0 || may_share) share_node_times(meeting, *parts);
   parts->traffic = &inter_node_.traffic();
   return std::make_unique<internode::Team>(std::move(*parts));
 }
 
-// What the MPI takes, from that rank to all; and what the slowest node takes beside it.
-void NodeJoining::share_times(internode::Meeting& meeting, internode::Team::Parts& parts,
-                              int speaker, std::size_t points) {
+// What the MPI takes, from that rank to all.
+void NodeJoining::share_mpi_times(internode::Meeting& meeting, internode::Team::Parts& parts,
+                                  int speaker, std::size_t points) {
   const internode::MpiTimes own = std::exchange(parts.mpi_times, {});
   if (points == 0) return;
   std::vector<internode::MpiTimes::Point> shared;
@@ -129,6 +131,11 @@ void NodeJoining::share_times(internode::Meeting& meeting, internode::Team::Part
     shared.resize(points);
   });
   meeting.bcast(std::as_writable_bytes(std::span(shared)), speaker);
+  parts.mpi_times = internode::MpiTimes(std::move(shared));
+}
+
+// What the slowest node takes for its parts.
+void NodeJoining::share_node_times(internode::Meeting& meeting, internode::Team::Parts& parts) {
   Timed mine;
   mine.trouble = {meeting.rank(), team::Trouble::of([&] {
                     if (parts.map.place_of(parts.rank) == 0) mine.times = times_of(*parts.node);
@@ -136,7 +143,6 @@ void NodeJoining::share_times(internode::Meeting& meeting, internode::Team::Part
   const Timed all = meeting.agree(mine);
   all.trouble.throw_any();
   parts.node_times = all.times;
-  parts.mpi_times = internode::MpiTimes(std::move(shared));
 }
 
 std::unique_ptr<team::Team> NodeJoining::make_node_team(internode::NodeBootstrap& node_ranks,

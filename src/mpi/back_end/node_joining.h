@@ -37,8 +37,9 @@ class NodeJoining {
  private:
   std::unique_ptr<team::Team> make_node_team(internode::NodeBootstrap& node_ranks,
                                              bool has_context);
-  void share_times(internode::Meeting& meeting, internode::Team::Parts& parts, int speaker,
-                   std::size_t points);
+  void share_mpi_times(internode::Meeting& meeting, internode::Team::Parts& parts, int speaker,
+                       std::size_t points);
+  void share_node_times(internode::Meeting& meeting, internode::Team::Parts& parts);
   void share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here);
 
   NodeContext& context_;
