@@ -43,9 +43,9 @@ class Team {
     Traffic* traffic = nullptr;        // is told of what is sent; null: nobody wants to know
     MpiTimes mpi_times = {};           // equal on all ranks
     NodeTimes node_times = {};         // equal on all ranks; where anything is predicted by them
-    ForcedAlgorithms forced = {};      // equal on all ranks
     // As it is to be shared where it can, equal on all ranks; nothing: as is predicted to be best.
     std::optional<Sharing> sharing = {};
+    ForcedAlgorithms forced = {};  // the same
   };
   explicit Team(Parts parts);
   ~Team();
