@@ -35,7 +35,8 @@ TEST(ConfigText, IsAnAlignedTable) {
             "summary     auto               default\n"
             "verify      off                default\n"
             "join-after  auto               default\n"
-            "net         off                default\n"
+            "net         measured           default\n"
+            "net-algo    -                  default\n"
             "heap        off                default\n"
             "heap-block  64K                default\n"
             "heap-cap    64G                default\n"
@@ -53,12 +54,12 @@ TEST(ConfigText, IsAnAlignedTable) {
 TEST(ConfigText, PutsTheOriginBelowWhereItIsNarrow) {
   EXPECT_THAT(config_text(resolved(), files, 30),
               HasSubstr("machine     /shared/node.toml\n            HUDDLE_MACHINE\n"
-                        "ops         -      default\n"));
+                        "ops         -         default\n"));
 }
 
 TEST(ConfigText, ShowsThatThereIsNoValue) {
   EXPECT_THAT(config_text(settings::resolve({}), {}, 80),
-              HasSubstr("machine     -      default\n"));
+              HasSubstr("machine     -         default\n"));
 }
 
 TEST(SettingText, TeachesOneSetting) {
@@ -76,8 +77,8 @@ TEST(ConfigJson, HoldsEverySetting) {
   ASSERT_EQ(root["settings"].size(), settings::table().size());
   EXPECT_EQ(root["settings"][1]["key"], "machine");
   EXPECT_EQ(root["settings"][1]["layer"], "environment");
-  EXPECT_EQ(root["settings"][14]["key"], "color");
-  EXPECT_EQ(root["settings"][14]["layer"], "flag");
+  EXPECT_EQ(root["settings"][15]["key"], "color");
+  EXPECT_EQ(root["settings"][15]["layer"], "flag");
   EXPECT_EQ(root["files"][1]["found"], true);
 }
 
