@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "cli/binding.h"
 #include "cli/command.h"
@@ -75,6 +76,7 @@ class ExplainCommand : public Command {
     options.setting("heap");
     options.setting("algo");
     options.setting("net-algo");
+    options.setting("net-leaders");
     options.text("--bind", bind_, "WORD",
                  fmt::format("to what the launcher binds ranks: {}; core",
                              fmt::join(binding_words(), ", ")));
@@ -169,8 +171,12 @@ class ExplainCommand : public Command {
       return select::chosen(explanation);
     };
     const std::string& forced = settings::find(context.settings, "net-algo").value;
+    std::optional<internode::Sharing> sharing;
+    if (const auto leaders = whole_number(settings::find(context.settings, "net-leaders").value)) {
+      sharing = internode::Sharing{static_cast<int>(std::min<long long>(*leaders, map.ranks()))};
+    }
     return nodes_explained(request, nodes_, subject, map, in_node,
-                           internode::ForcedAlgorithms(forced));
+                           internode::ForcedAlgorithms(forced), sharing);
   }
 
   std::string operation_, size_;

@@ -98,7 +98,8 @@ std::string algorithm_in(const InNode& in_node, const std::optional<internode::N
 
 NodesExplained nodes_explained(const select::Request& request, const NodesOptions& options,
                                const picture::Subject& subject, const internode::NodeMap& map,
-                               const InNode& in_node, const internode::ForcedAlgorithms& forced) {
+                               const InNode& in_node, const internode::ForcedAlgorithms& forced,
+                               std::optional<internode::Sharing> sharing) {
   if (internode::way_between_nodes(request.operation) != internode::Way::schedule) {
     throw UsageError(
         fmt::format("what {} takes over several nodes is not predicted: only what goes between "
@@ -115,8 +116,12 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
   const auto times = internode::NodeTimes::of([&](select::Operation operation, std::size_t bytes) {
     return whole_ns(in_node(internode::request_of_part(operation, bytes)));
   });
+  const bool is_shared_so = sharing && internode::can_share(request.operation);
   explained.prediction =
-      internode::predict(request.operation, request.bytes, map, explained.network, times, forced);
+      is_shared_so ? internode::predict(request.operation, request.bytes, map, explained.network,
+                                        times, internode::shared_on(map, *sharing), forced)
+                   : internode::predict(request.operation, request.bytes, map, explained.network,
+                                        times, forced);
   explained.forced = forced.for_operation(internode::schedule_of(request.operation));
   explained.by_one_leader_ns =
       explained.prediction.sharing == internode::Sharing{}

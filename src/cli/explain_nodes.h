@@ -65,7 +65,8 @@ struct NodesExplained {
 using InNode = std::function<std::optional<select::Candidate>(const select::Request&)>;
 NodesExplained nodes_explained(const select::Request& request, const NodesOptions& options,
                                const picture::Subject& subject, const internode::NodeMap& map,
-                               const InNode& in_node, const internode::ForcedAlgorithms& forced);
+                               const InNode& in_node, const internode::ForcedAlgorithms& forced,
+                               std::optional<internode::Sharing> sharing);
 
 std::string explain_nodes_text(const NodesExplained& explained, const Console& console);
 std::string explain_nodes_json(const NodesExplained& explained);

@@ -109,6 +109,7 @@ class RunCommand : public Command {
     options.setting("ops");
     options.setting("algo");
     options.setting("net-algo");
+    options.setting("net-leaders");
     options.flag("--off", off_, "everything goes to the MPI, as without huddle");
     options.setting("heap");
     options.setting("threads");

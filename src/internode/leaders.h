@@ -65,4 +65,9 @@ class Leaders {
   int count_;
 };
 
+// No more leaders than the smallest node has ranks, and one at least.
+inline Sharing shared_on(const NodeMap& map, Sharing wanted) {
+  return {std::clamp(wanted.leaders, 1, Leaders::most(map))};
+}
+
 }  // namespace huddle::internode

@@ -13,7 +13,7 @@
 namespace huddle::internode {
 
 Sharing Team::sharing_of(select::Operation operation, std::size_t bytes) {
-  if (parts_.sharing) return {std::clamp(parts_.sharing->leaders, 1, Leaders::most(parts_.map))};
+  if (parts_.sharing) return shared_on(parts_.map, *parts_.sharing);
   if (parts_.network.node_ns_per_mib == 0) return {};
   return verdict_on(operation, bytes).sharing;
 }

@@ -26,9 +26,9 @@ namespace {
 constexpr std::string_view usual_search_path = "/usr/local/bin:/bin:/usr/bin";
 
 // The settings that the preloaded library knows.
-constexpr std::array<std::string_view, 14> library_settings = {
-    "huddle",     "machine", "ops",      "algo", "stats",      "summary",  "verify",
-    "join-after", "net",     "net-algo", "heap", "heap-block", "heap-cap", "heap-fork"};
+constexpr std::array<std::string_view, 15> library_settings = {
+    "huddle", "machine",  "ops",         "algo", "stats",      "summary",  "verify",   "join-after",
+    "net",    "net-algo", "net-leaders", "heap", "heap-block", "heap-cap", "heap-fork"};
 
 std::string search_path_of(const std::vector<std::string>& environment) {
   const std::string path = settings::value_of(environment, "PATH");

@@ -3,6 +3,7 @@
 #include "mpi/options.h"
 
 #include <algorithm>
+#include <climits>
 #include <vector>
 
 #include "base/error.h"
@@ -62,7 +63,8 @@ std::uint64_t Options::digest() const {
   for (const select::Operation operation : select::operations) {
     if (takes(operation)) text += select::name(operation);
   }
-  return std::hash<std::string>()(text + join_after_text() + " net " + net + net_algorithms);
+  return std::hash<std::string>()(text + join_after_text() + " net " + net + net_algorithms +
+                                  std::to_string(net_leaders.value_or(0)));
 }
 
 std::string Options::join_after_text() const {
@@ -83,6 +85,9 @@ Options options_from(const Sources& sources, const Complain& complain) {
   options.algorithms = value("algo");
   options.net = value("net");
   options.net_algorithms = value("net-algo");
+  if (const auto leaders = whole_number(value("net-leaders"))) {
+    options.net_leaders = static_cast<int>(std::min<long long>(*leaders, INT_MAX));
+  }
   options.heap = value("heap");
   options.heap_wish = heap::wish_from(value);
   if (const auto calls = whole_number(value("join-after"))) {

@@ -26,10 +26,11 @@ struct Options {
   bool verify = false;
   std::optional<std::size_t> join_after;  // calls; nothing: when it pays
   std::array<bool, select::operations.size()> taken{};
-  std::string algorithms;      // that are forced, as the setting is written
-  std::string net;             // measured, auto, on or off
-  std::string net_algorithms;  // that are forced between nodes
-  std::string heap;            // auto, on or off
+  std::string algorithms;          // that are forced, as the setting is written
+  std::string net;                 // measured, auto, on or off
+  std::string net_algorithms;      // that are forced between nodes
+  std::optional<int> net_leaders;  // of each node; nothing: as is predicted to be quickest
+  std::string heap;                // auto, on or off
   heap::Wish heap_wish;
 
   bool takes(select::Operation operation) const {

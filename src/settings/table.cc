@@ -104,6 +104,13 @@ constexpr std::array settings_table = {
                     "'huddle schedule' has: bcast:chain,allreduce:halving; such calls are not left "
                     "to an MPI that is quicker",
             .algorithms = schedule_words},
+    Setting{.key = "net-leaders",
+            .kind = Kind::count,
+            .placeholder = "auto|COUNT",
+            .fallback = "auto",
+            .help = "how many ranks of each node share the data of an allreduce or a broadcast "
+                    "over several nodes, as many as the smallest has at most (auto: as many as are "
+                    "predicted to be quickest)"},
     Setting{.key = "heap",
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",

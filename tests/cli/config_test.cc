@@ -26,25 +26,26 @@ const std::vector<ConfigFile> files = {{"/home/ada/.config/huddle/config.toml", 
 
 TEST(ConfigText, IsAnAlignedTable) {
   EXPECT_EQ(config_text(resolved(), files, 80),
-            "setting     value              from\n"
-            "huddle      on                 default\n"
-            "machine     /shared/node.toml  HUDDLE_MACHINE\n"
-            "ops         -                  default\n"
-            "algo        -                  default\n"
-            "stats       off                default\n"
-            "summary     auto               default\n"
-            "verify      off                default\n"
-            "join-after  auto               default\n"
-            "net         measured           default\n"
-            "net-algo    -                  default\n"
-            "heap        off                default\n"
-            "heap-block  64K                default\n"
-            "heap-cap    64G                default\n"
-            "heap-fork   1G                 default\n"
-            "threads     off                default\n"
-            "color       never              --color\n"
-            "unicode     auto               default\n"
-            "progress    auto               default\n"
+            "setting      value              from\n"
+            "huddle       on                 default\n"
+            "machine      /shared/node.toml  HUDDLE_MACHINE\n"
+            "ops          -                  default\n"
+            "algo         -                  default\n"
+            "stats        off                default\n"
+            "summary      auto               default\n"
+            "verify       off                default\n"
+            "join-after   auto               default\n"
+            "net          measured           default\n"
+            "net-algo     -                  default\n"
+            "net-leaders  auto               default\n"
+            "heap         off                default\n"
+            "heap-block   64K                default\n"
+            "heap-cap     64G                default\n"
+            "heap-fork    1G                 default\n"
+            "threads      off                default\n"
+            "color        never              --color\n"
+            "unicode      auto               default\n"
+            "progress     auto               default\n"
             "\n"
             "Files, the first one wins:\n"
             "  /home/ada/.config/huddle/config.toml  not there\n"
@@ -53,13 +54,13 @@ TEST(ConfigText, IsAnAlignedTable) {
 
 TEST(ConfigText, PutsTheOriginBelowWhereItIsNarrow) {
   EXPECT_THAT(config_text(resolved(), files, 30),
-              HasSubstr("machine     /shared/node.toml\n            HUDDLE_MACHINE\n"
-                        "ops         -         default\n"));
+              HasSubstr("machine      /shared/node.toml\n             HUDDLE_MACHINE\n"
+                        "ops          -         default\n"));
 }
 
 TEST(ConfigText, ShowsThatThereIsNoValue) {
   EXPECT_THAT(config_text(settings::resolve({}), {}, 80),
-              HasSubstr("machine     -         default\n"));
+              HasSubstr("machine      -         default\n"));
 }
 
 TEST(SettingText, TeachesOneSetting) {
@@ -77,8 +78,8 @@ TEST(ConfigJson, HoldsEverySetting) {
   ASSERT_EQ(root["settings"].size(), settings::table().size());
   EXPECT_EQ(root["settings"][1]["key"], "machine");
   EXPECT_EQ(root["settings"][1]["layer"], "environment");
-  EXPECT_EQ(root["settings"][15]["key"], "color");
-  EXPECT_EQ(root["settings"][15]["layer"], "flag");
+  EXPECT_EQ(root["settings"][16]["key"], "color");
+  EXPECT_EQ(root["settings"][16]["layer"], "flag");
   EXPECT_EQ(root["files"][1]["found"], true);
 }
 

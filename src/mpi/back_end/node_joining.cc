@@ -113,6 +113,7 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
   }
   parts->network = all.network;
   parts->forced = internode::ForcedAlgorithms(options_.net_algorithms);
+  if (options_.net_leaders) parts->sharing = internode::Sharing{*options_.net_leaders};
   share_mpi_times(meeting, *parts, all.speaker, all.mpi_points);
   const bool may_share = parts->network.node_ns_per_mib > 0;
   if (all.mpi_points > 0 || may_share) share_node_times(meeting, *parts);
