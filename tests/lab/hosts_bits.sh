@@ -3,7 +3,8 @@
 # Copyright the huddle contributors
 #
 # Sums of floats over four hosts, which are namespaces of this machine: the same bits under every MPI and
-# by every algorithm between nodes that is forced; a placement has bits of its own. Needs root, iproute2 and
+# by every algorithm between nodes that is forced, by one to three leaders of each node (as many as there can be); a
+# placement has bits of its own. Needs root, iproute2 and
 # bench/peers. BITS_MPIS: which of them. tests/lab/hosts_bits.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
@@ -34,12 +35,16 @@ for mpi in ${BITS_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
     continue
   fi
   "$peers/$mpi/mpicc" -O1 -o "$lab/$mpi-program" tests/mpi/programs/c/{several_nodes,expect}.c
-  for layout in blocks turns uneven single; do
+  for layout in blocks turns uneven single threes; do
     seated "$mpi" "$layout"
-    for number in chosen "${!allreduces[@]}"; do
+    for number in chosen "${!allreduces[@]}" two-leaders three-leaders; do
       settings=()
-      [ "$number" = chosen ] ||
-        settings=(HUDDLE_NET_ALGO="allreduce:${allreduces[number]},reduce_scatter:${reduce_scatters[number]}")
+      case $number in
+        chosen) ;;
+        two-leaders) settings=(HUDDLE_NET_LEADERS=2) ;;
+        three-leaders) settings=(HUDDLE_NET_LEADERS=3) ;;
+        *) settings=(HUDDLE_NET_ALGO="allreduce:${allreduces[number]},reduce_scatter:${reduce_scatters[number]}") ;;
+      esac
       bits=$(bits_of "$mpi" "$layout" "$mpi-$layout-$number" "${settings[@]}")
       : "${first[$layout]:=$bits}"
       if [ -z "$bits" ] || [ "$bits" != "${first[$layout]}" ]; then

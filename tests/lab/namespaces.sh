@@ -122,6 +122,7 @@ seated() {
   slots='h1:2,h2:2,h3:2,h4:2' ranks=8
   [ "$layout" != uneven ] || slots='h1:3,h2:1,h3:2,h4:1' ranks=7
   [ "$layout" != single ] || slots='h1:1,h2:1,h3:1,h4:1' ranks=4
+  [ "$layout" != threes ] || slots='h1:3,h2:3' ranks=6
   [ "$layout" != pair ] || slots='h1:1,h2:1' ranks=2
   [ "$layout" != two ] || slots='h1:2,h2:2' ranks=4
   [ "$layout" != five ] || slots='h1:1,h2:1,h3:1,h4:1,h5:1' ranks=5
