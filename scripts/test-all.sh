@@ -128,6 +128,7 @@ if [ "$(id -u)" = 0 ]; then
   step hosts tests/lab/hosts.sh
   step hosts-beside tests/lab/hosts_programs.sh
   step hosts-suites tests/lab/hosts_suites.sh
+  step hosts-bits tests/lab/hosts_bits.sh
   step slurm tests/lab/slurm.sh
   step debian-package tests/lab/debian-package.sh
   step portable tests/lab/portable.sh
@@ -136,6 +137,7 @@ else
   table+=("$(printf '%-14s %8s  %-7s %s' hosts - NOT-RUN 'needs root: sudo tests/lab/hosts.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' hosts-beside - NOT-RUN 'needs root: sudo tests/lab/hosts_programs.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' hosts-suites - NOT-RUN 'needs root: sudo tests/lab/hosts_suites.sh')")
+  table+=("$(printf '%-14s %8s  %-7s %s' hosts-bits - NOT-RUN 'needs root: sudo tests/lab/hosts_bits.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' slurm - NOT-RUN 'needs root: sudo tests/lab/slurm.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' debian-package - NOT-RUN 'needs root: sudo tests/lab/debian-package.sh')")
   table+=("$(printf '%-14s %8s  %-7s %s' portable - NOT-RUN 'needs root: sudo tests/lab/portable.sh')")

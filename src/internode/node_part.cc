@@ -185,9 +185,17 @@ void NodePart::reduce_scatter(const void* input, void* output, const node::Block
 void NodePart::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
   attempt([&] { team_.allgatherv(input, output, blocks); },
           [&] {
-            const std::vector<node::Block> to_all(static_cast<std::size_t>(ranks()),
-                                                  {0, blocks.of(place_).bytes});
-            send_to_each(bytes_of(input), node::Blocks::listed(to_all), bytes_of(output), blocks);
+            const std::size_t bytes = blocks.of(place_).bytes;
+            const std::vector<node::Block> to_all(static_cast<std::size_t>(ranks()), {0, bytes});
+            // Once, where it begins with what comes: in place each peer would have a copy of its
+            // own.
+            const auto* own = bytes_of(input);
+            MessageBuffer copied(input == output ? bytes : 0);
+            if (!copied.empty()) {
+              std::memcpy(copied.data(), own, bytes);
+              own = copied.data();
+            }
+            send_to_each(own, node::Blocks::listed(to_all), bytes_of(output), blocks);
           });
 }
 

@@ -255,7 +255,9 @@ Sent sent_by(const Prediction& prediction) {
   std::vector<Sent> by_round;
   net::Round round;
   for (std::int64_t number = 0; number < chosen.schedule->rounds(); ++number) {
-    const std::int64_t like = chosen.schedule->like(number);
+    // Rounds are alike in bytes where blocks are of one size, or a round has one of each node.
+    const bool are_equal = chosen.schedule->call().shares.are_equal();
+    const std::int64_t like = are_equal ? chosen.schedule->like(number) : number;
     Sent sent;
     if (like < number) sent = by_round[static_cast<std::size_t>(like)];
     for (int node = 0; like == number && node < chosen.schedule->ranks(); ++node) {

@@ -141,23 +141,33 @@ LoadedMachine load_machine(const std::string& named, const Topology& this_machin
   return {generic_machine(this_machine), "", ""};
 }
 
-bool has_network_file(const std::string& named) {
-  const auto has_network = [](const std::string& path) {
-    try {
-      return read_text(path).find("[[network]]") != std::string::npos;
-    } catch (const Error&) {
-      return false;  // whoever needs the file says what is wrong with it
-    }
-  };
-  try {
-    if (!named.empty()) return has_network(machine_file_named(named));
-  } catch (const Error&) {
-    return false;
+namespace {
+
+// A look at the text: estimated ones do not count.
+bool has_measured_network(const std::string& path) {
+  const std::string text = read_text(path);
+  constexpr std::string_view table = "[[network]]";
+  for (auto at = text.find(table); at != std::string::npos; at = text.find(table, at)) {
+    at += table.size();
+    const std::string_view body = std::string_view(text).substr(at, text.find("\n[", at) - at);
+    if (body.find("\norigin = \"measured\"") != std::string_view::npos) return true;
   }
-  for (const std::string& folder : {user_folder(), std::string(site_folder)}) {
-    const std::vector<NamedMachine> machines = machines_in(folder);
-    const auto is_one = [&](const NamedMachine& machine) { return has_network(machine.path); };
-    if (std::any_of(machines.begin(), machines.end(), is_one)) return true;
+  return false;
+}
+
+}  // namespace
+
+// Whoever needs a file says what is wrong with it.
+bool has_network_file(const std::string& named) {
+  try {
+    if (!named.empty()) return has_measured_network(machine_file_named(named));
+    for (const std::string& folder : {user_folder(), std::string(site_folder)}) {
+      const std::vector<NamedMachine> machines = machines_in(folder);
+      const auto is_one = [](const NamedMachine& one) { return has_measured_network(one.path); };
+      if (std::any_of(machines.begin(), machines.end(), is_one)) return true;
+    }
+  } catch (const std::exception&) {
+    return false;
   }
   return false;
 }

@@ -47,8 +47,8 @@ std::string machine_file_named(const std::string& named);
 // `named` is what --machine or HUDDLE_MACHINE gave: a name, a path, or empty to search.
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine);
 
-// Whether the file that is named, or one in the folders that are searched, has a network, whatever
-// machine it is of: a look that costs no topology.
+// Whether the file that is named, or one in the folders that are searched, has a network that was
+// measured, whatever machine it is of: a look that costs no topology.
 bool has_network_file(const std::string& named);
 
 }  // namespace huddle::machine

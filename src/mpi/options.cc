@@ -63,8 +63,8 @@ std::uint64_t Options::digest() const {
   for (const select::Operation operation : select::operations) {
     if (takes(operation)) text += select::name(operation);
   }
-  return std::hash<std::string>()(text + join_after_text() + " net " + net + net_algorithms +
-                                  std::to_string(net_leaders.value_or(0)));
+  return std::hash<std::string>()(text + join_after_text() + " net " + net + ' ' + net_algorithms +
+                                  ' ' + std::to_string(net_leaders.value_or(0)));
 }
 
 std::string Options::join_after_text() const {

@@ -9,7 +9,10 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
+#include "base/system.h"
 #include "mpi/key_space.h"
 #include "settings/settings.h"
 
@@ -47,7 +50,8 @@ struct Info {
   Value value;
 };
 
-// PMIX_IMMEDIATE: what a rank of this node has not told by now is not waited for.
+// PMIX_IMMEDIATE: what a rank of this node has not told by now its server does not wait for. Of
+// other nodes' ranks the server would only look at what it happens to have.
 Info at_once() {
   constexpr std::string_view immediate = "pmix.immediate";
   constexpr std::uint16_t type_bool = 1;  // PMIX_BOOL
@@ -102,6 +106,7 @@ class PmixKeySpace : public KeySpace {
     if (version.find(version_) == std::string_view::npos) return false;
     if (functions->init(&functions->self, nullptr, 0) != success) return false;
     functions_ = std::move(functions);
+    peers_here_ = peers_here();
     std::string text = value;
     Value told{};
     told.type = type_string;
@@ -117,7 +122,10 @@ class PmixKeySpace : public KeySpace {
     whose.rank = static_cast<std::uint32_t>(rank);
     Value* found = nullptr;
     const Info info = at_once();
-    if (functions_->get(&whose, key, &info, 1, &found) != success || found == nullptr) {
+    const bool is_of_this_node = std::find(peers_here_.begin(), peers_here_.end(),
+                                           std::to_string(rank)) != peers_here_.end();
+    const std::size_t directives = is_of_this_node ? 1 : 0;
+    if (functions_->get(&whose, key, &info, directives, &found) != success || found == nullptr) {
       return false;
     }
     const bool is_same =
@@ -134,7 +142,27 @@ class PmixKeySpace : public KeySpace {
   }
 
  private:
+  // The ranks that this node's server has; nothing where it does not say.
+  std::vector<std::string> peers_here() const {
+    constexpr std::uint32_t of_the_job = 0xFFFFFFFE;  // PMIX_RANK_WILDCARD
+    Process job = functions_->self;
+    job.rank = of_the_job;
+    Value* found = nullptr;
+    if (functions_->get(&job, "pmix.lpeers", nullptr, 0, &found) != success || found == nullptr) {
+      return {};
+    }
+    std::string list;
+    if (found->type == type_string) {
+      if (found->text != nullptr) list = found->text;
+      std::free(found->text);
+    }
+    std::free(found);
+    std::replace(list.begin(), list.end(), ',', ' ');
+    return words(list);
+  }
+
   std::string version_;
+  std::vector<std::string> peers_here_;
   std::unique_ptr<Functions> functions_;  // while it is open
 };
 

@@ -3,11 +3,14 @@
 #include "mpi/roll_call.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 
@@ -81,14 +84,21 @@ void RollCall::tell_others(int ranks, bool answer) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == place_->rank || !is_here(rank)) continue;
     team::AbstractAddress address(name_of(rank));
-    // Who has no socket any more does not wait.
-    (void)sendto(own_.number(), &word, sizeof(word), MSG_NOSIGNAL, address.generic(),
+    // Who does not get it asks for itself.
+    (void)sendto(own_.number(), &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT, address.generic(),
                  address.length);
   }
 }
 
-bool RollCall::hear() {
+std::optional<bool> RollCall::hear(std::chrono::milliseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + limit;
   while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    pollfd waiting{own_.number(), POLLIN, 0};
+    if (poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(0, left.count()))) == 0) {
+      return std::nullopt;
+    }
     char word = no_word;
     iovec data{&word, sizeof(word)};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
@@ -97,14 +107,14 @@ bool RollCall::hear() {
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    const ssize_t bytes = recvmsg(own_.number(), &message, 0);
-    if (bytes < 0 && errno != EINTR) return false;
+    const ssize_t bytes = recvmsg(own_.number(), &message, MSG_DONTWAIT);
+    if (bytes < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;
     const cmsghdr* const header = bytes > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
     if (header == nullptr || header->cmsg_type != SCM_CREDENTIALS) continue;
     ucred sender{};
     std::memcpy(&sender, CMSG_DATA(header), sizeof(sender));
-    // Anybody on this node may send to such a name.
-    if (sender.uid == geteuid()) return word == yes_word;
+    // Anybody on this node may send to such a name; the system says whose process it was.
+    if (sender.uid == getuid()) return word == yes_word;
   }
 }
 

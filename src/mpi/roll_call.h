@@ -6,6 +6,7 @@
 // rank before all have begun with it: so after that, everybody sees the same.
 #pragma once
 
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -33,14 +34,15 @@ class RollCall {
   std::optional<int> first_here(int ranks);
   // What the first one of so many ranks has found out, for the others that are here; once.
   void tell_others(int ranks, bool answer);
-  // pre: another rank is the first, and tells.
-  bool hear();
-  // Whoever is missing is on this node all the same, without huddle.
+  // What the first one has told; nothing, once that has taken so long: whoever has its name need
+  // not be the one that tells.
+  std::optional<bool> hear(std::chrono::milliseconds limit);
   // Of the job, on this node; 0: unknown.
   int ranks_here() const { return place_ ? place_->ranks_here : 0; }
   std::optional<int> own_rank() const {
     return place_ ? std::optional(place_->rank) : std::nullopt;
   }
+  // Whoever is missing is on this node all the same, without huddle.
   bool is_job_on_one_node() const { return place_ && place_->all_here; }
 
  private:

@@ -51,7 +51,7 @@ constexpr std::string_view between_alltoall[] = {"spread", "pairwise", "bruck"};
 constexpr std::string_view between_prefixes[] = {"doubling"};
 constexpr std::string_view between_reduce_scatter[] = {"halving", "slices"};
 
-constexpr std::array<AlgorithmWords, 11> words_between = {{
+constexpr std::array<AlgorithmWords, 10> words_between = {{
     {"barrier", between_barrier, false},
     {"bcast", between_bcast, false},
     {"reduce", between_reduce, false},
@@ -60,7 +60,6 @@ constexpr std::array<AlgorithmWords, 11> words_between = {{
     {"scatter", between_gather, false},
     {"allgather", between_allgather, false},
     {"alltoall", between_alltoall, false},
-    {"scan", between_prefixes, false},
     {"exscan", between_prefixes, false},
     {"reduce_scatter", between_reduce_scatter, false},
 }};

@@ -25,7 +25,7 @@ enum class Kind {
             // of whoever reads it
   word,     // one of the words that the placeholder lists
   toggle,   // on, off and, where the placeholder has it, auto; 1 and 0 are taken for on and off
-  count,    // a whole number, 0 or more; where the placeholder has it, auto
+  count,    // a whole number, `least` or more; where the placeholder has it, auto
   size,     // bytes: 64K, 1.5G
   list,  // some of `names`, separated by commas, in small letters or as MPI spells them; ^ before
          // the first: all but these
@@ -42,6 +42,7 @@ struct Setting {
   bool flag_everywhere = false;
   std::span<const std::string_view> names = {};  // what a list may hold
   std::span<const AlgorithmWords> (*algorithms)() = nullptr;
+  int least = 0;  // that a count may be
 };
 
 // Every setting there is, in the order in which people read them.

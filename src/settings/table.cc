@@ -110,7 +110,8 @@ constexpr std::array settings_table = {
             .fallback = "auto",
             .help = "how many ranks of each node share the data of an allreduce or a broadcast "
                     "over several nodes, as many as the smallest has at most (auto: as many as are "
-                    "predicted to be quickest)"},
+                    "predicted to be quickest)",
+            .least = 1},
     Setting{.key = "heap",
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",
@@ -224,9 +225,12 @@ std::string plain_list(std::string_view value) {
 
 void check_count(const Setting& setting, std::string_view value, const std::string& where) {
   const bool knows_auto = setting.placeholder.starts_with("auto|");
-  if (whole_number(value).value_or(-1) >= 0 || (knows_auto && value == "auto")) return;
-  throw InputError(fmt::format("{} takes a whole number{}, not '{}'", where,
-                               knows_auto ? " or auto" : "", value));
+  const bool is_enough = whole_number(value).value_or(-1) >= setting.least;
+  if (is_enough || (knows_auto && value == "auto")) return;
+  throw InputError(
+      fmt::format("{} takes a whole number{}{}, not '{}'", where,
+                  setting.least > 0 ? fmt::format(" of {} or more", setting.least) : "",
+                  knows_auto ? " or auto" : "", value));
 }
 
 void check_forced(const ForcedChoice& choice, std::span<const AlgorithmWords> all) {

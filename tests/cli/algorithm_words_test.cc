@@ -35,7 +35,8 @@ TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
 }
 
 TEST(ScheduleWords, AreTheSchedulesThatKeepToOneAssociation) {
-  ASSERT_EQ(settings::schedule_words().size(), net::operations.size());
+  // Between nodes a scan is an exscan of what they have.
+  ASSERT_EQ(settings::schedule_words().size() + 1, net::operations.size());
   for (const settings::AlgorithmWords& words : settings::schedule_words()) {
     std::vector<std::string_view> names;
     for (const net::Algorithm& one : net::algorithms()) {

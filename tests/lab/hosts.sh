@@ -66,6 +66,7 @@ try_large() {
   job "$mpi-large-run" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats \
     "${launcher[@]}" "$lab/$mpi-large"
   says "$mpi-large-run" "no allgather of more than 2 GiB was huddle's" '^allgather +1 +550000000 +[0-9.]+  nodes'
+  says "$mpi-large-run" "no allgather of uneven blocks of more than 2 GiB was huddle's" '^allgatherv +1 +[0-9]+ +[0-9.]+  nodes'
 }
 
 try() {

@@ -10,7 +10,7 @@ set -euo pipefail
 hosts=(h1 h2)
 # shellcheck source=tests/lab/namespaces.sh
 . "$(dirname "$0")/namespaces.sh"
-sizes=(0 8 16 64 256 1024 4096)
+sizes=(0 16 64 256 1024 4096)
 repetitions=201
 times=$lab/times
 

@@ -167,6 +167,9 @@ slots_of() {
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER=tcp FI_TCP_IFACE=eth0 I_MPI_FABRICS=shm:ofi
+# No machine file of whoever runs this.
+export XDG_CONFIG_HOME=$lab/config
+[ ! -d /etc/huddle/machines ] || mount -t tmpfs none /etc/huddle/machines
 # Daemons of a job on other hosts get no environment but what the launcher hands on.
 unset LD_PRELOAD
 

@@ -64,6 +64,9 @@ TEST_F(Locate, AFileWithANetworkIsSeen) {
   machine.networks.push_back(
       {.name = "one", .curve = {{8, 1 << 20}, {1000, 2000}, {0, 0}}, .node_gb_per_s = 1});
   write_machine_file(machine, user_machine_file(machine.topology));
+  EXPECT_FALSE(has_network_file("")) << "it is estimated";
+  machine.networks.front().origin = Origin::measured;
+  write_machine_file(machine, user_machine_file(machine.topology));
   EXPECT_TRUE(has_network_file(""));
   EXPECT_FALSE(has_network_file(user_machine_file(topology_))) << "the file that is named counts";
   EXPECT_TRUE(has_network_file(user_machine_file(machine.topology)));

@@ -6,11 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
 namespace huddle::mpi {
 namespace {
+
+using std::chrono_literals::operator""ms;
 
 JobRank place(int rank, const std::string& job = "a job") {
   return {.job = job + std::to_string(getpid()), .rank = rank, .all_here = false};
@@ -77,8 +80,8 @@ TEST(RollCall, TheFirstTellsTheOthers) {
     for (RollCall* const one : {&first, &second, &third}) one->sign_in();
     for (RollCall* const one : {&first, &second, &third}) EXPECT_EQ(one->first_here(8), 3);
     first.tell_others(8, answer);
-    EXPECT_EQ(second.hear(), answer);
-    EXPECT_EQ(third.hear(), answer);
+    EXPECT_EQ(second.hear(0ms), answer);
+    EXPECT_EQ(third.hear(0ms), answer);
   }
 }
 
@@ -90,6 +93,17 @@ TEST(RollCall, WhoseNameIsTakenAsksForItself) {
   for (RollCall* const one : {&first, &second, &same}) one->sign_in();
   EXPECT_EQ(second.first_here(2), 0);
   EXPECT_EQ(same.first_here(2), std::nullopt);
+}
+
+// The one that has the name is of another job of the same name, or of somebody who means no good.
+TEST(RollCall, WhoWaitsInVainForTheFirstHearsNothing) {
+  RollCall taker(place(0), "kind");
+  RollCall first(place(0), "kind");
+  RollCall second(place(1), "kind");
+  for (RollCall* const one : {&taker, &first, &second}) one->sign_in();
+  EXPECT_EQ(first.first_here(2), std::nullopt);
+  EXPECT_EQ(second.first_here(2), 0);
+  EXPECT_EQ(second.hear(0ms), std::nullopt);
 }
 
 TEST(RollCall, NothingIsLeftOfWhoDies) {

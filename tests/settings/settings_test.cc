@@ -234,6 +234,15 @@ TEST(NetAlgo, HoldsSchedulesThatThereAre) {
   EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("leave the range out"));
 }
 
+TEST(NetLeaders, AreOneAtLeast) {
+  Sources sources;
+  sources.environment = {"HUDDLE_NET_LEADERS=0"};
+  EXPECT_EQ(error_of(sources),
+            "HUDDLE_NET_LEADERS: takes a whole number of 1 or more or auto, not '0'");
+  sources.environment = {"HUDDLE_NET_LEADERS=1"};
+  EXPECT_EQ(error_of(sources), "no error");
+}
+
 TEST(OverrideByFlag, RejectsAWrongValueAsWrongUsage) {
   auto settings = resolve({});
   try {

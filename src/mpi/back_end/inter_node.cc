@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <span>
 #include <utility>
@@ -26,6 +27,9 @@ namespace {
 
 // Every MPI has these, and most have many more.
 constexpr int most_tag = 32767;
+
+// Longer than a launcher takes to answer for thousands of ranks.
+constexpr std::chrono::seconds hearing_limit{10};
 
 // Of whoever has no other one yet.
 constexpr int joining_tag = 0;
@@ -177,38 +181,37 @@ InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall
 InterNode::~InterNode() = default;
 
 // Of a job on one node nobody has to know more than is seen there.
-bool InterNode::is_asked_for() const {
-  if (options_.off || options_.net == "off" || roll_call_.is_job_on_one_node()) return false;
-  return options_.net != "measured" || machine::has_network_file(options_.machine_file);
+bool InterNode::is_asked_for(bool has_threads) const {
+  return !options_.off && options_.net != "off" && !has_threads && !had_session_ &&
+         !roll_call_.is_job_on_one_node();
 }
 
 void InterNode::sign_in(bool has_threads) {
-  is_wanted_ = is_asked_for() && !has_threads && !had_session_;
+  is_wanted_ = is_asked_for(has_threads);
   if (!is_wanted_ || has_told_) return;
   key_space_ = key_space_of(real_);
-  has_told_ = key_space_ != nullptr && key_space_->tell(kind_);
+  if (options_.net == "measured") {
+    is_wanted_ = key_space_ != nullptr && machine::has_network_file(options_.machine_file);
+  }
+  has_told_ = is_wanted_ && key_space_ != nullptr && key_space_->tell(kind_);
   if (has_told_) std::atexit([] { process().inter_node().key_space_->leave(); });
 }
 
-// Under some MPIs nothing that is told arrives in a job of one node, nor does it need to.
-bool InterNode::are_found_here(int ranks) {
-  for (int rank = 0; rank < ranks; ++rank) {
-    if (!roll_call_.is_here(rank)) return false;
-  }
-  return true;
-}
-
 // Once a node: of many ranks that each ask for all, the launcher would have more to do than to
-// start them. Whoever has told what this rank has asks as well, and tells the others.
+// start them. Whoever has told what this rank has asks as well, and tells the others; where that is
+// not heard, what the launcher says is the same.
 bool InterNode::have_all_told(int ranks) {
   const std::optional<int> first = roll_call_.first_here(ranks);
   const std::optional<int> own = roll_call_.own_rank();
-  if (first && first != own) return key_space_->has_told(*first, kind_) && roll_call_.hear();
+  if (first && first != own) {
+    if (!key_space_->has_told(*first, kind_)) return false;
+    if (const std::optional<bool> heard = roll_call_.hear(hearing_limit)) return *heard;
+  }
   bool all_here = true;
   for (int rank = 0; all_here && rank < ranks; ++rank) {
     all_here = key_space_->has_told(rank, kind_);
   }
-  if (first) roll_call_.tell_others(ranks, all_here);
+  if (first && first == own) roll_call_.tell_others(ranks, all_here);
   return all_here;
 }
 

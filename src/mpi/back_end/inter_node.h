@@ -69,7 +69,7 @@ class InterNode {
   class Messages;
   class MpiWire;
 
-  bool is_asked_for() const;
+  bool is_asked_for(bool has_threads) const;
   bool are_found_here(int ranks);
   bool have_all_told(int ranks);
   bool are_all_here(int ranks);

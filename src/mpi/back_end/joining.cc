@@ -273,7 +273,9 @@ Route Joining::come_by_team(Communicator& communicator, Holding& holding, const 
   }
   if (!all.are_on_one_node()) {
     // Two alone, each on its node: there is one message each way, whoever sends it.
-    return communicator.ranks == 2 ? Route::quicker_by_mpi : join_nodes(communicator, all);
+    const bool is_forced = !options_.net_algorithms.empty();
+    return communicator.ranks == 2 && !is_forced ? Route::quicker_by_mpi
+                                                 : join_nodes(communicator, all);
   }
   holding.entry.number = all.next_number;
   const bool same_group = all.group.least != 0 && all.group.is_one();

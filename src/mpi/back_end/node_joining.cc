@@ -108,14 +108,13 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
   const Report all = meeting.agree(mine);
   all.trouble.throw_any();
   if (options_.net == "measured" && all.network.is_estimated != 0) {
-    throw FailureError(
-        "the machine files that know a network are not of the machines that these ranks are on");
+    throw FailureError("no network was measured between machines of these kinds");
   }
   parts->network = all.network;
   parts->forced = internode::ForcedAlgorithms(options_.net_algorithms);
   if (options_.net_leaders) parts->sharing = internode::Sharing{*options_.net_leaders};
   share_mpi_times(meeting, *parts, all.speaker, all.mpi_points);
-  const bool may_share = parts->network.node_ns_per_mib > 0;
+  const bool may_share = parts->network.node_ns_per_mib > 0 && !parts->sharing;
   if (all.mpi_points > 0 || may_share) share_node_times(meeting, *parts);
   parts->traffic = &inter_node_.traffic();
   return std::make_unique<internode::Team>(std::move(*parts));
