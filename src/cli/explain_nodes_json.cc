@@ -13,12 +13,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr int explain_nodes_json_schema = 1;
 
-Json node_part(const internode::NodePhase& phase, const std::string& algorithm) {
+// Of all segments together.
+Json node_part(const internode::NodePhase& phase, const std::string& algorithm, int segments) {
   return {{"where", "node"},
           {"operation", select::name(phase.operation)},
           {"algorithm", algorithm},
-          {"bytes", phase.bytes},
-          {"predicted_ns", phase.ns}};
+          {"bytes", phase.bytes * static_cast<std::size_t>(segments)},
+          {"predicted_ns", phase.ns * segments}};
 }
 
 }  // namespace
@@ -39,8 +40,10 @@ std::string explain_nodes_json(const NodesExplained& explained) {
                          {"measured", explained.network.is_estimated == 0}};
   document["predicted_ns"] = prediction.ns();
   document["by_one_leader_ns"] = explained.by_one_leader_ns;
+  const int segments = prediction.sharing.segments;
+  document["segments"] = segments;
   Json parts = Json::array();
-  if (prediction.before) parts.push_back(node_part(*prediction.before, explained.before));
+  if (prediction.before) parts.push_back(node_part(*prediction.before, explained.before, segments));
   parts.push_back({{"where", "between"},
                    {"algorithm", prediction.between.algorithm},
                    {"forced", explained.forced.empty() ? Json(nullptr) : Json(explained.forced)},
@@ -49,8 +52,8 @@ std::string explain_nodes_json(const NodesExplained& explained) {
                    {"leaders", prediction.sharing.leaders},
                    {"bytes", explained.sent.bytes},
                    {"messages", explained.sent.messages},
-                   {"predicted_ns", prediction.between.ns}});
-  if (prediction.after) parts.push_back(node_part(*prediction.after, explained.after));
+                   {"predicted_ns", prediction.between.ns * segments}});
+  if (prediction.after) parts.push_back(node_part(*prediction.after, explained.after, segments));
   document["parts"] = parts;
   document["mpi"] = Json::array();
   for (const MpiAnswer& answer : explained.mpis) {

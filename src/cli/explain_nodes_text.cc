@@ -59,12 +59,15 @@ std::string mpi_text(const NodesExplained& explained, const MpiAnswer& answer) {
          "to the MPI.";
 }
 
+// Of all segments together.
 void add_part(Table& table, const std::string& where,
-              const std::optional<internode::NodePhase>& phase, const std::string& algorithm) {
+              const std::optional<internode::NodePhase>& phase, const std::string& algorithm,
+              int segments) {
   if (!phase) return;
+  const double bytes = static_cast<double>(phase->bytes) * segments;
   table.add({fmt::format("{}: {} by {}", where, name(phase->operation), algorithm),
-             phase->bytes > 0 ? size_text(static_cast<double>(phase->bytes)) : "-",
-             time_text(static_cast<double>(phase->ns))});
+             phase->bytes > 0 ? size_text(bytes) : "-",
+             time_text(static_cast<double>(phase->ns) * segments)});
 }
 
 }  // namespace
@@ -81,13 +84,14 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
                    printable(picture::calibration_line(explained.subject)),
                2, columns);
   Table table({"part", "bytes", "predicted"}, {});
-  add_part(table, "in each node", prediction.before, explained.before);
+  const int segments = prediction.sharing.segments;
+  add_part(table, "in each node", prediction.before, explained.before, segments);
   const int leaders = prediction.sharing.leaders;
   table.add({fmt::format("between nodes: {}{}", prediction.between.algorithm,
                          leaders > 1 ? fmt::format(" by {} leaders of each", leaders) : ""),
              size_text(static_cast<double>(explained.sent.bytes)),
-             time_text(static_cast<double>(prediction.between.ns))});
-  add_part(table, "in each node", prediction.after, explained.after);
+             time_text(static_cast<double>(prediction.between.ns) * segments)});
+  add_part(table, "in each node", prediction.after, explained.after, segments);
   text += "\n" + table.text(columns);
   text += wrap(
       "",
@@ -95,9 +99,16 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
                   counted(explained.sent.bytes, "byte")),
       0, columns);
   if (!explained.forced.empty()) text += wrap("", forcing_text(explained), 0, columns);
-  if (leaders > 1) {
+  if (segments > 1) {
     text += wrap("",
-                 fmt::format("By one leader of each node: predicted {}.",
+                 fmt::format("In {} segments: while one is between nodes, the nodes do their parts "
+                             "of others.",
+                             segments),
+                 0, columns);
+  }
+  if (prediction.sharing != internode::Sharing{}) {
+    text += wrap("",
+                 fmt::format("By one leader of each node, one part after the other: predicted {}.",
                              time_text(static_cast<double>(explained.by_one_leader_ns))),
                  0, columns);
   }

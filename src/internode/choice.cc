@@ -108,11 +108,6 @@ constexpr std::int64_t most_looked_at = 256;
 // while the first is under way. More may not be counted as one.
 constexpr int largest_radix = 16;
 
-// Of one algorithm more segments, blocks or peers at once are taken where they are predicted to
-// gain a thirty-second at least: each round is exposed to what no figure here tells, a rank that is
-// late.
-constexpr std::int64_t least_gain = 32;
-
 // Which of so many are looked at, evenly spaced and the first among them: action(number).
 template <typename Action>
 void for_each_looked_at(std::int64_t count, const Action& action) {
@@ -168,7 +163,7 @@ Chosen cheapest_of(const net::Algorithm& algorithm, const Demand& demand, const 
     auto schedule = net::make_schedule(algorithm, call);
     net::Sizes sizes = sizes_for(demand, *schedule);
     const std::int64_t ns = predicted_ns(*schedule, sizes, network);
-    if (best.schedule != nullptr && ns > best.ns - best.ns / least_gain) return;
+    if (best.schedule != nullptr && !gains(ns, best.ns)) return;
     best = {std::move(schedule), std::move(sizes), algorithm.name, ns};
   };
   net::Call call{.ranks = demand.nodes, .root = demand.root};

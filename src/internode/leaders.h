@@ -19,7 +19,8 @@ namespace huddle::internode {
 
 // How a call's data are shared out.
 struct Sharing {
-  int leaders = 1;  // of each node
+  int leaders = 1;   // of each node
+  int segments = 1;  // that follow each other: while one is between nodes, these do their parts
   bool operator==(const Sharing&) const = default;
 };
 
@@ -46,15 +47,19 @@ class Leaders {
     return leader < count_ && place(node, leader) == place_there ? leader : -1;
   }
 
+  // Of so many elements of `unit` bytes. -1: nothing.
+  node::Block slice(int leader, std::size_t count, std::size_t unit) const {
+    if (leader < 0) return {};
+    const net::Sizes sizes = net::Sizes::cut(count, unit, count_);
+    return {static_cast<std::ptrdiff_t>(sizes.offset(leader)), sizes.bytes(leader)};
+  }
   // Of a node's ranks, by place, one behind the other: a slice of so many elements of `unit` bytes
   // for each leader, nothing for others.
   std::vector<node::Block> slices(int node, std::size_t count, std::size_t unit) const {
-    const net::Sizes sizes = net::Sizes::cut(count, unit, count_);
     std::vector<node::Block> slices;
     std::ptrdiff_t end = 0;
     for (int place = 0; place < map_->ranks_on(node); ++place) {
-      const int leader = at(node, place);
-      slices.push_back({end, leader < 0 ? 0 : sizes.bytes(leader)});
+      slices.push_back({end, slice(at(node, place), count, unit).bytes});
       end += static_cast<std::ptrdiff_t>(slices.back().bytes);
     }
     return slices;
@@ -65,9 +70,9 @@ class Leaders {
   int count_;
 };
 
-// No more leaders than the smallest node has ranks, and one at least.
+// No more leaders than the smallest node has ranks, and one at least, as of segments.
 inline Sharing shared_on(const NodeMap& map, Sharing wanted) {
-  return {std::clamp(wanted.leaders, 1, Leaders::most(map))};
+  return {std::clamp(wanted.leaders, 1, Leaders::most(map)), std::max(wanted.segments, 1)};
 }
 
 }  // namespace huddle::internode

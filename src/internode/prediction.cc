@@ -89,7 +89,10 @@ std::optional<std::int64_t> MpiTimes::ns_at(Operation operation, std::size_t byt
 }
 
 std::int64_t Prediction::ns() const {
-  return (before ? before->ns : 0) + between.ns + (after ? after->ns : 0);
+  const std::int64_t before_ns = before ? before->ns : 0;
+  const std::int64_t after_ns = after ? after->ns : 0;
+  const std::int64_t further_ns = std::max(before_ns + after_ns + joining_ns, between.ns);
+  return before_ns + between.ns + after_ns + (sharing.segments - 1) * further_ns;
 }
 
 namespace {
@@ -143,13 +146,32 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
     if (shared && fewer.ns() > shared->ns()) break;
     shared = std::move(fewer);
   }
-  return shared && shared->ns() < best.ns() ? std::move(*shared) : std::move(best);
+  if (shared && gains(shared->ns(), best.ns())) best = std::move(*shared);
+  // Each is twice as many as the one before, for as long as that gains.
+  for (Sharing sharing = best.sharing; static_cast<std::size_t>(sharing.segments) <= bytes;) {
+    sharing.segments *= 2;
+    Prediction more = predict(operation, bytes, map, network, node_times, sharing, forced);
+    if (!gains(more.ns(), best.ns())) break;
+    best = std::move(more);
+  }
+  return best;
 }
 
 Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times, const Sharing& sharing,
                    const ForcedAlgorithms& forced) {
-  if (sharing != Sharing{}) {
+  if (sharing.segments > 1) {
+    const auto segments = static_cast<std::size_t>(sharing.segments);
+    Prediction prediction = predict(operation, (bytes + segments - 1) / segments, map, network,
+                                    node_times, Sharing{sharing.leaders}, forced);
+    prediction.sharing = sharing;
+    Network only_joins;
+    only_joins.joining_ns_per_mib = network.joining_ns_per_mib;
+    prediction.joining_ns =
+        predicted_ns(*prediction.between.schedule, prediction.between.sizes, only_joins);
+    return prediction;
+  }
+  if (sharing.leaders > 1) {
     return predict_shared(operation, bytes, map, network, node_times, sharing, forced);
   }
   const auto ranks = static_cast<std::size_t>(map.ranks());
@@ -248,7 +270,7 @@ std::string_view why_left_unmeasured(Operation operation, std::size_t bytes, con
   return {};
 }
 
-// Leaders send as much each, or an element less.
+// Leaders send as much each, of each segment, or an element less.
 Sent sent_by(const Prediction& prediction) {
   const Chosen& chosen = prediction.between;
   Sent sum;
@@ -271,7 +293,8 @@ Sent sent_by(const Prediction& prediction) {
     sum.messages += sent.messages;
     sum.bytes += sent.bytes;
   }
-  return {sum.messages * prediction.sharing.leaders, sum.bytes * prediction.sharing.leaders};
+  const std::int64_t times = std::int64_t{prediction.sharing.leaders} * prediction.sharing.segments;
+  return {sum.messages * times, sum.bytes * times};
 }
 
 }  // namespace huddle::internode

@@ -82,12 +82,16 @@ struct NodePhase {
   std::int64_t ns = 0;
 };
 
+// Of several segments, all three are of one, the largest.
 struct Prediction {
   std::optional<NodePhase> before;
   Chosen between;  // of one leader's slice, the largest
   std::optional<NodePhase> after;
   Sharing sharing = {};
+  // Of what is between nodes, what a leader is busy with, so that its node has to wait for it.
+  std::int64_t joining_ns = 0;
 
+  // Segments follow each other: while one is between nodes, the nodes do their parts of others.
   std::int64_t ns() const;
 };
 
@@ -185,8 +189,8 @@ constexpr bool can_share(select::Operation operation) {
 
 // Both: bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The
 // first rank is the root. pre: it goes by a schedule.
-// Shared out so. pre: where there are several leaders, can_share(), and each node has so many
-// ranks.
+// Shared out so. pre: where that is not by one leader at once, can_share(), and each node has so
+// many ranks.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times, const Sharing& sharing,
                    const ForcedAlgorithms& forced = {});

@@ -87,46 +87,22 @@ void Team::barrier() {
   });
 }
 
-// The root speaks for its node: it sends before its node has the data, for the others are farther.
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
   if (bytes == 0) return;
   run([&] {
     const Sharing sharing = sharing_of(select::Operation::bcast, bytes);
-    if (sharing != Sharing{}) {
-      return bcast_shared(static_cast<std::byte*>(buffer), bytes, root, sharing);
-    }
-    const int speaker = speaker_for(root);
-    if (place_ == speaker) {
-      const Demand demand{Operation::bcast, parts_.map.nodes(), parts_.map.node_of(root), bytes, 1};
-      net::CallData data;
-      data.output.bytes = static_cast<std::byte*>(buffer);
-      between(demand, data, {}, root);
-    }
-    node_part_.bcast(buffer, bytes, speaker);
+    bcast_shared(static_cast<std::byte*>(buffer), bytes, root, sharing);
   });
 }
 
-// What the node's ranks have joined is joined in the order of the nodes' first ranks.
 void Team::allreduce(const void* input, void* output, std::size_t count,
                      const memory::Reduction& reduction) {
   if (count == 0) return;
   run([&] {
-    const std::size_t bytes = count * reduction.element_bytes;
-    const Sharing sharing = sharing_of(select::Operation::allreduce, bytes);
-    if (sharing != Sharing{}) {
-      return allreduce_shared(static_cast<const std::byte*>(input), static_cast<std::byte*>(output),
-                              count, reduction, sharing);
-    }
-    node_part_.reduce(input, output, count, reduction, 0);
-    if (is_first()) {
-      const Demand demand{Operation::allreduce, parts_.map.nodes(), 0, count,
-                          reduction.element_bytes};
-      net::CallData data;
-      data.output.bytes = static_cast<std::byte*>(output);
-      data.input.bytes = data.output.bytes;
-      between(demand, data, reduction, -1);
-    }
-    node_part_.bcast(output, bytes, 0);
+    const Sharing sharing =
+        sharing_of(select::Operation::allreduce, count * reduction.element_bytes);
+    allreduce_shared(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), count,
+                     reduction, sharing);
   });
 }
 

@@ -143,7 +143,11 @@ class Team {
                int root_rank, const net::Sizes* own_blocks = nullptr);
   const Plan& plan_for(const Demand& demand, int leaders);
   Sharing sharing_of(select::Operation operation, std::size_t bytes);
-  // With several leaders.
+  // Segment by segment: what the node does before, what a speaker starts (null: this rank has no
+  // part in it), what the node does after it. While one is between nodes, the node does its parts
+  // of others.
+  template <typename Before, typename Start, typename After>
+  void in_segments(int segments, const Before& before, const Start& start, const After& after);
   void bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sharing& sharing);
   void allreduce_shared(const std::byte* input, std::byte* output, std::size_t count,
                         const memory::Reduction& reduction, const Sharing& sharing);

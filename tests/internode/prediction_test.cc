@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "machine/machine.h"
@@ -146,6 +147,34 @@ TEST(Prediction, CountsWhatNodesDoForSeveralLeaders) {
   const Prediction bcast = predict(Operation::bcast, bytes, four_each, by, by_bytes(), Sharing{4});
   EXPECT_EQ(bcast.before->operation, Operation::scatter);
   EXPECT_EQ(bcast.after->ns, bytes) << "the root's node has it from the root";
+}
+
+// While one is between nodes, these do their parts of others: what takes longer shows.
+TEST(Prediction, TakesSegmentsWhereNodesHaveSomethingToDoMeanwhile) {
+  constexpr std::size_t bytes = 1 << 20;
+  const Network by = of_four_senders(0);
+  const Prediction whole = predict(Operation::allreduce, bytes, blocks, by, by_bytes(), {1, 1});
+  const Prediction quarters = predict(Operation::allreduce, bytes, blocks, by, by_bytes(), {1, 4});
+  EXPECT_EQ(quarters.before->bytes, bytes / 4);
+  const std::int64_t in_node_ns = quarters.before->ns + quarters.after->ns;
+  EXPECT_EQ(quarters.ns(),
+            in_node_ns + quarters.between.ns + 3 * std::max(in_node_ns, quarters.between.ns));
+  EXPECT_LT(quarters.ns(), whole.ns());
+  EXPECT_GE(predict(Operation::allreduce, bytes, blocks, by, by_bytes()).sharing.segments, 4);
+  // Nothing to do meanwhile, or nothing that it could hide behind.
+  EXPECT_EQ(predict(Operation::allreduce, bytes, blocks, by, NodeTimes()).sharing.segments, 1);
+  EXPECT_EQ(predict(Operation::allreduce, 8, blocks, by, by_bytes()).sharing.segments, 1);
+  EXPECT_EQ(predict(Operation::gather, bytes, blocks, by, by_bytes()).sharing.segments, 1);
+}
+
+// A leader that joins keeps its node waiting.
+TEST(Prediction, CountsWhatALeaderJoinsItselfAmongWhatItsNodeDoes) {
+  Network joining = of_four_senders(0);
+  joining.joining_ns_per_mib = std::int64_t{1} << 40;
+  const Prediction two =
+      predict(Operation::allreduce, 1 << 20, blocks, joining, by_bytes(), {1, 2});
+  EXPECT_GT(two.joining_ns, std::int64_t{1} << 38);
+  EXPECT_GE(two.ns(), 2 * two.joining_ns + two.before->ns + two.after->ns);
 }
 
 TEST(Prediction, SeveralLeadersSendNoMoreThanOne) {

@@ -478,10 +478,11 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& numbers) {
   return bits;
 }
 
-constexpr Sharing sharings[] = {{1}, {2}, {3}};
+constexpr Sharing sharings[] = {{1, 1}, {2, 1}, {3, 1}, {1, 3}, {2, 4}, {3, 2}};
 
 std::string words(const Sharing& sharing) {
-  return " by " + std::to_string(sharing.leaders) + " leaders";
+  return " by " + std::to_string(sharing.leaders) + " leaders in " +
+         std::to_string(sharing.segments) + " segments";
 }
 
 // The brackets are those of docs/records/0007 in each node, and of net/association.h between nodes.
@@ -552,7 +553,7 @@ TEST_P(Teams, ReduceScatterGivesEachItsBlockWithTheSameBits) {
 }
 
 // Slices lie beside each other, and elements are joined in the same order in each.
-TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByHoweverManyLeaders) {
+TEST_P(Teams, SumsOfFloatsHaveTheSameBitsHoweverTheyAreShared) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   std::vector<float> expected;
   std::mutex mutex;
@@ -583,10 +584,10 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByHoweverManyLeaders) {
   }
 }
 
-TEST_P(Teams, SeveralLeadersBringDataFromAnyRoot) {
+TEST_P(Teams, DataComeFromAnyRootHoweverTheyAreShared) {
   for (const Sharing& sharing : sharings) {
     sharing_ = sharing;
-    first_node_is_scant_ = sharing == sharings[1];
+    first_node_is_scant_ = sharing.leaders == 2;
     run(dear_bytes, [&](Team& team, int rank, Mail&) {
       for (const std::size_t size : {std::size_t{1}, std::size_t{65'537}}) {
         for (int root = 0; root < team.map().ranks(); ++root) {
@@ -605,7 +606,7 @@ TEST_P(Teams, SeveralLeadersBringDataFromAnyRoot) {
 TEST_P(Teams, LeadersShareWhatIsSent) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   const NodeMap map(GetParam());
-  constexpr std::size_t count = 14'400;  // of which all slices are alike
+  constexpr std::size_t count = 21'600;  // of which all slices are alike
   const auto allreduce = [&](Team& team, int rank, Mail&) {
     std::vector<float> mine = floats_of(rank, count);
     team.allreduce(mine.data(), mine.data(), count, sum);
@@ -615,7 +616,7 @@ TEST_P(Teams, LeadersShareWhatIsSent) {
   const std::vector<Traffic> by_one = std::move(traffic_);
   const int most = Leaders::most(map);
   for (int count_of_leaders = 2; count_of_leaders <= most; ++count_of_leaders) {
-    sharing_ = Sharing{count_of_leaders};
+    sharing_ = Sharing{count_of_leaders, count_of_leaders};
     const Leaders leaders(map, count_of_leaders);
     run(dear_bytes, allreduce);
     for (int rank = 0; rank < map.ranks(); ++rank) {
@@ -707,6 +708,29 @@ TEST_P(Teams, AWireThatIsCutIsHeardOfByTheWholeNode) {
     EXPECT_THROW(team.barrier(), world::PeerLost);
     mail.clear();
   });
+}
+
+// The same in the middle of segments, of which one is between nodes while the node does its part of
+// another.
+TEST_P(Teams, AWireThatIsCutBetweenSegmentsIsHeardOfByTheWholeNode) {
+  if (NodeMap(GetParam()).nodes() == 1) return;
+  const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
+  for (const Sharing& sharing : {Sharing{1, 3}, Sharing{2, 4}}) {
+    sharing_ = sharing;
+    std::atomic<int> ready{0};
+    run(dear_messages, [&](Team& team, int rank, Mail& mail) {
+      std::vector<float> data = floats_of(rank, 5000);
+      team.allreduce(data.data(), data.data(), data.size(), sum);
+      ready.fetch_add(1);
+      while (ready.load() < team.map().ranks()) std::this_thread::yield();
+      if (rank == 0) mail.cut();
+      ready.fetch_add(1);
+      while (ready.load() < 2 * team.map().ranks()) std::this_thread::yield();
+      EXPECT_THROW(team.allreduce(data.data(), data.data(), data.size(), sum), world::PeerLost);
+      EXPECT_THROW(team.barrier(), world::PeerLost);
+      mail.clear();
+    });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, Teams, testing::ValuesIn(layouts));

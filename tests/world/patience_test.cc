@@ -66,6 +66,22 @@ TEST(Waiting, NeverSpinsWhereTheAwaitedRankNeedsTheCore) {
 
 TEST(Waiting, AsksInCompanyWhatItCostsToGiveTheCoreAway) { EXPECT_EQ(in_company().spin_ns(), 0); }
 
+// As long as it is told to, and whether or not others have anything to make progress with.
+TEST(Waiting, KeepsWhatThisRankHasUnderWayGoing) {
+  for (const bool with_others : {false, true}) {
+    int others = 0;
+    int own = 0;
+    Waiting waiting({.wake_ns = wake_ns},
+                    with_others ? ProgressCallback([&] { ++others; }) : nullptr, nullptr);
+    waiting.keep_going([&] { ++own; });
+    Wait wait(waiting);
+    while (own < 3) wait.spend();
+    EXPECT_EQ(others, with_others ? 3 : 0);
+    waiting.keep_going(nullptr);
+    EXPECT_EQ(waiting.has_progress(), with_others);
+  }
+}
+
 // A stranger takes the core for a time slice now and then; most yields come back at once.
 TEST(Waiting, RemembersWhatAStrangerTook) {
   Waiting waiting = in_company();

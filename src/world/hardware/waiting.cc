@@ -76,7 +76,8 @@ void Waiting::look_for_company() {
 }
 
 std::int64_t Waiting::call_progress(std::int64_t now_ns) {
-  progress_();
+  if (progress_) progress_();
+  if (own_) own_();
   const std::int64_t after_ns = clock_ns();
   const std::int64_t pause_ns =
       std::clamp(progress_share * (after_ns - now_ns), between_progress_ns, longest_sleep_ns);

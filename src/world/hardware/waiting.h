@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace huddle::world::hardware {
 
@@ -49,7 +50,10 @@ class Waiting {
   // as he would keep it: what is awaited from a rank that runs comes sooner than that.
   double spin_ns() const;
 
-  bool has_progress() const { return progress_ != nullptr; }
+  bool has_progress() const { return progress_ != nullptr || own_ != nullptr; }
+  // What this rank has under way beside what it waits for: called as the others' progress is, until
+  // it is taken back by null.
+  void keep_going(ProgressCallback own) { own_ = std::move(own); }
   // Returns what the clock says after it. pre: there is any.
   std::int64_t call_progress(std::int64_t now_ns);
   // When others may have their turn again: the longer they took, the later.
@@ -70,6 +74,7 @@ class Waiting {
  private:
   WaitingSettings settings_;
   ProgressCallback progress_;
+  ProgressCallback own_;
   PeerCheck check_peers_;
   PeerGone is_gone_;
   std::int64_t no_progress_before_ns_ = 0;
