@@ -194,8 +194,8 @@ constexpr bool can_share(select::Operation operation) {
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times, const Sharing& sharing,
                    const ForcedAlgorithms& forced = {});
-// Shared out as is predicted to take least; among equals by the fewest. By one leader where nobody
-// knows what a node's ranks send together.
+// Shared out as is predicted to take least, where that gains clearly; among equals by the fewest.
+// By one leader at once where nobody knows what a node's ranks send together.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times,
                    const ForcedAlgorithms& forced = {});

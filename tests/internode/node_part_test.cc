@@ -129,7 +129,7 @@ TEST(NodePart, JoinsSlicesAndBringsThemToAll) {
     std::vector<float> joined(count);
     part.reduce(data.data(), joined.data(), count, sum, 0);
     if (place == 0) {
-      EXPECT_EQ(std::memcmp(joined.data(), all.data(), bytes), 0) << "as a sum for one";
+      EXPECT_EQ(joined, all) << "as a sum for one";
     }
     return all;
   });

@@ -131,6 +131,16 @@ TEST(Prediction, TakesAsManyLeadersAsAreToldToBeSooner) {
       << "a card begins messages one after the other";
 }
 
+TEST(Prediction, StaysWithOneLeaderWhereSeveralGainLessThanPredictionsAreOffBy) {
+  const auto leaders = [](std::int64_t gain_percent) {
+    Network by = network;
+    by.node_ns_per_mib = network.ns_per_mib * (100 - gain_percent) / 100;
+    return predict(Operation::allreduce, 16 << 20, four_each, by, NodeTimes()).sharing.leaders;
+  };
+  EXPECT_EQ(leaders(5), 1);
+  EXPECT_GT(leaders(20), 1);
+}
+
 // What is joined and copied for several leaders has its time as well.
 TEST(Prediction, CountsWhatNodesDoForSeveralLeaders) {
   constexpr std::size_t bytes = 1 << 20;
