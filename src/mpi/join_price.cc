@@ -26,6 +26,7 @@ void JoinTerms::meet(const JoinTerms& other) {
   past_calls = std::min(past_calls, other.past_calls);
   call_ns = std::min(call_ns, other.call_ns);
   join_ns = std::max(join_ns, other.join_ns);
+  nodes_join_ns = std::max(nodes_join_ns, other.nodes_join_ns);
 }
 
 JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {

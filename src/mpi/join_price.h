@@ -23,7 +23,12 @@ inline constexpr std::size_t first_ask = 64;
 struct JoinTerms {
   std::uint64_t past_calls = 0;  // of communicators of the same ranks that are gone
   std::uint64_t call_ns = 0;     // what a small collective of the MPI takes here; 0: not known yet
-  std::uint64_t join_ns = 0;     // what joining would take
+  std::uint64_t join_ns = 0;     // what joining would take on one node
+  std::uint64_t nodes_join_ns = 0;  // and over several
+
+  // Those of ranks on several nodes. Nobody keeps a team over several nodes for communicators to
+  // come: each has to pay by its own calls.
+  JoinTerms over_nodes() const { return {0, call_ns, nodes_join_ns, nodes_join_ns}; }
 
   // Becomes what holds for both: fewer calls, the dearer joining, and the quicker call, for whoever
   // comes last to one waits for nobody.

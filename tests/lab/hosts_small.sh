@@ -3,14 +3,15 @@
 # Copyright the huddle contributors
 #
 # Small collectives of two ranks, each on a host, which are namespaces of this machine: natively and with
-# huddle, job by job in turns, under each MPI. There is nothing to gain there, and nothing may be lost. For a
-# machine that does nothing else. Needs root, iproute2 and bench/peers.
+# huddle, job by job in turns, under each MPI. There is nothing to gain there, and nothing may be lost. Best on
+# a machine that does nothing else. Needs root, iproute2 and bench/peers.
 # [SMALL_MPIS="openmpi-4 intel"] [SMALL_ROUNDS=15] tests/lab/hosts_small.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2)
 # shellcheck source=tests/lab/namespaces.sh
 . "$(dirname "$0")/namespaces.sh"
-sizes=(0 16 64 256 1024 4096)
+# Of 16 bytes an allgather has a number of each rank.
+sizes=(0 8 16 64 512 4096)
 repetitions=201
 times=$lab/times
 
@@ -19,7 +20,7 @@ time_side() {
   local name=$1-$2 mpi=$1 side=$2
   shift 2
   job "$name" "$@" "$lab/$mpi-program" "$repetitions" "${sizes[@]}"
-  sed -n "s/^time /$mpi $side /p" "$lab/$name" >>"$times"
+  sed -n "s/^tenth /$mpi $side /p" "$lab/$name" >>"$times"
 }
 
 bring_up

@@ -3,9 +3,9 @@
 # Copyright the huddle contributors
 """What tests/lab/hosts_small.sh measured, as a table: hosts_small_result.py TIMES
 
-TIMES has lines of MPI SIDE OPERATION BYTES NS, one a job, each the median of its calls. Status 1: somewhere
-huddle's least is more than the MPI's own over 0.9. Of many jobs in turns the least says what a call takes
-where nothing comes between; their median also what else ran.
+TIMES has lines of MPI SIDE OPERATION BYTES NS, one a job, each what a tenth of its calls kept to: a single
+call may be over at once where the other rank was late. Status 1: somewhere the median of huddle's jobs is
+more than that of the MPI's own over 0.9.
 """
 import collections
 import pathlib
@@ -19,25 +19,24 @@ def main():
     ns = collections.defaultdict(list)
     for line in pathlib.Path(sys.argv[1]).read_text(encoding="utf-8").splitlines():
         mpi, side, operation, size, time = line.split()
-        ns[mpi, operation, int(size), side].append(float(time))
+        if (operation, size) != ("allgather", "8"):  # less than a number of each of two ranks
+            ns[mpi, operation, int(size), side].append(float(time))
     points = sorted({key[:3] for key in ns})
-    print("| MPI, operation, bytes | jobs | native us, least | huddle us, least | ratio of the least | of the medians |")
-    print("|---|---|---|---|---|---|")
+    print("| MPI, operation, bytes | jobs | native us | huddle us | native / huddle |")
+    print("|---|---|---|---|---|")
     ratios = []
     for point in points:
         native, huddle = ns[(*point, "native")], ns[(*point, "huddle")]
         if not native or not huddle:
             sys.exit(f"there is nothing to compare: {' '.join(map(str, point))}: a side was not measured")
-        ratio = min(native) / min(huddle)
-        of_medians = statistics.median(native) / statistics.median(huddle)
-        ratios.append((ratio, of_medians, point))
-        print(f"| {', '.join(map(str, point))} | {len(native)}, {len(huddle)} | {min(native) / 1e3:.2f} "
-              f"| {min(huddle) / 1e3:.2f} | {ratio:.2f} | {of_medians:.2f} |")
+        ratio = statistics.median(native) / statistics.median(huddle)
+        ratios.append((ratio, point))
+        print(f"| {', '.join(map(str, point))} | {len(native)}, {len(huddle)} | {statistics.median(native) / 1e3:.2f} "
+              f"| {statistics.median(huddle) / 1e3:.2f} | {ratio:.2f} |")
     if not ratios:
         sys.exit("there is nothing to compare: nothing was measured")
-    worst, _, where = min(ratios)
-    print(f"\nnative / huddle: least {worst:.2f}, at {' '.join(map(str, where))}; "
-          f"of the medians {min(of_medians for _, of_medians, _ in ratios):.2f}")
+    worst, where = min(ratios)
+    print(f"\nnative / huddle: least {worst:.2f}, at {' '.join(map(str, where))}")
     return 0 if worst >= LEAST_RATIO else 1
 
 

@@ -44,13 +44,22 @@ TEST(JoinPrice, IsNotAskedForAgainAtOnce) {
 }
 
 TEST(JoinPrice, IsEverybodys) {
-  JoinTerms of_all{100, 700, 40};
-  of_all.meet({90, 900, 60});
+  JoinTerms of_all{100, 700, 40, 400};
+  of_all.meet({90, 900, 60, 300});
   EXPECT_EQ(of_all.past_calls, 90U);
   EXPECT_EQ(of_all.call_ns, 700U);
   EXPECT_EQ(of_all.join_ns, 60U);
+  EXPECT_EQ(of_all.nodes_join_ns, 400U);
   of_all.meet({1000, 0, 0});
   EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
+}
+
+// Each communicator of a loop would pay for joining anew.
+TEST(JoinPrice, OverSeveralNodesIsForTheCallsOfOneCommunicator) {
+  const JoinTerms of_all{1'000'000, call_ns, 1, join_ns};
+  EXPECT_TRUE(judge_price(first_ask, of_all).joins);
+  EXPECT_FALSE(judge_price(price - 1, of_all.over_nodes()).joins);
+  EXPECT_TRUE(judge_price(price, of_all.over_nodes()).joins);
 }
 
 TEST(PastCalls, AreThoseOfTheSameRanksInTheSameOrder) {

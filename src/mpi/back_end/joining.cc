@@ -34,6 +34,8 @@ constexpr std::size_t pool_bytes = std::size_t{8} << 20;
 // to make a team whose protocols are set up at their first calls.
 constexpr std::uint64_t machine_ns = 3'000'000;
 constexpr std::uint64_t usual_team_ns = 500'000;
+// And over several nodes: some fifty messages, one after the other.
+constexpr std::uint64_t usual_nodes_team_ns = 10'000'000;
 
 using Clock = std::chrono::steady_clock;
 
@@ -205,6 +207,8 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);
+  const std::uint64_t look_ns = has_context ? 0 : machine_ns;
+  const std::uint64_t nodes_team_ns = nodes_team_ns_;
   return {true,
           has_context,
           mpi_progress_.start(),
@@ -214,8 +218,8 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
           Range(holding.known.number),
           numbers_.fetch_add(1) + 1,
           inter_node_.free_tag(),
-          {past.calls, quicker(past.call_ns, communicator.call_ns),
-           team_ns_ + (has_context ? 0 : machine_ns)}};
+          {past.calls, quicker(past.call_ns, communicator.call_ns), team_ns_ + look_ns,
+           (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + look_ns}};
 }
 
 Route Joining::agree(Communicator& communicator, Holding& holding) {
@@ -285,7 +289,7 @@ Route Joining::come_by_team(Communicator& communicator, Holding& holding, const 
 
 JoinVerdict Joining::verdict(const Communicator& communicator, const Facts& all) const {
   if (options_.join_after) return {.joins = true};
-  return judge_price(communicator.use, all.terms);
+  return judge_price(communicator.use, all.are_on_one_node() ? all.terms : all.terms.over_nodes());
 }
 
 // Of its node, as far as it is known before there is a map.
@@ -351,13 +355,17 @@ bool Joining::share_machine(Communicator& communicator) {
 }
 
 Route Joining::join_nodes(Communicator& communicator, const Facts& all) {
+  const auto start = Clock::now();
   communicator.why = team::Trouble::of([&] {
     const auto wire = inter_node_.joining_wire(communicator.entry.members);
     internode::Meeting meeting(*wire, communicator.rank, communicator.ranks);
     communicator.internode = nodes_.make(meeting, {node_, context_.is_there(), all.free_tag},
                                          communicator.entry.members);
   });
-  return communicator.why.is_any() ? Route::no_team : Route::huddle;
+  if (communicator.why.is_any()) return Route::no_team;
+  // As much again for what its first calls set up.
+  nodes_team_ns_ = quicker(nodes_team_ns_, 2 * ns_since(start));
+  return Route::huddle;
 }
 
 // Where all know what the group has agreed on, they say only where their memory is.

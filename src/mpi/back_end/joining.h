@@ -88,8 +88,9 @@ class Joining {
   std::atomic<std::uint64_t> node_{0};  // 0: not looked at yet
   team::TeamPool pool_;
   PastCalls past_calls_;
-  std::atomic<std::uint64_t> numbers_{0};  // given to teams whose lowest rank this is
-  std::atomic<std::uint64_t> team_ns_;     // what making a team took, at best
+  std::atomic<std::uint64_t> numbers_{0};        // given to teams whose lowest rank this is
+  std::atomic<std::uint64_t> team_ns_;           // what making a team took, at best
+  std::atomic<std::uint64_t> nodes_team_ns_{0};  // and one over several nodes; 0: not known yet
 };
 
 }  // namespace huddle::mpi
