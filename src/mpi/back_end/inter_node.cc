@@ -197,6 +197,14 @@ void InterNode::sign_in(bool has_threads) {
   if (has_told_) std::atexit([] { process().inter_node().key_space_->leave(); });
 }
 
+// Under some MPIs nothing that is told arrives in a job of one node, nor does it need to.
+bool InterNode::are_found_here(int ranks) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (!roll_call_.is_here(rank)) return false;
+  }
+  return true;
+}
+
 // Once a node: of many ranks that each ask for all, the launcher would have more to do than to
 // start them. Whoever has told what this rank has asks as well, and tells the others; where that is
 // not heard, what the launcher says is the same.
