@@ -238,7 +238,7 @@ TEST(NetLeaders, AreOneAtLeast) {
   Sources sources;
   sources.environment = {"HUDDLE_NET_LEADERS=0"};
   EXPECT_EQ(error_of(sources),
-            "HUDDLE_NET_LEADERS: takes a whole number of 1 or more or auto, not '0'");
+            "HUDDLE_NET_LEADERS takes a whole number of 1 or more or auto, not '0'");
   sources.environment = {"HUDDLE_NET_LEADERS=1"};
   EXPECT_EQ(error_of(sources), "no error");
 }
