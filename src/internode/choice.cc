@@ -148,7 +148,8 @@ std::vector<net::Shares> shares_to_try(const net::Algorithm& algorithm, const De
   }
   if (are_equal) return all;
   const auto bytes = static_cast<std::int64_t>(demand.blocks->offset(demand.nodes));
-  const auto most = std::min<std::int64_t>(bytes / least_segment_bytes, most_looked_at);
+  constexpr auto least_bytes = static_cast<std::int64_t>(least_segment_bytes);
+  const std::int64_t most = std::min(bytes / least_bytes, most_looked_at);
   for (const int blocks : doubled(demand.nodes <= most, demand.nodes, most)) {
     all.push_back(shares_for(demand, blocks));
   }

@@ -13,7 +13,7 @@
 namespace huddle::mpi {
 namespace {
 
-using std::chrono_literals::operator""ms;
+constexpr std::chrono::milliseconds at_once{0};
 
 JobRank place(int rank, const std::string& job = "a job") {
   return {.job = job + std::to_string(getpid()), .rank = rank, .all_here = false};
@@ -80,8 +80,8 @@ TEST(RollCall, TheFirstTellsTheOthers) {
     for (RollCall* const one : {&first, &second, &third}) one->sign_in();
     for (RollCall* const one : {&first, &second, &third}) EXPECT_EQ(one->first_here(8), 3);
     first.tell_others(8, answer);
-    EXPECT_EQ(second.hear(0ms), answer);
-    EXPECT_EQ(third.hear(0ms), answer);
+    EXPECT_EQ(second.hear(at_once), answer);
+    EXPECT_EQ(third.hear(at_once), answer);
   }
 }
 
@@ -103,7 +103,7 @@ TEST(RollCall, WhoWaitsInVainForTheFirstHearsNothing) {
   for (RollCall* const one : {&taker, &first, &second}) one->sign_in();
   EXPECT_EQ(first.first_here(2), std::nullopt);
   EXPECT_EQ(second.first_here(2), 0);
-  EXPECT_EQ(second.hear(0ms), std::nullopt);
+  EXPECT_EQ(second.hear(at_once), std::nullopt);
 }
 
 TEST(RollCall, NothingIsLeftOfWhoDies) {
