@@ -265,7 +265,9 @@ Chosen cheapest(const Demand& demand, const Network& network) {
     Chosen one = cheapest_of(algorithm, demand, network);
     const bool is_first_as_asked = !is_as_asked && algorithm.name == demand.algorithm;
     is_as_asked = is_as_asked || is_first_as_asked;
-    if (best.schedule == nullptr || is_first_as_asked || one.ns < best.ns) best = std::move(one);
+    // They come the simplest first, which stays among about equals.
+    const bool is_better = best.schedule == nullptr || gains(one.ns, best.ns);
+    if (is_better || is_first_as_asked) best = std::move(one);
   }
   return best;
 }
