@@ -116,12 +116,8 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
   const auto times = internode::NodeTimes::of([&](select::Operation operation, std::size_t bytes) {
     return whole_ns(in_node(internode::request_of_part(operation, bytes)));
   });
-  const bool is_shared_so = sharing && internode::can_share(request.operation);
-  explained.prediction =
-      is_shared_so ? internode::predict(request.operation, request.bytes, map, explained.network,
-                                        times, internode::shared_on(map, *sharing), forced)
-                   : internode::predict(request.operation, request.bytes, map, explained.network,
-                                        times, forced);
+  explained.prediction = internode::predict(request.operation, request.bytes, map,
+                                            explained.network, times, sharing, forced);
   explained.forced = forced.for_operation(internode::schedule_of(request.operation));
   explained.by_one_leader_ns =
       explained.prediction.sharing == internode::Sharing{}

@@ -150,18 +150,27 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
     if (shared && fewer.ns() > shared->ns()) break;
     shared = std::move(fewer);
   }
-  Prediction best = shared && shared->ns() < plain.ns()
-                        ? std::move(*shared)
-                        : predict(operation, bytes, map, network, node_times, Sharing{}, forced);
+  if (shared && shared->ns() >= plain.ns()) shared.reset();
   // Each is twice as many as the one before, for as long as that gains.
-  for (Sharing sharing = best.sharing; static_cast<std::size_t>(sharing.segments) <= bytes;) {
+  Sharing sharing = shared ? shared->sharing : plain.sharing;
+  while (static_cast<std::size_t>(sharing.segments) <= bytes) {
     sharing.segments *= 2;
     Prediction more = predict(operation, bytes, map, network, node_times, sharing, forced);
-    if (!gains(more.ns(), best.ns())) break;
-    best = std::move(more);
+    if (!gains(more.ns(), shared ? shared->ns() : plain.ns())) break;
+    shared = std::move(more);
   }
   const std::int64_t least_gain_ns = plain.ns() / least_gain_divisor;
-  return best.ns() <= plain.ns() - least_gain_ns ? std::move(best) : std::move(plain);
+  const bool is_worth_it = shared && shared->ns() <= plain.ns() - least_gain_ns;
+  return is_worth_it ? std::move(*shared) : std::move(plain);
+}
+
+Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
+                   const Network& network, const NodeTimes& node_times,
+                   const std::optional<Sharing>& wanted, const ForcedAlgorithms& forced) {
+  if (!wanted || !can_share(operation)) {
+    return predict(operation, bytes, map, network, node_times, forced);
+  }
+  return predict(operation, bytes, map, network, node_times, shared_on(map, *wanted), forced);
 }
 
 Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,

@@ -199,6 +199,10 @@ Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times,
                    const ForcedAlgorithms& forced = {});
+// Shared out as is wanted, where it can be and anything is.
+Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
+                   const Network& network, const NodeTimes& node_times,
+                   const std::optional<Sharing>& wanted, const ForcedAlgorithms& forced);
 Sent sent_by(const Prediction& prediction);
 
 }  // namespace huddle::internode

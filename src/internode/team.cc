@@ -467,12 +467,8 @@ Team::Verdict Team::judge(select::Operation operation, std::size_t bytes) {
   Verdict verdict{operation, bytes};
   const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes);
   if (mpi_ns || can_share(operation)) {
-    const Prediction prediction =
-        parts_.sharing && can_share(operation)
-            ? predict(operation, bytes, parts_.map, parts_.network, parts_.node_times,
-                      shared_on(parts_.map, *parts_.sharing), parts_.forced)
-            : predict(operation, bytes, parts_.map, parts_.network, parts_.node_times,
-                      parts_.forced);
+    const Prediction prediction = predict(operation, bytes, parts_.map, parts_.network,
+                                          parts_.node_times, parts_.sharing, parts_.forced);
     verdict.is_mpi_quicker = mpi_ns && *mpi_ns < prediction.ns();
     verdict.sharing = prediction.sharing;
   } else {
