@@ -22,6 +22,7 @@ enum class Route {
   no_world,         // of several sessions, nobody can tell whose ranks these are
   unlike_settings,  // ranks with another huddle, or other settings
   too_young,        // the communicator has not made enough calls to pay for a team
+  being_freed,      // a delete callback of one of its attributes makes the call
   no_team,          // it could not be made: no memory, no permission
   not_selected,     // HUDDLE_OPS
   no_reduction,     // of this type by this operator: the MPI has none either, or one of a kind
@@ -57,6 +58,8 @@ constexpr std::string_view words(Route passed) {
       return "settings differ between ranks";
     case Route::too_young:
       return "before the communicator joined";
+    case Route::being_freed:
+      return "communicator being freed";
     case Route::no_team:
       return "no team could be made";
     case Route::not_selected:

@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include "mpi/back_end/communicator.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -51,7 +52,9 @@ Communicator* Communicators::look_up(Comm comm) {
   if (real_.comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found) != success) {
     return nullptr;
   }
-  return found != 0 ? static_cast<Communicator*>(value) : make(comm);
+  if (found != 0) return static_cast<Communicator*>(value);
+  Communicator* const freed = being_freed(comm);
+  return freed != nullptr ? freed : make(comm);
 }
 
 Communicator* Communicators::make(Comm comm) {
@@ -61,7 +64,8 @@ Communicator* Communicators::make(Comm comm) {
       real_.comm_rank(comm, &communicator.rank) != success ||
       real_.comm_size(comm, &communicator.ranks) != success ||
       real_.comm_set_attr(comm, keyval_, &communicator) != success) {
-    end(communicator);
+    retire(communicator);
+    recycle(communicator);
     return nullptr;
   }
   if (between_groups != 0) {
@@ -84,8 +88,9 @@ void Communicators::begin() {
 void Communicators::add_spare() {
   if (!free_.empty()) return;
   try {
-    // To end a communicator never needs memory.
+    // Freeing a communicator never needs memory.
     free_.reserve(all_.size() + 1);
+    freeing_.reserve(all_.size() + 1);
     free_.push_back(&all_.emplace_back());
   } catch (const std::bad_alloc&) {
     return;
@@ -102,8 +107,61 @@ Communicator& Communicators::take_free() {
   return communicator;
 }
 
-void Communicators::end(Communicator& communicator) {
-  communicator.handle.store(Comm{}, std::memory_order_relaxed);
+Communicators::Freeing::Freeing(Communicators& communicators, Comm comm)
+    : communicators_(communicators) {
+  try {
+    communicator_ = communicators.find(comm);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  if (communicator_ != nullptr) communicators_.begin_freeing(comm, *communicator_);
+}
+
+Communicators::Freeing::~Freeing() {
+  if (communicator_ != nullptr) communicators_.end_freeing(*communicator_);
+}
+
+// If freeing fails, the communicator stays with the MPI: the other ranks have freed theirs.
+void Communicators::begin_freeing(Comm comm, Communicator& communicator) {
+  retire(communicator);
+  communicator.passed = Route::being_freed;
+  const std::lock_guard lock(mutex_);
+  freeing_.push_back({comm, std::this_thread::get_id(), &communicator, true});
+}
+
+void Communicators::end_freeing(Communicator& communicator) {
+  bool is_deleted = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto freed = std::find_if(freeing_.begin(), freeing_.end(), [&](const Freed& one) {
+      return one.communicator == &communicator;
+    });
+    is_deleted = !freed->has_attribute;
+    freeing_.erase(freed);
+  }
+  if (is_deleted) recycle(communicator);
+}
+
+Communicator* Communicators::being_freed(Comm comm) const {
+  const std::lock_guard lock(mutex_);
+  const auto freed = std::find_if(freeing_.begin(), freeing_.end(), [&](const Freed& one) {
+    return one.comm == comm && one.by == std::this_thread::get_id();
+  });
+  return freed == freeing_.end() ? nullptr : freed->communicator;
+}
+
+bool Communicators::may_recycle(Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  const auto freed = std::find_if(freeing_.begin(), freeing_.end(), [&](const Freed& one) {
+    return one.communicator == &communicator;
+  });
+  if (freed == freeing_.end()) return true;
+  freed->has_attribute = false;
+  return false;
+}
+
+// From here on it has no team, and nothing that a communicator to come could find under its handle.
+void Communicators::retire(Communicator& communicator) {
   at_end_(communicator);
   communicator.team.reset();
   communicator.internode.reset();
@@ -113,6 +171,9 @@ void Communicators::end(Communicator& communicator) {
   communicator.call_ns = 0;
   communicator.why = {};
   communicator.latest = {};
+}
+
+void Communicators::recycle(Communicator& communicator) {
   const std::lock_guard lock(mutex_);
   ended_ += communicator.shares;
   communicator.shares = {};
@@ -134,7 +195,13 @@ void Communicators::outlast_lookers() const {
 }
 
 int Communicators::forget(Comm /*comm*/, int /*keyval*/, void* value, void* extra) {
-  static_cast<Communicators*>(extra)->end(*static_cast<Communicator*>(value));
+  auto& communicators = *static_cast<Communicators*>(extra);
+  auto& communicator = *static_cast<Communicator*>(value);
+  communicator.handle.store(Comm{}, std::memory_order_relaxed);
+  if (communicators.may_recycle(communicator)) {
+    communicators.retire(communicator);
+    communicators.recycle(communicator);
+  }
   return success;
 }
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "internode/team.h"
@@ -80,10 +81,29 @@ struct Communicator {
   }
 };
 
-// Found by an attribute, whose delete callback ends it, and by a small cache before that. Its
-// memory is used again but never given back, so that a thread may look at any at any time.
+// What huddle keeps of each communicator. It is stored as an attribute of the communicator, whose
+// delete callback recycles it; a small cache is searched before the attribute is. Its memory is
+// reused but never released, so that a thread may inspect any of them at any time.
+//
+// The delete callbacks of the program's own attributes may make collective calls on a communicator
+// that is being freed, before or after the MPI has deleted huddle's attribute: the order depends on
+// when each rank set which attribute. So all such calls go to the MPI, on every rank: see Freeing.
 class Communicators {
  public:
+  // While this lives, the calling thread is in MPI_Comm_free or MPI_Comm_disconnect, and its calls
+  // on that communicator go to the MPI.
+  class Freeing {
+   public:
+    Freeing(Communicators& communicators, Comm comm);
+    ~Freeing();
+    Freeing(const Freeing&) = delete;
+    Freeing& operator=(const Freeing&) = delete;
+
+   private:
+    Communicators& communicators_;
+    Communicator* communicator_ = nullptr;  // null if the MPI does not have it
+  };
+
   // Is told of a communicator that is freed, with its team.
   using AtEnd = std::function<void(Communicator& communicator)>;
   // young: why a new one has no team yet. at_end never throws.
@@ -100,12 +120,28 @@ class Communicators {
   void outlast_lookers() const;
 
  private:
+  // A communicator that a thread is freeing. Its handle may be in use for another communicator as
+  // soon as the MPI has run the last callback, but then by another thread.
+  struct Freed {
+    Comm comm;
+    std::thread::id by;
+    Communicator* communicator;
+    bool has_attribute;  // false once the MPI has deleted huddle's
+  };
+
   static int forget(Comm comm, int keyval, void* value, void* extra);
+  void begin_freeing(Comm comm, Communicator& communicator);
+  void end_freeing(Communicator& communicator);
+  // Null if this thread is not freeing it.
+  Communicator* being_freed(Comm comm) const;
+  // Returns false if the communicator is recycled when its Freeing ends.
+  bool may_recycle(Communicator& communicator);
+  void retire(Communicator& communicator);
+  void recycle(Communicator& communicator);
   Communicator* look_up(Comm comm);
   Communicator* make(Comm comm);
   Communicator& take_free();
   void add_spare();
-  void end(Communicator& communicator);
 
   const UnderlyingMpi& real_;
   CopyFunction copy_to_no_duplicate_;
@@ -117,6 +153,7 @@ class Communicators {
   int keyval_ = keyval_invalid;
   std::deque<Communicator> all_;
   std::vector<Communicator*> free_;
+  std::vector<Freed> freeing_;
 };
 
 }  // namespace huddle::mpi

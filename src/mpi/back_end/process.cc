@@ -57,6 +57,14 @@ Communicator* Process::find(Comm comm) {
   return communicators_.find(comm);
 }
 
+int Process::free(Comm* comm, int (*by_mpi)(Comm*)) {
+  if (comm == nullptr || *comm == null_ || ended_.load(std::memory_order_relaxed)) {
+    return by_mpi(comm);
+  }
+  const Communicators::Freeing freeing(communicators_, *comm);
+  return by_mpi(comm);
+}
+
 void Process::count(Communicator& communicator, std::size_t bytes) {
   if (communicator.passed != Route::too_young) return;
   joining_.count(communicator, bytes);

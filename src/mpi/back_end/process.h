@@ -44,6 +44,8 @@ class Process {
   bool is_null(Comm comm) const { return comm == null_; }
   // Null where the MPI does not have it, or does not work any more.
   Communicator* find(Comm comm);
+  // Frees a communicator by this function of the MPI's, and with it what huddle keeps of it.
+  int free(Comm* comm, int (*by_mpi)(Comm*));
   // A call that moves so many bytes, equal on all ranks: it may be the one that makes the team.
   void count(Communicator& communicator, std::size_t bytes);
 

@@ -40,6 +40,7 @@ void look_up_communicators(Find find, UnderlyingMpi& real) {
   look_up(find, "PMPI_Comm_test_inter", real.comm_test_inter);
   look_up(find, "PMPI_Comm_dup", real.comm_dup);
   look_up(find, "PMPI_Comm_free", real.comm_free);
+  look_up(find, "PMPI_Comm_disconnect", real.comm_disconnect);
   look_up(find, "PMPI_Comm_create_errhandler", real.comm_create_errhandler);
   look_up(find, "PMPI_Comm_set_errhandler", real.comm_set_errhandler);
   look_up(find, "PMPI_Errhandler_free", real.errhandler_free);

@@ -27,6 +27,7 @@ struct UnderlyingMpi : UnderlyingCollectives {
   int (*comm_test_inter)(Comm, int*);
   int (*comm_dup)(Comm, Comm*);
   int (*comm_free)(Comm*);
+  int (*comm_disconnect)(Comm*);
   int (*comm_create_errhandler)(ErrorFunction, Errhandler*);
   int (*comm_set_errhandler)(Comm, Errhandler);
   int (*errhandler_free)(Errhandler*);

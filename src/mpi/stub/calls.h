@@ -23,6 +23,11 @@
   CALL(Alloc_mem, 3)              \
   CALL(Free_mem, 1)
 
+/* Where a communicator ends: the MPI runs the delete callbacks of its attributes. */
+#define HUDDLE_COMMUNICATOR_CALLS(CALL) \
+  CALL(Comm_free, 1)                    \
+  CALL(Comm_disconnect, 1)
+
 /* What may have come to its end while a rank waited in huddle. */
 #define HUDDLE_WINDOW_CALLS(CALL) CALL(Win_test, 2)
 
@@ -168,11 +173,12 @@
   CALL(Neighbor_alltoallw_init_c, 11)
 
 /* What every MPI has, and what only those of MPI 4 and later have. */
-#define HUDDLE_OLD_CALLS(CALL) \
-  HUDDLE_LIFETIME_CALLS(CALL)  \
-  HUDDLE_MEMORY_CALLS(CALL)    \
-  HUDDLE_WINDOW_CALLS(CALL)    \
-  HUDDLE_BLOCKING_CALLS(CALL)  \
+#define HUDDLE_OLD_CALLS(CALL)    \
+  HUDDLE_LIFETIME_CALLS(CALL)     \
+  HUDDLE_MEMORY_CALLS(CALL)       \
+  HUDDLE_COMMUNICATOR_CALLS(CALL) \
+  HUDDLE_WINDOW_CALLS(CALL)       \
+  HUDDLE_BLOCKING_CALLS(CALL)     \
   HUDDLE_NONBLOCKING_CALLS(CALL)
 #define HUDDLE_NEW_CALLS(CALL) \
   HUDDLE_SESSION_CALLS(CALL)   \

@@ -43,6 +43,19 @@ def churn(bench, thorough):
             bench.passed_for(what, outcome, "allreduce", "before the communicator joined")
 
 
+def attributes(bench, thorough):
+    """Delete callbacks of the program's own attributes that communicate, also on what is being freed."""
+    program = bench.program("attributes")
+    for settings in (AT_ONCE, {"JOIN_AFTER": "3"}, AFTER_SOME, {}) if thorough else (AT_ONCE, {"JOIN_AFTER": "3"}):
+        for ranks in (2, 3, 4) if thorough else (4,):
+            what = f"attributes on {ranks} ranks, {settings or 'by default'}"
+            outcome = bench.run(program, ranks, [20 if thorough else 1], settings=settings, deadline=150.0)
+            bench.passes(what, outcome)
+            if settings:
+                bench.takes(what, outcome, ("barrier", "bcast", "allreduce"))
+            bench.passed_for(what, outcome, "allreduce", "communicator being freed")
+
+
 # An MPI whose communicators that several threads make at once do not come to be in minutes, with huddle or
 # without, where ranks outnumber the cores.
 MAKES_ONE_AT_A_TIME = ("mpich-4",)
