@@ -182,7 +182,7 @@ class UcxCommand : public Command {
     if (!library)
       given.heading.doubt =
           "From the machine file and what is published of this UCX; unverified. If "
-          "its nodes have KNEM or XPMEM and the file does not, set no rates";
+          "its nodes have a path (KNEM, XPMEM) that the file lacks, set no rates";
     given.advice =
         ucx::advise(model, {.ranks = given.heading.ranks,
                             .version = given.heading.version,
