@@ -27,9 +27,9 @@ class Tool {
   explicit Tool(std::string path);
 
   const std::string& path() const { return path_; }
-  // Asks for version, settings and devices, with these settings made. Throws FailureError.
+  // Returns version, settings and devices as they are with these settings. Throws FailureError.
   Library library(const Environment& settings = {}) const;
-  // Asks what two processes of a node with this many ranks send over with these settings, in the
+  // Returns what two processes of a node with this many ranks send over with these settings, in the
   // protocol mode of this UCX. Throws FailureError.
   Selected selected(const Library& installed, const Environment& settings, int ranks) const;
 
