@@ -3,7 +3,7 @@
 """What `huddle paths --json` says of the paths inside a node, and `huddle ucx --check --json` of what
 UCX makes of them."""
 from dataclasses import dataclass
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from .fields import BadResults
 from .statistics import Interval
@@ -66,14 +66,24 @@ class UcxRuns:
 
 
 @dataclass(frozen=True)
+class UcxProgram:
+    """Whole runs of the user's program, without and with the settings."""
+    without_seconds: List[float]
+    with_seconds: List[float]
+    ratio: Interval  # above 1: faster with the settings
+
+
+@dataclass(frozen=True)
 class UcxCheck:
     huddle: str
     machine_name: str
     ucx_version: str
     settings: List[Tuple[str, str, str]]  # name, value, the figure that it follows from
+    untested: List[Tuple[str, str, str]]  # the same of those that are written as comments
     network_now: List[str]  # sentences: what goes through a network device inside the node
     network_advised: List[str]
     runs: List[UcxRuns]
+    program: Optional[UcxProgram]  # if a program was run instead
 
     def html(self):
         """One document that needs nothing besides itself."""
@@ -110,11 +120,20 @@ def ucx_check_from(document):
     _refuse_other_schemas(document, CHECK_SCHEMA)
     return UcxCheck(
         document.text("huddle"), document.text("machine"), document.text("version"),
-        [(one.text("name"), one.text("value"), one.text("figure"))
-         for one in document.objects("settings")],
+        _settings(document.objects("settings")), _settings(document.objects("untested")),
         [_stray(one) for one in document.objects("network_now")],
         [_stray(one) for one in document.objects("network_advised")],
-        [_runs(one) for one in document.objects("runs")])
+        [_runs(one) for one in document.objects("runs")],
+        _program(document.object("program")) if document.has("program") else None)
+
+
+def _settings(given):
+    return [(one.text("name"), one.text("value"), one.text("figure")) for one in given]
+
+
+def _program(given):
+    return UcxProgram(given.positives("without_seconds"), given.positives("with_seconds"),
+                      _ratio(given, "low", "ratio", "high"))
 
 
 def _stray(given):

@@ -3,6 +3,7 @@
 """Two pages about what messages take inside a node: the paths that there are, and what UCX makes of
 them without and with huddle's settings."""
 import html
+import statistics
 
 from .plots.canvas import svg_element
 from .plots.node_paths import paths_figure, ucx_figure
@@ -63,8 +64,11 @@ def ucx_page(check):
             f'<p class="summary">{escape(_network_sentence(check))}</p>\n'
             + (f'<ul class="doubts note">{strays}</ul>' if strays else "") + "</header>\n")
     settings = _table(["setting", "value", "from"], check.settings, "plain")
+    if check.untested:
+        settings += ('<p class="note">Not tested, and written as comments: each helps on some machines and hurts on '
+                     f'others.</p>\n{_table(["setting", "value", "from"], check.untested, "plain")}')
     body = (head + "".join(_run_section(check, *one) for one in _largest(check))
-            + "".join(_runs_section(runs) for runs in check.runs)
+            + "".join(_runs_section(runs) for runs in check.runs) + _program_section(check.program)
             + f'<section id="settings"><h2>The settings</h2>\n{settings}</section>\n'
             + _foot(check.huddle, "ucx --check"))
     return whole_document(title, body)
@@ -106,6 +110,15 @@ def _runs_section(runs):
             f"{escape(runs.version)}</h2>\n{table}"
             + (f'<p class="note">Dropped, because something became slower: {escape(dropped)}.</p>'
                if runs.dropped else "") + "</section>\n")
+
+
+def _program_section(program):
+    if program is None:
+        return ""
+    times = [time_text(1e9 * statistics.median(one)) for one in (program.without_seconds, program.with_seconds)]
+    table = _table(["without", "with", "times as fast with", "interval"], [[*times, *_ratio(program.ratio)]])
+    return (f'<section id="program"><h2>The program: {len(program.with_seconds)} runs of each</h2>\n{table}'
+            "</section>\n")
 
 
 def _ratio(ratio):

@@ -22,7 +22,7 @@ namespace {
 constexpr int most_ranks = 1024;
 constexpr std::array sizes_bytes = {4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0};
 
-// One of each kind of constants that UCX has had.
+// The first version of each set of constants that decides differently.
 struct Constants {
   ucx::Version version;
   const char* from_version;
@@ -36,10 +36,10 @@ class PathsCommand : public Command {
   std::string summary() const override { return "the fastest way of a message inside a node"; }
   std::string description() const override {
     return "Shows how fast a message gets from one rank of a node to another by each way that this "
-           "machine has, while so many ranks do the same: copied in and out of shared memory, or "
-           "read straight from the sender's memory with the kernel's help (cma, knem, xpmem). All "
-           "from the machine file, where calibration measured it under load. Beside it stands what "
-           "UCX takes by its constants.";
+           "machine has, while that many ranks do the same: copied in and out of shared memory, or "
+           "read from the sender's memory with the kernel's help (cma, knem, xpmem). All figures "
+           "are from the machine file, where calibration measured them under load. Beside them is "
+           "what UCX selects by its constants.";
   }
   std::string examples() const override {
     return "  huddle paths                         one rank on every core of this machine\n"
@@ -93,10 +93,13 @@ class PathsCommand : public Command {
                                    return !std::isfinite(model.path_ns(one.path, bytes, 0));
                                  }),
                   rated.end());
-      if (const auto path = ucx::best_path(rated, bytes, ranks)) {
-        point.ucx.push_back(
-            {kind.from_version, std::string(*path), ucx::way_ns(model, *path, bytes, ranks)});
-      }
+      const auto path = ucx::best_path(rated, ucx::judged_bytes, ranks);
+      if (!path) continue;
+      const double eager_ns = ucx::way_ns(model, ucx::shared_memory, bytes, ranks);
+      const bool is_eager = bytes < ucx::eager_below_bytes(kind.version) && std::isfinite(eager_ns);
+      const std::string_view taken = is_eager ? ucx::shared_memory : *path;
+      point.ucx.push_back(
+          {kind.from_version, std::string(taken), ucx::way_ns(model, taken, bytes, ranks)});
     }
     return point;
   }

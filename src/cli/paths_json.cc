@@ -4,6 +4,7 @@
 
 #include "cli/document_json.h"
 #include "cli/paths_report.h"
+#include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {
@@ -17,6 +18,7 @@ constexpr double ns_per_s = 1e9;
 
 std::string paths_json(const Paths& paths) {
   ordered_json document = json_document(schema, "paths");
+  document["huddle"] = huddle_version();
   document["machine"] = paths.machine;
   document["machine_file"] = paths.machine_file;
   document["measured"] = paths.is_measured;

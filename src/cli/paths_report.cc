@@ -57,10 +57,11 @@ std::string paths_text(const Paths& paths, int columns) {
   if (!paths.points.front().ucx.empty()) {
     text += wrap(
         "",
-        "copied: into shared memory and out again. UCX, from that version on: the path by which "
-        "its "
-        "constants let a receiver read large messages, and how many times the fastest way's time "
-        "that takes; 'huddle ucx' writes settings with these figures in their place.",
+        "copied: into shared memory and out again. UCX, from that version on: the way that it "
+        "selects by its constants, and how many times the fastest way's time that takes. It copies "
+        "messages below about 8K ('eager'), and up to 256K those that a blocking send should "
+        "complete soon; the others the receiver reads. 'huddle ucx' writes settings with these "
+        "figures in place of the constants.",
         0, columns);
   }
   if (!paths.is_measured) text += "Some of these figures are estimated, not measured.\n";

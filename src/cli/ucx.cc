@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -62,14 +63,19 @@ class UcxCommand : public Command {
     return "UCX, which carries the messages of many MPIs, chooses its paths inside a node by "
            "constants: what one rank can copy, whatever the machine and however many ranks copy at "
            "once. Where they are wrong it takes a slower path, or sends part of a large message "
-           "through a network card to a rank of the same node. This writes settings that put the "
-           "measured figures of this machine, with so many ranks at work, in their place, each "
-           "with the figure that it follows from. Only settings that this UCX has and takes are "
-           "written; what you have set yourself is kept. huddle changes nothing by itself.";
+           "through a network card to a rank of the same node. This command writes settings that "
+           "replace the constants by rates measured on this machine with that many ranks at work, "
+           "each with the figure that it follows from. It writes no rate for one path while "
+           "another "
+           "path that UCX has here was not measured, only settings that this UCX has, and none "
+           "that "
+           "you have made yourself. Settings that nothing here has tested are written as comments. "
+           "All of it is for jobs with this many ranks of a node: set it per job, not for "
+           "all users. huddle changes nothing by itself.";
   }
   std::string examples() const override {
     return "  huddle ucx                     for one rank on every core of this machine\n"
-           "  huddle ucx --ppn 32 > ucx.sh   to be sourced before the job starts\n"
+           "  huddle ucx --ppn 32 > ucx.sh   for a job script to source: . ./ucx.sh\n"
            "  mpirun $(huddle ucx --format openmpi) -n 4 ./app\n"
            "  huddle ucx --check             over what messages go, without and with them\n"
            "  huddle ucx --check --rank-counts 2,4,8 --json > ucx.json\n"
@@ -84,8 +90,8 @@ class UcxCommand : public Command {
     options.number("--ppn", ranks_, 1, most_ranks, "N", "ranks of a node; one a core");
     options.text("--for", for_, "VERSION", "of this UCX, such as 1.13; the one that is found");
     options.text("--format", format_, "FORMAT",
-                 "env: shell; conf: ucx.conf; openmpi, mpich: words for mpirun; slurm: a task "
-                 "prolog; env");
+                 "env: shell; conf: ucx.conf; openmpi, mpich: words for mpirun; slurm: for srun "
+                 "--task-prolog; default: env");
     options.complete("--format", Value::word, format_words());
     options.flag("--check", check_,
                  "ask UCX what it makes of them and over what messages go now; time alltoall and "
@@ -122,8 +128,8 @@ class UcxCommand : public Command {
     const Console& console = context.console;
     if (check_) return check(console, *tool, *library, machine, given);
     const std::string text =
-        json_ ? ucx_json(given) : ucx::written(given.heading, given.advice.settings, format);
-    if (!json_) note_omitted(console, given);
+        json_ ? ucx_json(given) : ucx::written(given.heading, given.advice, format);
+    if (!json_) note_omitted(console, given, format);
     console.print(text);
     return ExitCode::fine;
   }
@@ -174,7 +180,9 @@ class UcxCommand : public Command {
         ranks_ > 0 ? ranks_
                    : static_cast<int>(machine::first_pu_of_cores(described.topology).size());
     if (!library)
-      given.heading.doubt = "From the machine file and what is published of this UCX; unverified";
+      given.heading.doubt =
+          "From the machine file and what is published of this UCX; unverified. If "
+          "its nodes have a path (KNEM, XPMEM) that the file lacks, set no rates";
     given.advice =
         ucx::advise(model, {.ranks = given.heading.ranks,
                             .version = given.heading.version,
@@ -183,9 +191,16 @@ class UcxCommand : public Command {
     return given;
   }
 
-  static void note_omitted(const Console& console, const UcxAdvice& given) {
+  static void note_omitted(const Console& console, const UcxAdvice& given, ucx::Format format) {
     for (const ucx::Omitted& one : given.advice.omitted) {
       console.note(fmt::format("{} is left out: {}", one.name, one.why));
+    }
+    if (!ucx::leaves_out_untested(format)) return;
+    for (const ucx::Setting& one : given.advice.untested) {
+      console.note(
+          fmt::format("{} is left out, because nothing here has tested it: --format env "
+                      "writes it as a comment",
+                      one.name));
     }
   }
 
@@ -195,10 +210,10 @@ class UcxCommand : public Command {
     check.given = given;
     check.devices = library.devices;
     const auto settings = ucx::lines_of(given.advice.settings);
-    check.now = ucx::read_selections(tool.selections_text({}));
-    const std::string advised = tool.selections_text(settings);
-    check.advised = ucx::read_selections(advised);
-    check.complaints = ucx::complaints(advised);
+    check.now = tool.selected(library, {}, given.heading.ranks).selections;
+    ucx::Selected advised = tool.selected(library, settings, given.heading.ranks);
+    check.advised = std::move(advised.selections);
+    check.complaints = std::move(advised.complaints);
     if (!dry_run_ && command_.empty()) {
       for (const int ranks : rank_counts(given)) {
         check.runs.push_back(timed(console, machine, ranks, check.given));

@@ -4,6 +4,7 @@
 
 #include "cli/document_json.h"
 #include "cli/ucx_report.h"
+#include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {
@@ -13,20 +14,26 @@ using nlohmann::ordered_json;
 constexpr int schema = 1;
 constexpr int check_schema = 2;  // from 2 on "runs" is a list, by ranks
 
+ordered_json json_of(const std::vector<ucx::Setting>& settings) {
+  ordered_json list = ordered_json::array();
+  for (const ucx::Setting& one : settings) {
+    list.push_back({{"name", one.name},
+                    {"value", one.value},
+                    {"figure", one.figure},
+                    {"replaces", one.replaces},
+                    {"reason", one.reason}});
+  }
+  return list;
+}
+
 void add_advice(ordered_json& document, const UcxAdvice& given) {
+  document["huddle"] = huddle_version();
   document["machine"] = given.heading.machine;
   document["version"] = ucx::text_of(given.heading.version);
   document["ranks_per_node"] = given.heading.ranks;
   document["doubt"] = given.heading.doubt;
-  ordered_json settings = ordered_json::array();
-  for (const ucx::Setting& one : given.advice.settings) {
-    settings.push_back({{"name", one.name},
-                        {"value", one.value},
-                        {"figure", one.figure},
-                        {"replaces", one.replaces},
-                        {"reason", one.reason}});
-  }
-  document["settings"] = std::move(settings);
+  document["settings"] = json_of(given.advice.settings);
+  document["untested"] = json_of(given.advice.untested);
   ordered_json omitted = ordered_json::array();
   for (const ucx::Omitted& one : given.advice.omitted) {
     omitted.push_back({{"name", one.name}, {"why", one.why}});

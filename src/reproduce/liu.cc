@@ -51,16 +51,17 @@ bool has_card_lane_as_shipped(const Machine& machine, int ranks) {
   for (const ucx::RatedPath& path : ucx::shipped_ratings(ucx::oldest_known)) {
     best = std::max(best, ucx::rate_of(path.rating, ranks));
   }
-  return ucx::takes_lane(card_bytes_per_s(machine, ranks), best, ucx::oldest_lane_ratio);
+  return ucx::takes_lane(card_bytes_per_s(machine, ranks), best,
+                         ucx::shipped_lane_ratio(ucx::oldest_known));
 }
 
-// The same with the settings that huddle writes.
+// The same with the settings that huddle writes, and the ratio of lanes that it suggests.
 bool has_card_lane_as_advised(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   const ucx::Advice advice = ucx::advise(
       model, {.ranks = ranks, .version = ucx::oldest_known, .library = nullptr, .users_own = {}});
   return ucx::takes_lane(card_bytes_per_s(machine, ranks), advice.believed_bytes_per_s,
-                         advice.lane_ratio.value_or(ucx::oldest_lane_ratio));
+                         advice.lane_ratio.value_or(ucx::shipped_lane_ratio(ucx::oldest_known)));
 }
 
 // Of 2 to 32 ranks a node: with how many this is so.

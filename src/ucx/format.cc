@@ -26,17 +26,23 @@ std::string comment(const Setting& setting) {
                      setting.replaces.empty() ? "" : fmt::format("; UCX: {}", setting.replaces));
 }
 
-std::string lines(const Heading& heading, const std::vector<Setting>& settings,
-                  std::string_view before, std::string_view after) {
+// `before` and `after` turn "NAME=value" into a line of the format.
+std::string lines(const Heading& heading, const Advice& advice, std::string_view before,
+                  std::string_view after) {
   std::string text = heading_text(heading);
-  for (const Setting& setting : settings) {
-    text +=
-        comment(setting) + fmt::format("{}{}={}{}\n", before, setting.name, setting.value, after);
-  }
+  const auto line = [&](const Setting& one) {
+    return fmt::format("{}{}={}{}\n", before, one.name, one.value, after);
+  };
+  for (const Setting& setting : advice.settings) text += comment(setting) + line(setting);
+  if (advice.untested.empty()) return text;
+  text +=
+      "#\n# Not tested: each helps on some machines and hurts on others. Try one with a job on "
+      "several nodes\n# before you take its comment sign away.\n";
+  for (const Setting& setting : advice.untested) text += comment(setting) + "# " + line(setting);
   return text;
 }
 
-// Words of a launcher's command line: no room for comments.
+// Words of a launcher's command line, which cannot have comments.
 std::string words(const std::vector<Setting>& settings, std::string_view flag, char between) {
   std::vector<std::string> all;
   for (const Setting& setting : settings) {
@@ -56,28 +62,31 @@ Format format_named(std::string_view name) {
   return static_cast<Format>(found - format_names.begin());
 }
 
-std::string written(const Heading& heading, const std::vector<Setting>& settings, Format format) {
+std::string written(const Heading& heading, const Advice& advice, Format format) {
   switch (format) {
     case Format::env:
-      return lines(heading, settings, "export ", "");
+      return lines(heading, advice, "export ", "");
     case Format::conf:
       if (heading.version < conf_has_sections) {
         throw UsageError(
             fmt::format("UCX {} reads a ucx.conf from the folder that a program runs in, and "
-                        "applies it whatever "
-                        "the processor: take --format env",
+                        "applies it whatever the processor: use --format env",
                         text_of(heading.version)));
       }
-      return lines(heading, settings, "", "");
+      return lines(heading, advice, "", "");
     case Format::openmpi:
-      return words(settings, "-x", '=');
+      return words(advice.settings, "-x", '=');
     case Format::mpich:
-      return words(settings, "-genv", ' ');
+      return words(advice.settings, "-genv", ' ');
     case Format::slurm:
-      // What a task prolog prints as "export NAME=value" is in each task's environment.
-      return "#!/bin/sh\n" + lines(heading, settings, "echo 'export ", "'");
+      // A task prolog that prints "export NAME=value" sets it for each task.
+      return "#!/bin/sh\n" + lines(heading, advice, "echo 'export ", "'");
   }
   return "";
+}
+
+bool leaves_out_untested(Format format) {
+  return format == Format::openmpi || format == Format::mpich;
 }
 
 }  // namespace huddle::ucx

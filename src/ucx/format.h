@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Settings written as whoever starts the job wants them.
+// Settings in the form that a shell, a launcher or a batch system reads.
 #pragma once
 
 #include <array>
@@ -17,18 +17,22 @@ enum class Format { env, conf, openmpi, mpich, slurm };
 inline constexpr std::array<std::string_view, 5> format_names = {"env", "conf", "openmpi", "mpich",
                                                                  "slurm"};
 
-// Throws UsageError for a name that is none.
+// Throws UsageError if no format has this name.
 Format format_named(std::string_view name);
 
-// Where these settings come from: the first lines of what is written.
+// The origin of the settings, for the first lines of the text.
 struct Heading {
   std::string machine;  // name of the machine
   Version version;
   int ranks = 1;
-  std::string doubt;  // why they may not hold; empty where nothing speaks against them
+  std::string doubt;  // why they may be wrong; empty if there is no reason
 };
 
-// Throws UsageError where that version cannot read it.
-std::string written(const Heading& heading, const std::vector<Setting>& settings, Format format);
+// Returns the advice as text; untested settings become comments, or are left out of a command line.
+// Throws UsageError if this version cannot read the format.
+std::string written(const Heading& heading, const Advice& advice, Format format);
+
+// Returns whether the format has no comments, so that untested settings are missing from it.
+bool leaves_out_untested(Format format);
 
 }  // namespace huddle::ucx

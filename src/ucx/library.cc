@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/system.h"
@@ -38,7 +39,19 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// What follows "name:" where the line begins so.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (;;) {
+    const std::size_t from = text.find_first_not_of(' ');
+    if (from == std::string_view::npos) return words;
+    text.remove_prefix(from);
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+// Returns the text after "name:" if the line begins so.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
   const std::string_view text = trimmed(line);
   if (!text.starts_with(name) || text.substr(name.size(), 1) != ":") return std::nullopt;
@@ -136,6 +149,109 @@ std::optional<std::vector<Lane>> lanes_from(std::string_view text) {
 // Two columns, or one beside the number of a configuration, say of what the next rows are.
 bool is_heading(std::string_view cell) { return cell.starts_with("tagged message by"); }
 
+std::vector<Selection> read_tables(std::string_view printed) {
+  std::vector<Selection> selections;
+  for (const std::string_view line : lines_of(printed)) {
+    // The log repeats each table, behind the time; only the printed one is read.
+    if (!line.starts_with('#')) continue;
+    const std::vector<std::string_view> cells = cells_of(line);
+    if (cells.empty()) continue;
+    if (is_heading(cells.back())) {
+      selections.push_back({std::string(cells.back()), {}});
+      continue;
+    }
+    if (cells.size() != 3 || selections.empty() || cells[0] == "Range") continue;
+    const auto start = range_start(cells[0]);
+    auto lanes = lanes_from(cells[2]);
+    if (!start || !lanes) refuse(line);
+    selections.back().ranges.push_back({*start, std::string(cells[1]), std::move(*lanes)});
+  }
+  return selections;
+}
+
+// The lanes that eager messages and rendezvous messages use.
+struct LanesByUse {
+  std::vector<Lane> eager;
+  std::vector<Lane> rendezvous;
+};
+
+// "lane[1]:  5:cma/memory.0 md[4]   -> md[4]/cma/sysdev[255] rma_bw#0".
+LanesByUse lanes_by_use(std::string_view printed) {
+  LanesByUse lanes;
+  for (const std::string_view line : lines_of(printed)) {
+    const std::string_view text = trimmed(line);
+    if (!text.starts_with("lane[")) continue;
+    const std::vector<std::string_view> words = words_of(text);
+    if (words.size() < 2) refuse(line);
+    const std::size_t colon = words[1].find(':');
+    const std::size_t slash = words[1].find('/');
+    const std::size_t dot = words[1].rfind('.');
+    if (colon == std::string_view::npos || slash == std::string_view::npos ||
+        dot == std::string_view::npos || colon > slash || slash > dot) {
+      refuse(line);
+    }
+    const Lane lane{std::string(words[1].substr(colon + 1, slash - colon - 1)),
+                    std::string(words[1].substr(slash + 1, dot - slash - 1))};
+    for (const std::string_view word : words) {
+      if (word == "am") lanes.eager.push_back(lane);
+      if (word.starts_with("rma_bw#")) lanes.rendezvous.push_back(lane);
+    }
+  }
+  return lanes;
+}
+
+double rate_of_lane(const Lane& lane, const LaneRules& rules) {
+  for (const Device& device : rules.devices) {
+    if (device.transport != lane.transport || device.name != lane.device) continue;
+    return rate_of({device.dedicated_bytes_per_s, device.shared_bytes_per_s}, rules.ranks);
+  }
+  return 0;
+}
+
+// Drops lanes that are slower than the best one by more than the ratio, as UCX does, and estimates
+// the shares of the others by their rates. UCX cuts a message into chunks, so real shares differ.
+LanesByUse lanes_for(std::string_view printed, const LaneRules& rules) {
+  LanesByUse lanes = lanes_by_use(printed);
+  double best = 0;
+  for (const Lane& lane : lanes.rendezvous) best = std::max(best, rate_of_lane(lane, rules));
+  std::erase_if(lanes.rendezvous, [&](const Lane& lane) {
+    return !takes_lane(rate_of_lane(lane, rules), best, rules.ratio);
+  });
+  double together = 0;
+  for (const Lane& lane : lanes.rendezvous) together += rate_of_lane(lane, rules);
+  if (together <= 0) return lanes;
+  for (Lane& lane : lanes.rendezvous) lane.share = rate_of_lane(lane, rules) / together;
+  return lanes;
+}
+
+// "tag_send: 0..<egr/short>..93..<egr/bcopy>..8256..<rndv>..(inf)".
+std::vector<Selection> read_thresholds(std::string_view printed, const LanesByUse& lanes) {
+  constexpr std::string_view step = "..";
+  std::vector<Selection> selections;
+  for (const std::string_view line : lines_of(printed)) {
+    std::string_view text = trimmed(line);
+    const std::size_t colon = text.find(':');
+    if (!text.starts_with("tag_send") || colon == std::string_view::npos) continue;
+    Selection selection{fmt::format("ucp_{}", text.substr(0, colon)), {}};
+    text = trimmed(text.substr(colon + 1));
+    while (text != "(inf)") {
+      const auto start = range_start(text);
+      if (!start) refuse(line);
+      text.remove_prefix(text.find(step));
+      const std::size_t end = text.find('>');
+      if (!skip(text, "..<") || end == std::string_view::npos) refuse(line);
+      const std::string_view protocol = text.substr(0, text.find('>'));
+      text.remove_prefix(protocol.size() + 1);
+      if (!skip(text, step)) refuse(line);
+      const bool is_eager = protocol != "rndv" || lanes.rendezvous.empty();
+      selection.ranges.push_back(
+          {*start, std::string(protocol), is_eager ? lanes.eager : lanes.rendezvous});
+    }
+    selections.push_back(std::move(selection));
+  }
+  return selections;
+}
+
 }  // namespace
 
 Version read_version(std::string_view printed) {
@@ -189,23 +305,11 @@ std::vector<Device> read_devices(std::string_view printed) {
   return devices;
 }
 
-std::vector<Selection> read_selections(std::string_view printed) {
-  std::vector<Selection> selections;
-  for (const std::string_view line : lines_of(printed)) {
-    // The log has each table as well, behind its time: it is read where it is printed.
-    if (!line.starts_with('#')) continue;
-    const std::vector<std::string_view> cells = cells_of(line);
-    if (cells.empty()) continue;
-    if (is_heading(cells.back())) {
-      selections.push_back({std::string(cells.back()), {}});
-      continue;
-    }
-    if (cells.size() != 3 || selections.empty() || cells[0] == "Range") continue;
-    const auto start = range_start(cells[0]);
-    auto lanes = lanes_from(cells[2]);
-    if (!start || !lanes) refuse(line);
-    selections.back().ranges.push_back({*start, std::string(cells[1]), std::move(*lanes)});
-  }
+bool has_estimates(std::string_view printed) { return !read_tables(printed).empty(); }
+
+std::vector<Selection> read_selections(std::string_view printed, const LaneRules& rules) {
+  std::vector<Selection> selections = read_tables(printed);
+  if (selections.empty()) selections = read_thresholds(printed, lanes_for(printed, rules));
   if (selections.empty()) refuse(printed.substr(0, printed.find('\n')));
   return selections;
 }
@@ -219,6 +323,13 @@ std::vector<std::string> complaints(std::string_view printed) {
     }
   }
   return found;
+}
+
+double lane_ratio(const Library& library) {
+  const auto found = library.settings.find("UCX_MULTI_LANE_MAX_RATIO");
+  if (found == library.settings.end()) return shipped_lane_ratio(library.version);
+  std::string_view text = found->second;
+  return number_from(text).value_or(shipped_lane_ratio(library.version));
 }
 
 bool is_network(const std::vector<Device>& devices, const Lane& lane) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A UCX that is installed, as its own program ucx_info describes it. What is printed differs from
-// version to version: every function here reads what 1.13 and 1.22 print, and of what it does not
-// know says so: throws FailureError with the line.
+// An installed UCX, as its own program ucx_info describes it. The output differs between versions:
+// the functions here read that of 1.13 to 1.22, and throw FailureError with the line that they do
+// not know.
 #pragma once
 
 #include <map>
@@ -29,16 +29,16 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-// Part of the messages of these sizes that goes this way.
+// A transport and device that carry a part of each message.
 struct Lane {
   std::string transport;
   std::string device;
-  double share = 1;
+  double share = 1;  // of the message
 
   bool operator==(const Lane&) const = default;
 };
 
-// Messages of a range of sizes, and over what they go.
+// The protocol and the lanes for messages from this size to the next range.
 struct Range {
   double from_bytes = 0;
   std::string protocol;
@@ -47,7 +47,7 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// What one kind of call does: a plain send, one that wants to complete fast.
+// The protocols for one kind of call, such as a send that should complete locally soon.
 struct Selection {
   std::string call;
   std::vector<Range> ranges;
@@ -67,12 +67,26 @@ struct Library {
 Version read_version(std::string_view printed);
 Settings read_settings(std::string_view printed);
 std::vector<Device> read_devices(std::string_view printed);
-// Of two processes of one node.
-std::vector<Selection> read_selections(std::string_view printed);
-// Lines in which UCX complains.
+
+// The basis of shares if UCX prints none: rates as `devices` gives them, divided by
+// `ranks`, and the ratio of lanes.
+struct LaneRules {
+  std::vector<Device> devices;
+  int ranks = 1;
+  double ratio = 1;
+};
+// Returns whether UCX printed tables of estimated protocols, with which no rules are needed.
+bool has_estimates(std::string_view printed);
+// Reads what UCX selects between two processes of one node: from the tables of estimated protocols,
+// or else from thresholds and the list of lanes, which are what applies with UCX_PROTO_ENABLE=n.
+std::vector<Selection> read_selections(std::string_view printed, const LaneRules& rules);
+// Returns the texts of UCX's warnings and errors.
 std::vector<std::string> complaints(std::string_view printed);
 
-// Whether that device lies between nodes.
+// Returns the ratio of lanes that this UCX applies with its settings.
+double lane_ratio(const Library& library);
+
+// Returns whether the lane's device connects nodes.
 bool is_network(const std::vector<Device>& devices, const Lane& lane);
 
 }  // namespace huddle::ucx

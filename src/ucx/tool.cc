@@ -49,16 +49,23 @@ std::string Tool::run(const Environment& settings, const std::vector<std::string
   return output->text;
 }
 
-Library Tool::library() const {
-  return {read_version(run({}, {"-v"})), read_settings(run({}, {"-c", "-a"})),
-          read_devices(run({}, {"-d"}))};
+Library Tool::library(const Environment& settings) const {
+  return {read_version(run(settings, {"-v"})), read_settings(run(settings, {"-c", "-a"})),
+          read_devices(run(settings, {"-d"}))};
 }
 
-// Until 1.15 costs choose protocols only when asked to.
-std::string Tool::selections_text(const Environment& settings) const {
+Selected Tool::selected(const Library& installed, const Environment& settings, int ranks) const {
   Environment all = settings;
-  all.insert(all.end(), {"UCX_PROTO_ENABLE=y", "UCX_PROTO_INFO=y"});
-  return run(all, {"-e", "-u", "t", "-P", "intra"});
+  // Some versions print estimated protocols only with this setting.
+  if (installed.settings.count("UCX_PROTO_INFO") > 0) all.emplace_back("UCX_PROTO_INFO=y");
+  const std::string printed =
+      run(all, {"-e", "-u", "t", "-P", "intra", "-N", std::to_string(ranks)});
+  LaneRules rules;
+  if (!has_estimates(printed)) {
+    const Library as_set = library(settings);
+    rules = {as_set.devices, ranks, lane_ratio(as_set)};
+  }
+  return {read_selections(printed, rules), complaints(printed)};
 }
 
 std::optional<std::string> find_tool(std::string_view search_path) {

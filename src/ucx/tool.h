@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// ucx_info: UCX's own program, which says what a UCX is and what it would do.
+// ucx_info, UCX's own program: it prints what a UCX is and what it would do.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,22 @@ namespace huddle::ucx {
 // "NAME=value" each.
 using Environment = std::vector<std::string>;
 
+struct Selected {
+  std::vector<Selection> selections;
+  std::vector<std::string> complaints;  // UCX's warnings and errors
+};
+
 class Tool {
  public:
   // path: of ucx_info. In a wheel the libraries lie beside it, where the loader does not look.
   explicit Tool(std::string path);
 
   const std::string& path() const { return path_; }
-  // Everything that it knows of itself. Throws FailureError.
-  Library library() const;
-  // What two processes of one node would send over with these settings, as it is printed, with
-  // what UCX has to complain of.
-  std::string selections_text(const Environment& settings) const;
+  // Returns version, settings and devices as they are with these settings. Throws FailureError.
+  Library library(const Environment& settings = {}) const;
+  // Returns what two processes of a node with this many ranks send over with these settings, in the
+  // protocol mode of this UCX. Throws FailureError.
+  Selected selected(const Library& installed, const Environment& settings, int ranks) const;
 
  private:
   std::string run(const Environment& settings, const std::vector<std::string>& words) const;

@@ -32,6 +32,8 @@ TEST(Json, OfEveryCommandOpensAlike) {
                                     {"explain", "bcast", "64K", "--machine", "songshan"},
                                     {"calibrate", "--dry-run"},
                                     {"doctor"},
+                                    {"paths", "--machine", "songshan"},
+                                    {"ucx", "--machine", "songshan", "--for", "1.9"},
                                     {"config"},
                                     {"config", "machine"},
                                     {"run", "--dry-run", "true"}};

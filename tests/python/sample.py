@@ -145,7 +145,7 @@ def ucx_document():
                            for operation in ("alltoall", "gather") for size_bytes in (65536, 4194304)],
                 "dropped": [] if crowded else [{"name": "UCX_POSIX_BW", "why": "gather was slower"}]}
     return {"schema": 2, "command": "ucx --check", "huddle": "0.1.0", "machine": "made-up", "version": "1.22",
-            "ranks_per_node": 2, "doubt": "", "omitted": [], "complaints": [], "now": [], "advised": [],
+            "ranks_per_node": 2, "doubt": "", "untested": [], "omitted": [], "complaints": [], "now": [], "advised": [],
             "settings": [{"name": "UCX_CMA_BW", "value": "9500MBps", "figure": "9.96 GB/s a rank",
                           "replaces": "11145MBps", "reason": "paths are compared by what ranks get"}],
             "network_now": [{"transport": "tcp", "device": "lo", "share": 0.37, "from_bytes": 0,

@@ -19,11 +19,21 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 std::string sample(const std::string& name) {
   return read_text(HUDDLE_SOURCE_DIR "/tests/ucx/samples/" + name + ".txt");
+}
+
+LaneRules with_slow_cma(double ratio) {
+  return {{{"cma", "memory", DeviceKind::intra_node, 0, 20 * ucx_mb},
+           {"tcp", "lo", DeviceKind::network, 12 * ucx_mb, 0}},
+          2,
+          ratio};
+}
+
+std::vector<Selection> selections_of(std::string_view text) {
+  return read_selections(text, with_slow_cma(4));
 }
 
 TEST(Library, SaysItsVersion) {
@@ -50,8 +60,8 @@ TEST(Library, HasDevicesWithWhatTheyAreTakenFor) {
   }
 }
 
-TEST(Library, SaysOverWhatMessagesGo) {
-  const auto old = read_selections(sample("1.13-e"));
+TEST(Library, ReadsProtocolsThatEstimatesSelect) {
+  const auto old = read_selections(sample("1.13-e"), {});
   ASSERT_THAT(old, SizeIs(1));
   ASSERT_THAT(old[0].ranges, SizeIs(3));
   EXPECT_EQ(old[0].ranges[2].from_bytes, 6238);
@@ -59,11 +69,42 @@ TEST(Library, SaysOverWhatMessagesGo) {
 }
 
 TEST(Library, SeesTheShareOfACard) {
-  const auto selections = read_selections(sample("1.22-e-card"));
+  const auto selections = read_selections(sample("1.22-e-card"), {});
   ASSERT_THAT(selections, SizeIs(3));
   const Range& large = selections[0].ranges.back();
   EXPECT_EQ(large.from_bytes, 256 * 1024);
   EXPECT_THAT(large.lanes, ElementsAre(Lane{"cma", "memory", 0.63}, Lane{"tcp", "lo", 0.37}));
+}
+
+// 1.13 uses thresholds by default.
+TEST(Library, ReadsProtocolsThatThresholdsSelect) {
+  const auto selections = read_selections(sample("1.13-e-thresholds"), {});
+  ASSERT_THAT(selections, SizeIs(3));
+  EXPECT_EQ(selections[0].call, "ucp_tag_send");
+  EXPECT_EQ(selections[1].call, "ucp_tag_send_nbr");
+  EXPECT_THAT(selections[0].ranges, ElementsAre(Range{0, "egr/short", {{"sysv", "memory", 1}}},
+                                                Range{93, "egr/bcopy", {{"sysv", "memory", 1}}},
+                                                Range{8256, "rndv", {{"cma", "memory", 1}}}));
+  EXPECT_EQ(selections[1].ranges[2].from_bytes, 262144);
+}
+
+// 20 and 12 / 2 MB/s: UCX prints the lanes, but not their shares.
+TEST(Library, SharesLanesByRateWhereUcxPrintsNoShares) {
+  const auto selections = read_selections(sample("1.13-e-thresholds-card"), with_slow_cma(4));
+  const std::vector<Lane>& lanes = selections[0].ranges.back().lanes;
+  ASSERT_THAT(lanes, SizeIs(2));
+  EXPECT_EQ(lanes[1].device, "lo");
+  EXPECT_NEAR(lanes[1].share, 6.0 / 26, 1e-9);
+}
+
+TEST(Library, LeavesOutLanesBeyondTheRatio) {
+  const auto selections = read_selections(sample("1.13-e-thresholds-card"), with_slow_cma(3));
+  EXPECT_THAT(selections[0].ranges.back().lanes, ElementsAre(Lane{"cma", "memory", 1}));
+}
+
+TEST(Library, TakesTheRatioOfLanesFromTheSettings) {
+  EXPECT_EQ(lane_ratio({{1, 22}, {{"UCX_MULTI_LANE_MAX_RATIO", "2.500"}}, {}}), 2.5);
+  EXPECT_EQ(lane_ratio({{1, 9}, {}, {}}), 10);
 }
 
 TEST(Library, HearsComplaints) {
@@ -89,7 +130,7 @@ TEST(Library, RefusesWhatItDoesNotKnowWithTheLine) {
   EXPECT_THAT(refusal(read_devices, "# Transport: rc\n# Device: a\n# bandwidth: fast\n"),
               HasSubstr("fast"));
   EXPECT_THAT(
-      refusal(read_selections, "# | tagged message by x |\n# | 0..inf | eager | by pigeon |\n"),
+      refusal(selections_of, "# | tagged message by x |\n# | 0..inf | eager | by pigeon |\n"),
       HasSubstr("by pigeon"));
 }
 
@@ -104,7 +145,8 @@ void read_or_refuse(Read read, const std::string& text) {
 
 RC_GTEST_PROP(Library, CutAndGarbledOutputIsReadOrRefused, ()) {
   const auto name = *rc::gen::element<std::string>("1.13-v", "1.22-v", "1.13-ca", "1.22-ca",
-                                                   "1.13-d", "1.22-d", "1.13-e", "1.22-e-card");
+                                                   "1.13-d", "1.22-d", "1.13-e", "1.22-e-card",
+                                                   "1.13-e-thresholds", "1.13-e-thresholds-card");
   std::string text = sample(name);
   text.resize(*rc::gen::inRange<std::size_t>(0, text.size()));
   const int changes = text.empty() ? 0 : *rc::gen::inRange(0, 8);
@@ -114,7 +156,7 @@ RC_GTEST_PROP(Library, CutAndGarbledOutputIsReadOrRefused, ()) {
   read_or_refuse(read_version, text);
   read_or_refuse(read_settings, text);
   read_or_refuse(read_devices, text);
-  read_or_refuse(read_selections, text);
+  read_or_refuse(selections_of, text);
   complaints(text);
 }
 

@@ -47,16 +47,27 @@ class RealUcx(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             document = json.loads(done.stdout)
             self.assertEqual(document["complaints"], [])
-            self.assertGreaterEqual(len(document["settings"]), 4)
+            self.assertGreaterEqual(len(document["settings"]), 3)
 
     def test_goes_by_the_figures(self):
-        """What UCX takes CMA for decides from where on it reads a peer's memory."""
+        """UCX's rate for CMA decides from which size on it reads a peer's memory."""
         def first_read(document, when):
             return min(one["from_bytes"] for selection in document[when] for one in selection["ranges"]
                        if one["lanes"][0]["transport"] == "cma")
         for tool in self.each():
-            document = json.loads(ucx(tool, "--check", "--dry-run", "--json").stdout)
+            document = json.loads(ucx(tool, "--check", "--dry-run", "--json", UCX_PROTO_ENABLE="y").stdout)
             self.assertNotEqual(first_read(document, "now"), first_read(document, "advised"))
+
+    def test_asks_in_the_protocol_mode_of_this_ucx(self):
+        """Up to 1.15 thresholds select protocols unless UCX_PROTO_ENABLE=y."""
+        for tool in self.each():
+            def calls(tool=tool, **environment):
+                document = json.loads(ucx(tool, "--check", "--dry-run", "--json", **environment).stdout)
+                return document["version"], [one["call"] for one in document["now"]]
+            version, by_default = calls()
+            has_thresholds = tuple(map(int, version.split("."))) < (1, 16)
+            self.assertEqual(by_default[0].startswith("ucp_tag_send"), has_thresholds)
+            self.assertTrue(calls(UCX_PROTO_ENABLE="y")[1][0].startswith("tagged message"))
 
     def test_complains_about_what_it_does_not_take(self):
         for tool in self.each():

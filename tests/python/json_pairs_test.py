@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Every command that reads JSON reads what the command before it really writes. The pairs are
+
+    paths, ucx --check, watch, profile (threads), bench   -> report
+    profile (threads), profile (ranks)                    -> map
+    bench                                                 -> bench compare
+
+Those with an MPI run with the first launcher of the PATH."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "tests/ucx/samples"
+MACHINE = ("--machine", "amd-epyc-2c-1b1d3050")
+# The machine of that file, whatever machine the tests run on.
+RECORDED = {"HWLOC_XMLFILE": str(ROOT / "tests/machine/topologies/guest-2-cores.xml"), "HWLOC_THISSYSTEM": "1"}
+# Prints what a UCX of that version printed. Options: -v, -c -a, -d, -e and more.
+UCX_INFO = """#!/bin/sh
+case "$1" in
+-v) part=v ;;
+-c) part=ca ;;
+-d) part=d ;;
+-e) part={selections} ;;
+esac
+cat "{samples}/{version}-$part.txt"
+"""
+TWO_RANKS = """
+#include <mpi.h>
+int main(void) {
+  int rank, got = 0;
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 0, &got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return MPI_Finalize();
+}
+"""
+PATIENCE_SECONDS = 240
+
+needs_mpi = pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun in PATH")
+
+
+def huddle(folder, *words, more=None, status=0):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HUDDLE_", "UCX_"))}
+    ran = subprocess.run([HUDDLE, *map(str, words)], cwd=folder, text=True, capture_output=True, check=False,
+                         timeout=PATIENCE_SECONDS, env={**environment, **(more or {})})
+    assert ran.returncode == status, f"huddle {' '.join(map(str, words))}:\n{ran.stdout}{ran.stderr}"
+    return ran.stdout
+
+
+def report_of(folder, written):
+    (folder / "written.json").write_text(written, encoding="utf-8")
+    huddle(folder, "report", "written.json")
+    return (folder / "written.html").read_text(encoding="utf-8")
+
+
+def ucx_info(folder, version, selections):
+    tool = folder / "ucx_info"
+    tool.write_text(UCX_INFO.format(samples=SAMPLES, version=version, selections=selections), encoding="utf-8")
+    tool.chmod(0o755)
+    return tool
+
+
+@pytest.mark.parametrize("machine", ["songshan", "xeon-e5620-2s", "amd-epyc-2c-1b1d3050"])
+@pytest.mark.parametrize("ranks", [1, 32])
+def test_paths_to_report(tmp_path, machine, ranks):
+    page = report_of(tmp_path, huddle(tmp_path, "paths", "--machine", machine, "-n", ranks, "--json"))
+    assert f"Paths inside a node of {machine}" in page
+
+
+@pytest.mark.parametrize("version, selections, status", [
+    ("1.13", "e-thresholds", 0), ("1.13", "e", 0), ("1.22", "e-card", 1)])
+def test_ucx_check_to_report(tmp_path, version, selections, status):
+    written = huddle(tmp_path, "ucx", "--tool", ucx_info(tmp_path, version, selections), *MACHINE, "--check",
+                     "--dry-run", "--json", more=RECORDED, status=status)
+    page = report_of(tmp_path, written)
+    assert f"UCX {version} inside a node" in page and "UCX_CMA_BW" in page
+    assert ("37 % of messages from 256K on go through tcp/lo" in page) == (status == 1)
+
+
+def test_ucx_check_of_a_program_to_report(tmp_path):
+    written = huddle(tmp_path, "ucx", "--tool", ucx_info(tmp_path, "1.13", "e-thresholds"), *MACHINE, "--check",
+                     "--json", "true", more=RECORDED)
+    assert "6 runs of each" in report_of(tmp_path, written)
+
+
+@needs_mpi
+def test_ucx_check_of_collectives_to_report(tmp_path):
+    written = huddle(tmp_path, "ucx", "--tool", ucx_info(tmp_path, "1.13", "e-thresholds"), *MACHINE, "--check",
+                     "--rank-counts", 2, "--json", more=RECORDED)
+    page = report_of(tmp_path, written)
+    assert "2 ranks" in page and "alltoall of 4M" in page
+
+
+def test_watch_to_report(tmp_path):
+    written = huddle(tmp_path, "watch", "--replay", ROOT / "examples/changing-pairs.touches", "--machine",
+                     "xeon-e5620-2s", "--json")
+    assert "changing-pairs.touches" in report_of(tmp_path, written)
+
+
+@pytest.fixture(scope="module", name="threads")
+def profile_of_threads(tmp_path_factory):
+    """A folder with both files that one profile of threads writes."""
+    folder = tmp_path_factory.mktemp("threads")
+    film = huddle(folder, "profile", "--json", "-o", "threads.json", "sleep", "0.2")
+    (folder / "film.json").write_text(film, encoding="utf-8")
+    return folder
+
+
+def test_profile_of_threads_to_report(threads):
+    huddle(threads, "report", "film.json")
+    assert "sleep" in (threads / "film.html").read_text(encoding="utf-8")
+
+
+def test_profile_of_threads_to_map(threads):
+    ran = subprocess.run([HUDDLE, "map", "threads.json"], cwd=threads, text=True, check=False, capture_output=True)
+    assert "1 thread" in ran.stdout + ran.stderr  # that is read, whether or not there is anything to gain
+
+
+@pytest.fixture(scope="module", name="bench")
+def results_of_bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    huddle(folder, "bench", "--quick", "--ops", "barrier,bcast", "--sizes", "8,64K", "--seconds", 3, "--json",
+           "bench.json")
+    return folder
+
+
+@needs_mpi
+def test_bench_to_report(bench):
+    huddle(bench, "report", "bench.json")
+    assert "bcast" in (bench / "bench.html").read_text(encoding="utf-8")
+
+
+@needs_mpi
+def test_bench_to_bench_compare(bench):
+    assert "bcast" in huddle(bench, "bench", "compare", "bench.json", "bench.json")
+
+
+@needs_mpi
+@pytest.mark.skipif(not shutil.which("mpicc"), reason="there is no mpicc in PATH")
+def test_profile_of_ranks_to_map(tmp_path):
+    (tmp_path / "program.c").write_text(TWO_RANKS, encoding="utf-8")
+    subprocess.run(["mpicc", "program.c", "-o", "program"], cwd=tmp_path, check=True)
+    version = subprocess.run(["mpirun", "--version"], text=True, capture_output=True, check=True).stdout
+    options = ["--allow-run-as-root", "--oversubscribe"] if "Open MPI" in version else []
+    huddle(tmp_path, "profile", "-o", "ranks.json", "mpirun", *options, "-n", 2, tmp_path / "program")
+    assert "2 ranks" in huddle(tmp_path, "map", "ranks.json")
