@@ -22,6 +22,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::string two_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5-2620v4-2s.toml";
+const std::string two_sockets_of_64 = HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml";
 
 // A ring whose neighbours are `step` apart in number: 5 and 16 have no common divisor.
 std::string ring_csv(int elements, int step) {
@@ -129,8 +130,7 @@ class MapOnTwoSockets : public Map {
  protected:
   json halo(std::vector<std::string> more) {
     const std::string path = program_.home().write("ring64.csv", ring_csv(64, 1));
-    std::vector<std::string> words = {"map", path, "--json", "--machine",
-                                      HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml"};
+    std::vector<std::string> words = {"map", path, "--json", "--machine", two_sockets_of_64};
     words.insert(words.end(), more.begin(), more.end());
     const Ran ran = program_.run(words);
     EXPECT_EQ(ran.status, 0) << ran.err;
