@@ -277,7 +277,8 @@ void compare_on_recordings() {
       const machine::Machine machine = machine_file(name);
       const machine::CostModel model(machine);
       const threads::Playback playback =
-          threads::play(recording, model, threads::Start::spread, {});
+          threads::play(recording, model, threads::Start::spread,
+                        {.memory = threads::Memory::ignored});  // as published
       const std::vector<int> cores = first_pu_of_cores(machine.topology);
       const std::vector<int> some(cores.begin(), cores.begin() + playback.counts.size());
       const double base = playback.standing_ns("order");

@@ -16,6 +16,7 @@
 #include "cli/map_task.h"
 #include "machine/discover.h"
 #include "picture/facts.h"
+#include "place/bandwidth.h"
 #include "place/emit.h"
 #include "place/exact.h"
 #include "place/stay.h"
@@ -72,12 +73,14 @@ class MapCommand : public Command {
   }
   std::string description() const override {
     return "Reads who sends how much to whom, and places ranks or threads on a machine so that "
-           "those "
-           "who talk much sit near each other: what is made small is bytes times the time that a "
-           "cache line takes between the two, over all pairs. Shows what it was before and is "
-           "after, who sits where, and why; and says to leave things as they are where little "
-           "is to be gained. Before is what --present says, else on which host a profile says that "
-           "each ran, else every element on the core of its number.";
+           "those that communicate most are near each other: it minimizes the bytes of each pair "
+           "times the time that a cache line takes between the two. Nodes, sockets and NUMA "
+           "nodes get equal numbers, unless --pack fills one socket before the next. Shows the "
+           "figures before and after, among them the memory bandwidth that the placement can "
+           "use, the place of each element, and the reason; recommends to leave things as they "
+           "are if the gain is small or if a profile of threads rests on too few events. Before "
+           "is what --present contains, else the hosts of a profile, else the order of numbers "
+           "on the cores that are used.";
   }
   std::string examples() const override {
     return "  huddle map huddle-comm.json\n"
@@ -85,6 +88,7 @@ class MapCommand : public Command {
            "  huddle map app.csv --rows last --machine machines/songshan.toml\n"
            "  huddle map app.json --nodes 4 --hosts n1,n2,n3,n4 --emit openmpi4 > rankfile\n"
            "  huddle map app.json --fixed 0=0 --compare\n"
+           "  huddle map app.json --pack           for programs that need little memory bandwidth\n"
            "  huddle map --compare      the methods on how programs talk, as a table\n"
            "\n"
            "MATRIX is what huddle profile writes, CSV (a row of numbers for each element), Matrix "
@@ -114,6 +118,9 @@ class MapCommand : public Command {
     options.setting("machine");
     options.number("--nodes", nodes_, 1, most_nodes, "N",
                    "so many nodes of that machine; as many as it takes where --machine is given");
+    options.flag("--pack", packs_,
+                 "fill one socket before the next, for programs that are not limited by memory "
+                 "bandwidth; otherwise sockets and NUMA nodes get equal numbers");
     options.text("--allowed", allowed_, "LIST", "the processors of a node to use, such as 0-15");
     options.text("--method", method_, "METHOD",
                  "order, compact, scatter, random, lh, tree or exact; tree");
@@ -162,8 +169,11 @@ class MapCommand : public Command {
     const Hosts hosts = hosts_of(matrix);
     const machine::CostModel model(machine.loaded.machine);
     Seats seats = seats_in_question();
-    SlotQuestion question{
-        .elements = matrix.size(), .nodes = nodes_in_question(hosts), .named = seats.fixed};
+    SlotQuestion question{.elements = matrix.size(),
+                          .nodes = nodes_in_question(hosts),
+                          .named = seats.fixed,
+                          .packs = packs_,
+                          .least_on_a_node = most_on_a_host(hosts)};
     question.named.insert(question.named.end(), seats.present.begin(), seats.present.end());
     if (question.nodes == 0 && !is_named) question.nodes = 1;
     if (!allowed_.empty()) {
@@ -175,17 +185,20 @@ class MapCommand : public Command {
     const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
     if (is_where_it_ran) seats.nodes = hosts.of_element;
     const place::Problem problem = problem_of(matrix.graph, tree, seats);
-    const MapSubject subject{
-        matrix_,
-        matrix,
-        problem,
-        quality_of(problem, problem.present),
-        picture::machine_title(machine.loaded.machine),
-        notes(matrix, machine, model, tree),
-        least_gain_percent_ / 100.0,
-        host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree)};
+    MapSubject subject{matrix_,
+                       matrix,
+                       problem,
+                       quality_of(problem, problem.present),
+                       picture::machine_title(machine.loaded.machine),
+                       notes(matrix, machine, model, tree),
+                       least_gain_percent_ / 100.0,
+                       host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree),
+                       bandwidth_of(problem, model, question)};
+    if (compare_ && finding_of(subject) != place::Finding::sufficient) {
+      subject.notes.push_back(evidence_text(subject));
+    }
     if (compare_) {
-      report_all(subject, context.console);
+      report_all(subject, model, context.console);
     } else {
       report(subject, method, model, context.console);
     }
@@ -208,6 +221,12 @@ class MapCommand : public Command {
     if (!present_.empty()) seats.present = place::read_assignments(present_);
     seats.seed = static_cast<std::uint64_t>(seed_);
     return seats;
+  }
+
+  static int most_on_a_host(const Hosts& hosts) {
+    std::vector<int> elements(hosts.names.size(), 0);
+    for (const int host : hosts.of_element) ++elements[static_cast<std::size_t>(host)];
+    return elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   }
 
   // As --nodes says, or as many hosts as the profile names.
@@ -240,6 +259,12 @@ class MapCommand : public Command {
                                         const machine::CostModel& model,
                                         const place::SlotTree& tree) {
     std::vector<std::string> all = matrix.notes;
+    all.insert(all.end(), matrix.unobserved.begin(), matrix.unobserved.end());
+    if (matrix.kind == place::Kind::threads && !matrix.events) {
+      all.emplace_back(
+          "this profile does not contain its numbers of events: whether they suffice cannot be "
+          "checked; profile again to know");
+    }
     if (!calibrated(machine.loaded.machine)) {
       all.emplace_back(
           "nobody has measured this machine: distances are as published, estimated or generic");
@@ -253,7 +278,10 @@ class MapCommand : public Command {
 
   void report(const MapSubject& subject, const place::MethodOptions& method,
               const machine::CostModel& model, const Console& console) const {
-    const Placed placed = place_by(subject.problem, method);
+    Placed placed = finding_of(subject) == place::Finding::sufficient
+                        ? place_by(subject.problem, method)
+                        : left_alone(subject.problem, method);
+    placed.memory_gb_per_s = memory_gb_per_s(model, subject.problem.tree, placed.mapped.mapping);
     if (json_) {
       console.print(map_json(subject, placed));
     } else if (!emit_.empty()) {
@@ -263,16 +291,20 @@ class MapCommand : public Command {
     }
   }
 
-  // What is not worth a move is written down as it is.
+  // Writes the present placement if the new one is not recommended.
   std::string emitted(const MapSubject& subject, const Placed& placed,
                       const machine::CostModel& model, const Console& console) const {
-    const bool moves = is_worth_it(subject, placed);
-    if (!moves) console.note("too little to gain: this is where everybody sits now");
+    const Verdict verdict = verdict_on(subject, placed);
+    if (!verdict.moves) {
+      console.note(fmt::format("this is the present placement; {}", verdict.text));
+    }
+    const std::string warning = bandwidth_warning(subject, placed);
+    if (verdict.moves && !warning.empty()) console.note(warning);
     const place::SlotTree& tree = subject.problem.tree;
     place::Seating seating{{}, tree.nodes(), subject.hosts, logical_numbers(model)};
     const place::Problem& problem = subject.problem;
     const place::Mapping mapping =
-        moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
+        verdict.moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
     for (const int slot : mapping) {
       seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
     }
@@ -291,7 +323,8 @@ class MapCommand : public Command {
     return numbers;
   }
 
-  void report_all(const MapSubject& subject, const Console& console) const {
+  void report_all(const MapSubject& subject, const machine::CostModel& model,
+                  const Console& console) const {
     std::vector<Placed> all;
     for (std::size_t m = 0; m < place::method_names.size(); ++m) {
       const auto method = static_cast<place::Method>(m);
@@ -300,6 +333,8 @@ class MapCommand : public Command {
         continue;
       }
       all.push_back(place_by(subject.problem, {method, false}));
+      all.back().memory_gb_per_s =
+          memory_gb_per_s(model, subject.problem.tree, all.back().mapped.mapping);
     }
     console.print(json_ ? map_compare_json(subject, all) : map_compare_text(subject, all, console));
   }
@@ -308,7 +343,8 @@ class MapCommand : public Command {
   int nodes_ = 0;
   int least_gain_percent_ = 3;
   int seed_ = 1;
-  bool collectives_ = false, as_printed_ = false, compare_ = false, dry_run_ = false, json_ = false;
+  bool packs_ = false, collectives_ = false, as_printed_ = false, compare_ = false,
+       dry_run_ = false, json_ = false;
 };
 
 }  // namespace

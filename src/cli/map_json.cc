@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/machine_json.h"
 #include "cli/map_report.h"
@@ -9,6 +10,8 @@ namespace huddle::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
 Json quality_json(const place::Quality& quality, const place::SlotTree& tree) {
   Json levels = Json::array();
@@ -40,21 +43,34 @@ Json document_of(const MapSubject& subject) {
                         {"n", subject.matrix.size()},
                         {"pairs", subject.matrix.graph.edges()},
                         {"bytes", total_bytes(subject.matrix.graph)}};
+  if (subject.matrix.events) {
+    document["matrix"]["events"] = {{"total", subject.matrix.events->total()},
+                                    {"dispersion", subject.matrix.events->dispersion},
+                                    {"evidence", name_of(finding_of(subject))}};
+  }
   document["machine"] = subject.machine;
   document["nodes"] = subject.problem.tree.nodes();
   document["hosts"] = subject.hosts;
   document["slots"] = subject.problem.tree.size();
   document["notes"] = subject.notes;
   document["least_gain"] = subject.least_gain;
+  document["bandwidth_gb_per_s"] = {{"before", number_or_null(subject.bandwidth.before)},
+                                    {"balanced", number_or_null(subject.bandwidth.balanced)},
+                                    {"all_cores", number_or_null(subject.bandwidth.all)}};
   document["before"] = quality_json(subject.before, subject.problem.tree);
   return document;
 }
 
 Json placed_json(const MapSubject& subject, const Placed& placed) {
+  const Verdict verdict = verdict_on(subject, placed);
   return {{"method", placed.method},
           {"how", placed.mapped.how},
           {"gain", gain(subject, placed)},
-          {"advice", is_worth_it(subject, placed) ? "move" : "leave"},
+          {"certain_gain", certain_gain(subject, placed)},
+          {"advice", verdict.moves ? "move" : "leave"},
+          {"reason", verdict.text},
+          {"warning", bandwidth_warning(subject, placed)},
+          {"memory_gb_per_s", number_or_null(placed.memory_gb_per_s)},
           {"ms", placed.took_ms},
           {"after", quality_json(placed.quality, subject.problem.tree)},
           {"placement", seats_json(placed.mapped.mapping, subject.problem.tree)}};

@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "place/balance.h"
+#include "place/bandwidth.h"
 #include "place/simple_orders.h"
 
 namespace huddle::cli {
@@ -48,6 +50,11 @@ place::Mapping mapping_of(const std::vector<place::Assignment>& assignments, int
   return mapping;
 }
 
+std::string name_of(const place::MethodOptions& options) {
+  std::string name(place::method_names[static_cast<std::size_t>(options.method)]);
+  return options.as_printed ? name + " --as-printed" : name;
+}
+
 // Of this thread on a processor, which other programs do not make longer.
 double processor_ms() {
   timespec now{};
@@ -81,6 +88,10 @@ place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& q
         "{} and {}: give more nodes (--nodes {}) or more processors (--allowed)",
         counted(question.elements, "element"), counted(slots, "processor"),
         (question.elements + static_cast<int>(pus.size()) - 1) / static_cast<int>(pus.size())));
+  }
+  if (!question.packs) {
+    const int on_a_node = (question.elements + nodes - 1) / nodes;
+    pus = place::balanced_pus(topology, pus, wanted, std::max(on_a_node, question.least_on_a_node));
   }
   return {model, {std::move(pus), nodes, network_ns(model)}};
 }
@@ -120,14 +131,34 @@ Hosts hosts_of(const place::CommMatrix& matrix) {
   return is_known ? hosts : Hosts{};
 }
 
+Bandwidth bandwidth_of(const place::Problem& problem, const machine::CostModel& model,
+                       const SlotQuestion& question) {
+  SlotQuestion shared_out = question;
+  shared_out.packs = false;
+  shared_out.named.clear();
+  shared_out.nodes = problem.tree.nodes();
+  const place::SlotTree balanced = slot_tree(model, shared_out);
+  const place::Problem even{
+      problem.graph, balanced, place::Mapping(at(problem.elements()), place::no_slot), {}, 1};
+  const machine::Topology& topology = model.machine().topology;
+  std::optional<double> all = place::memory_gb_per_s(model, first_pu_of_cores(topology));
+  if (all) *all *= problem.tree.nodes();
+  return {place::memory_gb_per_s(model, problem.tree, problem.present),
+          place::memory_gb_per_s(model, balanced, in_order(even)), all};
+}
+
 Placed place_by(const place::Problem& problem, const place::MethodOptions& options) {
   const double start_ms = processor_ms();
   place::Mapped mapped = map_by(problem, options);
   const double took_ms = processor_ms() - start_ms;
-  std::string name(place::method_names[static_cast<std::size_t>(options.method)]);
-  if (options.as_printed) name += " --as-printed";
   place::Quality quality = quality_of(problem, mapped.mapping);
-  return {std::move(name), std::move(mapped), std::move(quality), took_ms};
+  return {name_of(options), std::move(mapped), std::move(quality), took_ms};
+}
+
+Placed left_alone(const place::Problem& problem, const place::MethodOptions& options) {
+  return {name_of(options),
+          {problem.present, "not run, because the evidence is too thin"},
+          quality_of(problem, problem.present)};
 }
 
 }  // namespace huddle::cli

@@ -20,6 +20,9 @@ struct SlotQuestion {
   int nodes = 0;  // 0: as many as it takes
   std::optional<machine::CpuSet> allowed = {};
   std::vector<place::Assignment> named = {};  // whose processors have to be among the slots
+  // Uses all processors instead of sharing the elements out over nodes, sockets and NUMA nodes.
+  bool packs = false;
+  int least_on_a_node = 0;  // slots that every node has at least
 };
 
 // Throws UsageError where there are fewer processors than elements.
@@ -47,7 +50,13 @@ struct Hosts {
 };
 Hosts hosts_of(const place::CommMatrix& matrix);
 
-// Places by a method, and takes the time that it needs on a processor.
+// Returns what the elements can use where they are, shared out evenly, and on all cores.
+Bandwidth bandwidth_of(const place::Problem& problem, const machine::CostModel& model,
+                       const SlotQuestion& question);
+
+// Places by a method and measures the processor time that it takes.
 Placed place_by(const place::Problem& problem, const place::MethodOptions& options);
+// Returns the present placement, for a matrix on which no method should be run.
+Placed left_alone(const place::Problem& problem, const place::MethodOptions& options);
 
 }  // namespace huddle::cli

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -23,8 +24,6 @@ namespace {
 using place::Object;
 
 std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // "16 ranks, 32 pairs that talk, 1.5M".
 std::string matrix_line(const MapSubject& subject) {
@@ -60,13 +59,18 @@ Table figures(const MapSubject& subject, const Placed& placed) {
   for (std::size_t level = 0; level < levels.size(); ++level) {
     table.add(
         {fmt::format("bytes through {} ({})", levels[level].name, time_text(levels[level].ns)),
-         percent(before.share_of_level[level]), percent(after.share_of_level[level])});
+         percent_text(before.share_of_level[level]), percent_text(after.share_of_level[level])});
   }
   for (std::size_t level = levels.size(); level-- > 0;) {
     if (before.largest_load[level] == 0 && after.largest_load[level] == 0) continue;
     table.add({fmt::format("largest load, parts of one {}", levels[level].name),
                size_text(before.largest_load[level]), size_text(after.largest_load[level])});
     break;
+  }
+  const std::optional<double>& memory = subject.bandwidth.before;
+  if (memory && placed.memory_gb_per_s && subject.bandwidth.all) {
+    table.add({fmt::format("memory bandwidth, of {}", bandwidth_text(*subject.bandwidth.all)),
+               bandwidth_text(*memory), bandwidth_text(*placed.memory_gb_per_s)});
   }
   table.add({"moved", "", fmt::format("{} of {}", after.moved, subject.matrix.size())});
   return table;
@@ -204,18 +208,6 @@ class Seating {
   int left_out_ = 0;
 };
 
-std::string verdict(const MapSubject& subject, const Placed& placed) {
-  if (subject.before.hop_bytes == 0) return "nothing to gain: nobody talks to anybody";
-  const double saved = gain(subject, placed);
-  if (saved <= 0) return "leave it as it is: no better placement was found";
-  if (!is_worth_it(subject, placed)) {
-    return fmt::format(
-        "leave it as it is: {} of the hop-bytes saved is less than --least-gain {:g} %",
-        percent(saved), 100 * subject.least_gain);
-  }
-  return fmt::format("{} of the hop-bytes saved", percent(saved));
-}
-
 std::string why(const MapSubject& subject, const Placed& placed) {
   std::string text = fmt::format("{}: {}.", placed.method, placed.mapped.how);
   const auto& levels = subject.problem.tree.levels();
@@ -231,29 +223,23 @@ std::string why(const MapSubject& subject, const Placed& placed) {
     }
   }
   if (largest > 0) {
-    text += fmt::format(" Of all bytes {} went through {} ({} a line), now {}.",
-                        percent(subject.before.share_of_level[most]), levels[most].name,
-                        time_text(levels[most].ns), percent(placed.quality.share_of_level[most]));
+    text +=
+        fmt::format(" Of all bytes {} went through {} ({} a line), now {}.",
+                    percent_text(subject.before.share_of_level[most]), levels[most].name,
+                    time_text(levels[most].ns), percent_text(placed.quality.share_of_level[most]));
   }
   return text;
 }
 
 }  // namespace
 
-double gain(const MapSubject& subject, const Placed& placed) {
-  if (subject.before.hop_bytes == 0) return 0;
-  return 1 - placed.quality.hop_bytes / subject.before.hop_bytes;
-}
-
-bool is_worth_it(const MapSubject& subject, const Placed& placed) {
-  const double saved = gain(subject, placed);
-  return saved > 0 && saved >= subject.least_gain;
-}
-
 std::string map_text(const MapSubject& subject, const Placed& placed, const Console& console) {
   std::string text = heading(subject, console);
-  text += "\n" + verdict(subject, placed) + "\n" +
+  text += "\n" + wrap("", verdict_on(subject, placed).text, 0, console.columns) +
           wrap("why: ", why(subject, placed), 5, console.columns);
+  if (const std::string warning = bandwidth_warning(subject, placed); !warning.empty()) {
+    text += wrap("warning: ", warning, 9, console.columns);
+  }
   text += "\n" + figures(subject, placed).text(console.columns);
   if (subject.before.hop_bytes > 0) text += "\n" + matrices(subject, placed, console);
   return text + "\n" + Seating(subject, placed.mapped.mapping).text(console);
@@ -261,12 +247,13 @@ std::string map_text(const MapSubject& subject, const Placed& placed, const Cons
 
 std::string map_compare_text(const MapSubject& subject, const std::vector<Placed>& all,
                              const Console& console) {
-  Table table({"method", "hop-bytes", "of before", "accuracy", "moved", "time"}, {0, 0});
+  Table table({"method", "hop-bytes", "of before", "accuracy", "memory", "moved", "time"}, {0, 0});
   for (const Placed& placed : all) {
     const double before = subject.before.hop_bytes;
     table.add({placed.method, fmt::format("{:.4g}", placed.quality.hop_bytes),
                before > 0 ? fmt::format("{:.3f}", placed.quality.hop_bytes / before) : "-",
                fmt::format("{:.4g}", placed.quality.accuracy),
+               placed.memory_gb_per_s ? bandwidth_text(*placed.memory_gb_per_s) : "-",
                fmt::format("{}", placed.quality.moved), time_text(placed.took_ms * 1e6)});
   }
   return heading(subject, console) + "\n" + table.text(console.columns);

@@ -36,7 +36,7 @@ class ProfileCommand : public Command {
            "Of any other program it watches which of its threads write to the same memory, one "
            "after the other. The program is as it is, and needs no root: some of its pages are "
            "write-protected again and again, and the kernel's page faults tell which thread wrote "
-           "next. That is kept to 2 % of the processor time that the program uses. Reads are "
+           "next. That is kept to about 2 % of the processor time that the program uses. Reads are "
            "not seen, unless --allow-sysctl has the kernel's NUMA balancing make page faults of "
            "them.";
   }

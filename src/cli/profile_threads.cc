@@ -65,6 +65,8 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
                          .notes = watched.notes,
                          .playback = {}};
   subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
+  subject.unobserved = watched.unobserved;
+  subject.matrix.unobserved = {unobserved_text(watched.unobserved)};
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
   if (!profile.record.empty()) {

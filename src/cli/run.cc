@@ -79,7 +79,7 @@ class RunCommand : public Command {
            "other nodes. Below a launcher, or without one, it works as well. Options of huddle "
            "stand before COMMAND.\n"
            "With --threads move, a process beside the program finds out which of its threads write "
-           "to the same memory, for 2 % of its processor time at most, and binds them near each "
+           "to the same memory, for about 2 % of its processor time, and binds them near each "
            "other while that pays; threads that the program binds itself are left alone. When it "
            "ends, or is killed, each thread gets back the processors that it had.";
   }

@@ -91,6 +91,7 @@ std::string report(const Setting& setting, const threads::Agent& agent, const Wi
                          .moves = setting.request.moves,
                          .playback = {}};
   subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
+  subject.unobserved = watched.unobserved;
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   Console beside = setting.context.console;
   beside.out = beside.err;

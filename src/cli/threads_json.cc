@@ -27,6 +27,16 @@ Json pairs_json(const place::Graph& graph, const std::vector<int>& threads) {
   return pairs;
 }
 
+Json unobserved_json(const threads::Unobserved& unobserved) {
+  Json json = {{"text", unobserved_text(unobserved)}, {"reads", unobserved.reads}};
+  if (unobserved.memory) {
+    json["resident_bytes"] = unobserved.memory->resident_bytes;
+    json["shared_bytes"] = unobserved.memory->shared_bytes;
+    json["huge_bytes"] = unobserved.memory->huge_bytes;
+  }
+  return json;
+}
+
 Json decision_json(const threads::Decision& decision) {
   Json json = {{"time_ns", decision.time_ns},
                {"interval_ms", decision.interval_ms},
@@ -69,6 +79,11 @@ std::string threads_json(const ThreadsSubject& subject, const machine::Machine& 
       {"schema", threads_json_schema}, {"command", subject.command}, {"program", subject.title},
       {"machine", subject.machine},    {"threads", subject.threads}, {"touches", subject.touches},
       {"replaced", subject.replaced},  {"notes", subject.notes},     {"moves", subject.moves}};
+  if (subject.matrix.events) {
+    document["events"] = {{"total", subject.matrix.events->total()},
+                          {"dispersion", subject.matrix.events->dispersion}};
+  }
+  if (subject.unobserved) document["unobserved"] = unobserved_json(*subject.unobserved);
   document["pairs"] = pairs_json(subject.matrix.graph, subject.threads);
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));

@@ -45,21 +45,17 @@ class Square {
 
 }  // namespace
 
-place::CommMatrix threads_matrix(const threads::Agent& agent, std::span<const int> threads,
+place::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
                                  const std::vector<std::string>& names, std::uint32_t page_bytes) {
   place::CommMatrix matrix;
   matrix.kind = place::Kind::threads;
-  place::GraphBuilder builder(static_cast<int>(threads.size()));
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    if (at(threads[i]) < names.size()) matrix.names.push_back(names[at(threads[i])]);
-    for (std::size_t j = 0; j < i; ++j) {
-      const double count = agent.whole().at(threads[i], threads[j]);
-      if (count == 0) continue;
-      builder.add({static_cast<int>(j), static_cast<int>(i), count * page_bytes});
-    }
+  for (const int thread : threads) {
+    if (at(thread) < names.size()) matrix.names.push_back(names[at(thread)]);
   }
   if (matrix.names.size() != threads.size()) matrix.names.clear();
-  matrix.graph = builder.finish();
+  matrix.events = agent.whole_events(threads);
+  matrix.graph = matrix.events->counts;
+  for (double& bytes : matrix.graph.bytes) bytes *= page_bytes;
   return matrix;
 }
 
@@ -133,6 +129,9 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
                                  counted(static_cast<long long>(subject.threads.size()), "thread"),
                                  subject.touches, subject.machine);
   for (const std::string& note : subject.notes) text += wrap("note: ", note, 6, console.columns);
+  if (subject.unobserved) {
+    text += wrap("note: ", unobserved_text(*subject.unobserved), 6, console.columns);
+  }
   if (subject.threads.size() > 1 && total_bytes(subject.matrix.graph) > 0) {
     text += "\nwho shares pages with whom, by number of the thread\n" +
             sharing_text(subject.matrix, subject.threads, console);
@@ -148,6 +147,23 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
             playback_text(*subject.playback, console);
   }
   return text;
+}
+
+std::string unobserved_text(const threads::Unobserved& unobserved) {
+  const auto amount = [&unobserved](std::uint64_t threads::MemoryCensus::*bytes) -> std::string {
+    if (!unobserved.memory) return "an unknown amount, because the program ended too soon";
+    const std::uint64_t found = *unobserved.memory.*bytes;
+    return found == 0 ? "none" : size_text(static_cast<double>(found));
+  };
+  const std::string reads =
+      unobserved.reads
+          ? "reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) +
+                "; --allow-sysctl observes some)"
+          : "most reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) + ")";
+  return fmt::format(
+      "not observed: {}; shared mappings ({}); huge pages ({}{})", reads,
+      amount(&threads::MemoryCensus::shared_bytes), amount(&threads::MemoryCensus::huge_bytes),
+      unobserved.splits_huge ? ", apart from those that were split" : "; --split-huge splits them");
 }
 
 std::string cost_text(const threads::Watched& watched) {

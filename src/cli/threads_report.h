@@ -31,12 +31,13 @@ struct ThreadsSubject {
   std::uint64_t touches = 0;
   std::uint64_t replaced = 0;      // pages that lost their entry in the table to another
   std::vector<std::string> notes;  // what was not seen, and why
-  bool moves = false;              // decisions were carried out
+  std::optional<threads::Unobserved> unobserved = {};  // of a program that huddle has started
+  bool moves = false;                                  // decisions were carried out
   std::optional<threads::Playback> playback;
 };
 
-// Of everything that the agent has counted between these.
-place::CommMatrix threads_matrix(const threads::Agent& agent, std::span<const int> threads,
+// Returns everything that the agent has counted between these threads, with the events behind it.
+place::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
                                  const std::vector<std::string>& names, std::uint32_t page_bytes);
 
 // Who shares pages with whom, as a square of shades with the threads' numbers.
@@ -49,6 +50,9 @@ std::string playback_text(const threads::Playback& playback, const Console& cons
 std::string threads_text(const ThreadsSubject& subject, const Console& console);
 // For `huddle report` as well: `machine` is the one that was decided for.
 std::string threads_json(const ThreadsSubject& subject, const machine::Machine& machine);
+
+// Returns which accesses were not observed, and how much memory that concerns.
+std::string unobserved_text(const threads::Unobserved& unobserved);
 
 // "watching took 1.3 % of ...".
 std::string cost_text(const threads::Watched& watched);

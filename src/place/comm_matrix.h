@@ -5,10 +5,12 @@
 // tools leave it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "place/evidence.h"
 #include "place/graph.h"
 
 namespace huddle::place {
@@ -29,7 +31,11 @@ struct CommMatrix {
   std::vector<std::string> names;  // by element; empty where the file has none
   std::vector<std::string> hosts;  // likewise: where it ran; one may be empty, which is not known
   Graph graph;
-  std::vector<std::string> notes;  // what was dropped, added up or incomplete
+  // The sampled events behind the graph; nothing if it was counted completely, or if the file does
+  // not contain them.
+  std::optional<Events> events;
+  std::vector<std::string> unobserved;  // what the profiler could not see, a sentence each
+  std::vector<std::string> notes;       // what was dropped, added up or incomplete
 
   int size() const { return graph.size(); }
   // "3", or "3 (solver)".
@@ -49,7 +55,10 @@ struct ReadOptions {
 //
 // - huddle-comm: JSON, {"schema": "huddle-comm", "version": 1, "kind": "ranks", "n": 4,
 //   "names": [], "entries": [[from, to, bytes, messages], ...]}. `huddle profile` adds "hosts", by
-//   rank, "collectives" and "phases", each of which has "entries" of its own.
+//   rank, "collectives" and "phases", each of which has "entries" of its own. In profiles
+//   of threads, the fourth field of an entry is the number of sampled events; "events": {"total":
+//   112, "dispersion": 1.3} adds the variance of such a number divided by it. "unobserved" lists
+//   what the profiler could not see.
 //
 // - CSV: a row of numbers for each element, by comma, semicolon or blanks; perhaps a heading.
 //

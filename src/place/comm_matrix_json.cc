@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,10 +41,15 @@ class Reader {
     const int elements = count_of(document.value("n", Json()));
     matrix.names = names_in(document, "names", elements);
     matrix.hosts = names_in(document, "hosts", elements);
+    matrix.unobserved = sentences_in(document, "unobserved");
     GraphBuilder builder(elements);
     read_phase(document, elements, builder);
     matrix.graph = builder.finish();
-    note_folded(matrix, builder.folded());
+    // Entries of this format have a direction, so that differences are no reason for a note.
+    Folded folded = builder.folded();
+    folded.one_sided = 0;
+    note_folded(matrix, folded);
+    matrix.events = events_in(document, elements);
     if (document.value("incomplete", Json(false)) == true) {
       matrix.notes.emplace_back("marked incomplete: a rank ended before it had written its part");
     }
@@ -102,15 +108,36 @@ class Reader {
     return n.get<int>();
   }
   std::vector<std::string> names_in(const Json& document, const char* key, int elements) const {
-    const Json names = document.value(key, Json::array());
-    const auto is_name = [](const Json& one) { return one.is_string(); };
-    if (!names.is_array() || !std::all_of(names.begin(), names.end(), is_name)) {
-      fail(key, fmt::format("\"{}\" is a list of names", key));
-    }
+    std::vector<std::string> names = sentences_in(document, key);
     if (!names.empty() && names.size() != static_cast<std::size_t>(elements)) {
       fail(key, fmt::format("{} names for {} elements", names.size(), elements));
     }
-    return names.get<std::vector<std::string>>();
+    return names;
+  }
+  std::vector<std::string> sentences_in(const Json& document, const char* key) const {
+    const Json texts = document.value(key, Json::array());
+    const auto is_text = [](const Json& one) { return one.is_string(); };
+    if (!texts.is_array() || !std::all_of(texts.begin(), texts.end(), is_text)) {
+      fail(key, fmt::format("\"{}\" must be a list of strings", key));
+    }
+    return texts.get<std::vector<std::string>>();
+  }
+  // Older profiles do not contain events; neither do phases.
+  std::optional<Events> events_in(const Json& document, int elements) const {
+    if (!document.contains("events") || !options_.phase.empty()) return std::nullopt;
+    const Json& events = document["events"];
+    const Json dispersion = events.is_object() ? events.value("dispersion", Json()) : Json();
+    if (!dispersion.is_number() || dispersion < 0 ||
+        dispersion.get<double>() > most_bytes_of_a_pair) {
+      fail("events", "\"events\" must be an object with a \"dispersion\" of 0 or more");
+    }
+    GraphBuilder counts(elements);
+    const Json& entries = document["entries"];
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (entries[i].size() != 4) fail_entry(i, "the number of events is missing");
+      counts.add({entries[i][0].get<int>(), entries[i][1].get<int>(), entries[i][3].get<double>()});
+    }
+    return Events{counts.finish(), dispersion.get<double>()};
   }
   // What the options ask for: one phase or all, with collectives or without.
   void read_phase(const Json& document, int elements, GraphBuilder& builder) const {
@@ -184,6 +211,11 @@ std::string format_matrix(const CommMatrix& matrix) {
     document["kind"] = fmt::format("{}s", element_word(matrix.kind));
   document["n"] = matrix.size();
   document["names"] = matrix.names;
+  if (matrix.events) {
+    document["events"] = {{"total", matrix.events->total()},
+                          {"dispersion", matrix.events->dispersion}};
+  }
+  if (!matrix.unobserved.empty()) document["unobserved"] = matrix.unobserved;
   std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();
   text += ", \"entries\": [";
@@ -192,7 +224,9 @@ std::string format_matrix(const CommMatrix& matrix) {
     const Graph::Row row = matrix.graph.row(v);
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (row.neighbours[i] < v) continue;
-      text += fmt::format("{}[{}, {}, {}]", separator, v, row.neighbours[i], row.bytes[i]);
+      text += fmt::format("{}[{}, {}, {}", separator, v, row.neighbours[i], row.bytes[i]);
+      if (matrix.events) text += fmt::format(", {}", matrix.events->counts.row(v).bytes[i]);
+      text += ']';
       separator = ",\n";
     }
   }

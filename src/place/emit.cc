@@ -136,8 +136,8 @@ Emission emission_named(std::string_view name) {
     if (info.name == name) return info.emission;
     names.emplace_back(info.name);
   }
-  throw UsageError(
-      fmt::format("huddle does not emit '{}'{}", printable(name), did_you_mean(name, names)));
+  throw UsageError(fmt::format("--emit has no format '{}'{}; the formats are {}", printable(name),
+                               did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 std::string emit(Emission emission, const Seating& seating) {

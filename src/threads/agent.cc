@@ -77,28 +77,11 @@ double pairs_changed(const place::SlotTree& tree, const std::vector<int>& before
   return pairs == 0 ? 0 : static_cast<double>(changed) / pairs;
 }
 
-struct Gain {
-  double ns = 0;         // of all that was counted, a line each
-  double deviation = 0;  // of that figure
-};
-
-// `dispersion`: the variance of a count in parts of that count, 1 where each is independent.
-Gain gain_of(const place::Problem& problem, const place::Mapping& better, double dispersion) {
-  Gain gain;
-  double variance = 0;
-  for (int v = 0; v < problem.elements(); ++v) {
-    const place::Graph::Row row = problem.graph.row(v);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const int other = row.neighbours[i];
-      if (other < v) continue;
-      const double saved_ns = problem.tree.ns(problem.present[at(v)], problem.present[at(other)]) -
-                              problem.tree.ns(better[at(v)], better[at(other)]);
-      gain.ns += row.bytes[i] * saved_ns;
-      variance += dispersion * row.bytes[i] * saved_ns * saved_ns;
-    }
-  }
-  gain.deviation = std::sqrt(variance);
-  return gain;
+place::Events events_of(place::Graph counts, double chance) {
+  place::Events events{.counts = std::move(counts)};
+  const double total = events.total();
+  if (total > 0) events.dispersion = chance / total;
+  return events;
 }
 
 }  // namespace
@@ -136,7 +119,9 @@ void Agent::finish_batch(std::uint64_t time_ns) {
     busy_.resize(at(batch_.size()));
     std::iota(busy_.begin(), busy_.end(), 0);
   }
-  chance_ += batch_.spread(busy_).squares;
+  const double squares = batch_.spread(busy_).squares;
+  chance_ += squares;
+  whole_chance_ += squares;
   batch_.clear();
   batch_end_ns_ = time_ns + static_cast<std::uint64_t>(options_.batch_ms) * 1'000'000U;
 }
@@ -194,11 +179,20 @@ std::vector<int> Agent::at_work(const Look& look) {
   return threads;
 }
 
-bool Agent::all_alike(const std::vector<int>& threads) const {
-  const SharingMatrix::Spread spread = recent_.spread(threads);
-  if (spread.pairs < 2) return false;
-  const double beyond_chance = spread.squares - options_.chance_taken_off * chance_;
-  return beyond_chance / spread.pairs < std::pow(options_.least_variation * spread.mean(), 2);
+place::Events Agent::recent_events(const std::vector<int>& threads) const {
+  return events_of(recent_.graph(threads), chance_);
+}
+
+place::Events Agent::whole_events(const std::vector<int>& threads) const {
+  // The last batch is part of `whole_`, although it has not ended.
+  return events_of(whole_.graph(threads), whole_chance_ + batch_.spread(busy_).squares);
+}
+
+// Requires part of the events to be new, so that one occurrence is not counted twice.
+bool Agent::is_fresh(const std::vector<int>& threads) const {
+  const double least =
+      options_.evidence.least_events_an_element * static_cast<double>(threads.size());
+  return fresh_.spread(threads).sum >= (1 - options_.kept_after_decision) * least;
 }
 
 Decision Agent::decide(const Look& look) {
@@ -207,24 +201,23 @@ Decision Agent::decide(const Look& look) {
   Decision decision{.time_ns = look.time_ns,
                     .interval_ms = static_cast<int>(std::lround(passed_ns / 1e6)),
                     .threads = at_work(look)};
-  const double least =
-      options_.least_counts_a_thread * static_cast<double>(decision.threads.size());
-  decision.sharing = recent_.graph(decision.threads);
-  decision.counts = total_bytes(decision.sharing);
+  const place::Events events = recent_events(decision.threads);
+  const place::Finding finding = examine(events, options_.evidence);
+  decision.sharing = events.counts;
+  decision.counts = events.total();
   for (const int thread : decision.threads) {
     decision.seats.push_back(present_processor(look, thread));
   }
   if (decision.threads.size() < 2) {
     decision.reason = Reason::one_thread;
-  } else if (decision.counts < least ||
-             fresh_.spread(decision.threads).sum < (1 - options_.kept_after_decision) * least) {
+  } else if (finding == place::Finding::too_few_events || !is_fresh(decision.threads)) {
     decision.reason = Reason::too_few_touches;
-  } else if (all_alike(decision.threads)) {
+  } else if (finding == place::Finding::all_alike) {
     decision.reason = Reason::all_alike;
   } else if (allowed_.count() < static_cast<int>(decision.threads.size())) {
     decision.reason = Reason::too_many_threads;
   } else {
-    look_for_better(decision);
+    look_for_better(decision, events);
     return decision;
   }
   if (decision.reason == Reason::all_alike || decision.reason == Reason::too_many_threads) {
@@ -249,7 +242,36 @@ int Agent::present_processor(const Look& look, int thread) const {
   return use->processor;
 }
 
-void Agent::look_for_better(Decision& decision) {
+// The placement with the shortest ways. If it would leave the threads less memory, the one with the
+// shortest ways for which threads only exchange their processors.
+place::Mapping Agent::better_placement(const place::Problem& problem, Decision& decision) const {
+  place::Mapping nearest = map_by(problem, {}).mapping;
+  if (options_.memory == Memory::ignored) return nearest;
+  const std::vector<int> now = processors_of(problem.tree, problem.present);
+  const std::vector<int> then = processors_of(problem.tree, nearest);
+  const Decision::Rejected use{place::memory_use(model_, now), place::memory_use(model_, then)};
+  if (!uses_less(use.then, use.now)) return nearest;
+  decision.rejected = use;
+  return exchanged(problem);
+}
+
+place::Mapping Agent::exchanged(const place::Problem& problem) const {
+  std::vector<int> processors = processors_of(problem.tree, problem.present);
+  const place::SlotTree tree(model_, {processors, 1, 0});
+  const auto moved_to = [](const place::Mapping& mapping, const place::SlotTree& from,
+                           const place::SlotTree& to) {
+    place::Mapping result;
+    for (const int slot : mapping) {
+      result.push_back(slot == place::no_slot ? slot : to.slot_of(from.slots()[at(slot)]));
+    }
+    return result;
+  };
+  const place::Problem among{problem.graph, tree, moved_to(problem.fixed, problem.tree, tree),
+                             moved_to(problem.present, problem.tree, tree), problem.seed};
+  return moved_to(map_by(among, {}).mapping, tree, problem.tree);
+}
+
+void Agent::look_for_better(Decision& decision, const place::Events& events) {
   const machine::Topology& topology = model_.machine().topology;
   const machine::CpuSet sat_on = common(machine::CpuSet(decision.seats), allowed_);
   const int elements = static_cast<int>(decision.threads.size());
@@ -262,20 +284,19 @@ void Agent::look_for_better(Decision& decision) {
     const bool stays = std::find(alone_.begin(), alone_.end(), decision.threads[i]) != alone_.end();
     if (stays) problem.fixed[i] = problem.present[i];
   }
-  const place::Mapping better = map_by(problem, {}).mapping;
+  const place::Mapping better = better_placement(problem, decision);
   decision.present = processors_of(tree, problem.present);
   decision.wanted = processors_of(tree, better);
   for (std::size_t i = 0; i < better.size(); ++i) {
     if (decision.present[i] != decision.wanted[i]) ++decision.moved;
   }
-  const double before_ns = hop_bytes(problem, problem.present);
-  const Gain gain = gain_of(problem, better, std::max(chance_ / decision.counts, 1.0));
-  decision.saved = before_ns > 0 ? gain.ns / before_ns : 0;
+  const place::Gain gain = gain_of(events, tree, problem.present, better);
+  decision.saved = gain.share();
   // A page is looked at every few milliseconds, in which its lines go to and fro many times: what
   // is seen once stands for each of its lines once, which is the least.
   const double lines = static_cast<double>(options_.page_bytes) / model_.machine().line_bytes;
-  const double least_ns = std::max(gain.ns - options_.deviations * gain.deviation, 0.0);
-  decision.gain_s = least_ns * 1e-9 * lines / seen_s_ * options_.must_pay_within_s;
+  decision.gain_s =
+      gain.least_ns(options_.evidence) * 1e-9 * lines / seen_s_ * options_.must_pay_within_s;
   decision.cost_s = decision.moved * (rebind_s + refill_s(tree));
   decision.reason = judge(decision, tree);
 }
@@ -302,7 +323,8 @@ Reason Agent::judge(const Decision& decision, const place::SlotTree& tree) {
   adjust_interval(same || stays);
   if (stays || decision.gain_s <= decision.cost_s) {
     last_wish_.reset();
-    return stays ? Reason::best_already : Reason::too_little_gain;
+    if (!stays) return Reason::too_little_gain;
+    return decision.rejected ? Reason::less_memory : Reason::best_already;
   }
   last_wish_ = Wish{decision.threads, decision.wanted, decision.saved};
   if (!same) return Reason::seen_once;

@@ -14,6 +14,8 @@
 
 #include "machine/cost.h"
 #include "machine/cpu_set.h"
+#include "place/bandwidth.h"
+#include "place/evidence.h"
 #include "place/graph.h"
 #include "place/mapping.h"
 #include "threads/seats.h"
@@ -22,6 +24,10 @@
 #include "threads/touch_table.h"
 
 namespace huddle::threads {
+
+// Decides whether a placement may leave threads fewer NUMA nodes, or less memory bandwidth, than
+// they have. The agent knows what threads share, but not how much bandwidth they need.
+enum class Memory { kept, ignored };
 
 struct AgentOptions {
   Counting counting = Counting::every_change;
@@ -36,14 +42,9 @@ struct AgentOptions {
   double nearly_same = 0.05;  // of all pairs may have changed their nearest common cache
   // A thread that uses less than this share of what the busiest uses is a helper.
   double least_share_of_busiest = 0.1;
-  // Fewer say nothing: in all that has not faded. A quarter of it has to be new, as it is where a
-  // pattern stays: what happened once is not seen twice.
-  double least_counts_a_thread = 10;
-  // All pairs are alike below that: the variation of their counts in parts of their mean, without
-  // what chance makes. Groups of half the threads that share within only have 1.0.
-  double least_variation = 0.5;
-  double chance_taken_off = 2;  // so many times what chance makes, for that
-  double deviations = 2;        // of the gain that are taken off, so that chance moves nobody
+  Memory memory = Memory::kept;
+  // When events suffice for a decision; a part of the events must be new.
+  place::EvidenceLimits evidence = {};
   // Of what a placement was to save, what has been seen since must confirm so much.
   double least_confirmed = 0.5;
   double must_pay_within_s = 10;
@@ -59,6 +60,7 @@ enum class Reason {
   all_alike,         // pairs share about the same: nobody is nearer than others
   too_many_threads,  // more at work than processors
   best_already,      // nothing better was found
+  less_memory,       // something better was found, but it leaves threads less memory bandwidth
   too_little_gain,   // less than moving costs
   seen_once,         // a move, if it is the same next time
   cooling_off,       // a move, and the last one was just now
@@ -81,6 +83,12 @@ struct Decision {
   double gain_s = 0;  // in the time within which it has to pay, at the lower end
   double cost_s = 0;  // of moving
   int moved = 0;      // threads that change their processor
+  // The memory that threads use now and with the nearest placement, if that was rejected because
+  // it leaves them less.
+  struct Rejected {
+    place::MemoryUse now, then;
+  };
+  std::optional<Rejected> rejected = {};
   // Threads had been moved, and this is nothing that they should stay bound for.
   bool gives_back = false;
 };
@@ -107,6 +115,8 @@ class Agent {
   int interval_ms() const { return interval_ms_; }
   // Of everything since the start; the other fades as decisions are made.
   const SharingMatrix& whole() const { return whole_; }
+  // Returns the events between these threads since the start.
+  place::Events whole_events(const std::vector<int>& threads) const;
   const SharingMatrix& recent() const { return recent_; }
   std::uint64_t touches() const { return touches_; }
   std::uint64_t replaced() const { return table_.replaced(); }
@@ -116,8 +126,11 @@ class Agent {
   Decision decide(const Look& look);
   std::vector<int> at_work(const Look& look);
   void finish_batch(std::uint64_t time_ns);
-  bool all_alike(const std::vector<int>& threads) const;
-  void look_for_better(Decision& decision);
+  place::Events recent_events(const std::vector<int>& threads) const;
+  bool is_fresh(const std::vector<int>& threads) const;
+  void look_for_better(Decision& decision, const place::Events& events);
+  place::Mapping better_placement(const place::Problem& problem, Decision& decision) const;
+  place::Mapping exchanged(const place::Problem& problem) const;
   Reason judge(const Decision& decision, const place::SlotTree& tree);
   // What has been seen since the last decision says the same of what was wanted then.
   bool confirmed(const Decision& decision, const place::SlotTree& tree) const;
@@ -134,8 +147,9 @@ class Agent {
   // What the spread of `recent_` would be, were all pairs alike: each batch by itself, for those
   // are all that is independent of each other.
   double chance_ = 0;
-  std::vector<int> busy_;  // at the last decision; all that were seen before there was one
-  double seen_s_ = 0;      // the time that `recent_` stands for
+  double whole_chance_ = 0;  // the same for `whole_`
+  std::vector<int> busy_;    // at the last decision; all that were seen before there was one
+  double seen_s_ = 0;        // the time that `recent_` stands for
   std::uint64_t touches_ = 0;
   int interval_ms_;
   std::uint64_t first_look_ns_ = 0, last_decision_ns_ = 0;

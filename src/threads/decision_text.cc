@@ -23,6 +23,20 @@ std::string gain_text(const Decision& decision) {
                      counted(decision.moved, "thread"), 100 * decision.saved);
 }
 
+std::string less_memory_text(const Decision& decision) {
+  const place::MemoryUse& now = decision.rejected->now;
+  const place::MemoryUse& then = decision.rejected->then;
+  const std::string head =
+      fmt::format("do nothing: bringing {} nearer to each other would leave them",
+                  counted(static_cast<long long>(decision.threads.size()), "thread"));
+  if (then.numa_nodes < now.numa_nodes) {
+    return fmt::format("{} {} of the {} NUMA nodes that they use", head, then.numa_nodes,
+                       now.numa_nodes);
+  }
+  return fmt::format("{} {:.3g} of {:.3g} GB/s of memory bandwidth", head,
+                     then.gb_per_s.value_or(0), now.gb_per_s.value_or(0));
+}
+
 }  // namespace
 
 std::string_view name_of(Reason reason) {
@@ -37,6 +51,8 @@ std::string_view name_of(Reason reason) {
       return "too many threads";
     case Reason::best_already:
       return "best already";
+    case Reason::less_memory:
+      return "less memory bandwidth";
     case Reason::too_little_gain:
       return "too little gain";
     case Reason::seen_once:
@@ -65,6 +81,8 @@ std::string text_of(const Decision& decision) {
                          at_work(decision));
     case Reason::best_already:
       return "do nothing: no better placement was found";
+    case Reason::less_memory:
+      return less_memory_text(decision);
     case Reason::too_little_gain:
       return fmt::format("do nothing: {}; that gains {} at least and costs {}", gain_text(decision),
                          time_text(decision.gain_s * 1e9), time_text(decision.cost_s * 1e9));

@@ -31,6 +31,11 @@ std::uint64_t hexadecimal(std::string_view text) {
 
 }  // namespace
 
+AddressRange range_from(std::string_view text) {
+  const std::size_t dash = std::min(text.find('-'), text.size() - 1);
+  return {hexadecimal(text.substr(0, dash)), hexadecimal(text.substr(dash + 1))};
+}
+
 std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps) {
   constexpr std::size_t range = 0, access = 1, path = 5;
   std::vector<AddressRange> ranges;
@@ -40,9 +45,7 @@ std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps) 
     if (fields.size() < path || fields[access] != "rw-p") continue;
     const bool is_named = fields.size() > path;
     if (is_named && (fields[path].starts_with("/dev/") || fields[path].starts_with("[v"))) continue;
-    const std::string_view text = fields[range];
-    const std::size_t dash = std::min(text.find('-'), text.size() - 1);
-    const AddressRange found{hexadecimal(text.substr(0, dash)), hexadecimal(text.substr(dash + 1))};
+    const AddressRange found = range_from(fields[range]);
     if (found.end > found.start) ranges.push_back(found);
   }
   return ranges;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace huddle::threads {
@@ -20,6 +21,9 @@ struct AddressRange {
   std::uint64_t bytes() const { return end - start; }
   bool operator==(const AddressRange&) const = default;
 };
+
+// Returns the range of a line of /proc/PID/maps: "55d0c000-55d0e000".
+AddressRange range_from(std::string_view text);
 
 // What a program writes to, by the lines of its /proc/PID/maps: neither devices nor memory that is
 // shared with other programs.

@@ -42,6 +42,11 @@ constexpr double most_of_budget_for_agent = 0.4;
 // Memory is looked for that often: programs ask for it at their start, mostly.
 constexpr std::uint64_t search_ns = 500'000'000;
 
+// Memory is counted from then on, at pauses that double.
+constexpr std::uint64_t first_census_ns = 10'000'000;
+constexpr double census_s_a_byte = 2e-12;  // about 8 ns for a page of 4 KiB
+constexpr double most_of_program_for_census = 0.001;
+
 // Signals that would end us are read instead, as long as this lives.
 class Signals {
  public:
@@ -92,7 +97,6 @@ struct Program {
   FileDescriptor until_exec;  // readable once the process has become the program; not open: it has
   PageFaults faults;
   bool splits_huge = false;
-  std::uint64_t huge_bytes = 0;  // the most that were in huge pages when somebody looked
   std::map<pid_t, Protection> protections = {};
   double used_s = 0;         // processor time
   bool has_arrived = false;  // at the port
@@ -130,6 +134,7 @@ class Session {
                          .splits_huge = program.splits_huge});
     budget_.fault_s = trial_.fault_s;
     watched_.programs = 1;
+    watched_.unobserved.splits_huge = program.splits_huge;
   }
   Session(AwaitedProgram program, Listener& listener, const Helpers& helpers)
       : stream_(listener, Numbers::reused),
@@ -154,6 +159,7 @@ class Session {
     watched_.touches = stream_.touches();
     watched_.fault_s = budget_.fault_s;
     watched_.names = stream_.threads().names();
+    watched_.unobserved.reads = balancing_ == nullptr;
     if (balancing_ != nullptr) {
       for (std::string& text : balancing_->notes()) note(std::move(text));
     }
@@ -201,6 +207,7 @@ class Session {
     }
     budget_.fault_s = std::max(budget_.fault_s, awaited.fault_s);
     ++watched_.programs;
+    watched_.unobserved.splits_huge |= programs_.back().splits_huge;
     if (!watched_.report.is_open()) watched_.report = std::move(awaited.report);
   }
   void add_another(AwaitedProgram awaited) {
@@ -329,6 +336,7 @@ class Session {
       mover_->check_guardian();
     }
     if (now_ns() >= next_look_ns_) look();
+    if (now_ns() >= next_census_ns_) take_census();
     if (wish_.touches) protect();
   }
 
@@ -394,27 +402,33 @@ class Session {
       }
     }
     next_search_ns_ = time_ns + search_ns;
-    const bool is_read = start_ || watched_.report.is_open();
-    if (is_read && watched_.spent.program_s >= next_huge_s_) look_for_huge_pages();
   }
 
-  // It makes the kernel go through all memory, page by page: only where that is little of what the
-  // program has used, and more and more seldom.
-  void look_for_huge_pages() {
-    constexpr double walk_s_a_byte = 1e-11;  // some 40 ns a page
-    constexpr double most_share = 0.001;
-    double bytes_in_all = 0;
+  // The kernel goes through all page tables for it. Hence it is done early, for short runs, then
+  // ever more seldom, and only while it costs little of what the program has used.
+  void take_census() {
+    if (census_pause_ns_ < search_ns) census_pause_ns_ *= 2;
+    next_census_ns_ = now_ns() + census_pause_ns_;
+    if (!start_ && !watched_.report.is_open()) return;  // the result is not read
+    double used_s = ended_s_;
+    double resident = 0;
     for (const pid_t process : processes()) {
-      bytes_in_all += static_cast<double>(resident_bytes(process));
+      used_s += process_cpu_s(process);
+      resident += static_cast<double>(resident_bytes(process));
     }
-    next_huge_s_ = bytes_in_all * walk_s_a_byte / most_share;
-    if (watched_.spent.program_s < next_huge_s_) return;
-    for (Program& program : programs_) {
-      std::uint64_t bytes = 0;
-      for (const auto& one : program.protections) bytes += huge_page_bytes(one.first);
-      program.huge_bytes = std::max(program.huge_bytes, bytes);
+    const double cost_s = resident * census_s_a_byte;
+    if (used_s < std::max(next_census_s_, cost_s / most_of_program_for_census)) return;
+    MemoryCensus all;
+    for (const pid_t process : processes()) {
+      const MemoryCensus one = count_memory(process);
+      all.resident_bytes += one.resident_bytes;
+      all.shared_bytes = std::max(all.shared_bytes, one.shared_bytes);  // the same, as a rule
+      all.huge_bytes += one.huge_bytes;
     }
-    next_huge_s_ = 2 * watched_.spent.program_s;
+    if (all.resident_bytes == 0) return;  // it has just ended
+    if (!watched_.unobserved.memory) watched_.unobserved.memory.emplace();
+    watched_.unobserved.memory->keep_most(all);
+    next_census_s_ = 2 * used_s;
   }
 
   std::vector<std::string> notes_of(const Program& program) const {
@@ -428,15 +442,6 @@ class Session {
       all.emplace_back(
           "nothing could be preloaded into the program (is it linked statically?): writes were not "
           "made visible, only its own page faults were seen");
-    }
-    if (program.huge_bytes > 0 && program.splits_huge) {
-      all.push_back(fmt::format("of {} in huge pages those that were looked at were split",
-                                size_text(static_cast<double>(program.huge_bytes))));
-    } else if (program.huge_bytes > 0) {
-      all.push_back(
-          fmt::format("{} were in huge pages: who shares those was not seen; "
-                      "--split-huge splits the ones that are looked at",
-                      size_text(static_cast<double>(program.huge_bytes))));
     }
     if (program.has_stepped_aside) {
       all.emplace_back("the program uses userfaultfd itself: huddle has left its memory alone");
@@ -466,7 +471,8 @@ class Session {
   place::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
   std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
-  double next_huge_s_ = 1;  // of the program's processor time
+  std::uint64_t census_pause_ns_ = first_census_ns, next_census_ns_ = 0;
+  double next_census_s_ = 0;  // of the program's processor time
 };
 
 // A process that was there before us.

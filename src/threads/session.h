@@ -7,11 +7,13 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "threads/agent_socket.h"
 #include "threads/budget.h"
+#include "threads/memory_census.h"
 #include "threads/mover.h"
 #include "threads/numa_balancing.h"
 #include "threads/touch_stream.h"
@@ -27,6 +29,14 @@ struct WatchedProgram {
   bool splits_huge = false;  // pages of it, to see who shares them
 };
 
+// Lists what was not observed of a program that huddle has started.
+struct Unobserved {
+  bool reads = true;         // of all memory
+  bool splits_huge = false;  // huge pages were split to observe them
+  // The most memory at one time; nothing if the program ended before it was counted.
+  std::optional<MemoryCensus> memory = {};
+};
+
 struct Watched {
   int wait_status = 0;  // as waitpid() has it
   double seconds = 0;
@@ -37,7 +47,8 @@ struct Watched {
   std::vector<std::string> names = {};  // by thread
   std::vector<std::string> notes = {};  // why something was not seen
   int programs = 0;                     // that were watched
-  FileDescriptor report = {};           // of the first one that wants to be told
+  Unobserved unobserved = {};
+  FileDescriptor report = {};  // of the first one that wants to be told
 };
 
 // Who helps those who watch.

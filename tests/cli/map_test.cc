@@ -22,6 +22,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::string two_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5-2620v4-2s.toml";
+const std::string two_sockets_of_64 = HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml";
 
 // A ring whose neighbours are `step` apart in number: 5 and 16 have no common divisor.
 std::string ring_csv(int elements, int step) {
@@ -74,10 +75,95 @@ TEST_F(Map, LeavesWhatIsGood) {
   EXPECT_THAT(map({"--least-gain", "90"}).out, HasSubstr("is less than --least-gain 90 %"));
   const Ran silent = map({}, "0,0\n0,0\n");
   EXPECT_EQ(silent.status, 0);
-  EXPECT_THAT(silent.out, HasSubstr("nothing to gain: nobody talks to anybody"));
+  EXPECT_THAT(silent.out, HasSubstr("nothing to gain: no two elements communicate"));
   const Ran emitted = map({"--least-gain", "90", "--emit", "gomp"});
   EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
-  EXPECT_THAT(emitted.err, HasSubstr("too little to gain"));
+  EXPECT_THAT(emitted.err, HasSubstr("this is the present placement; leave it as it is"));
+}
+
+// Returns a profile of threads in a row, from `events` sampled events of a page of 4 KiB each.
+std::string profile_of_a_row(int threads, int events) {
+  std::string text = fmt::format(
+      R"({{"schema": "huddle-comm", "version": 1, "kind": "threads", "n": {},
+          "events": {{"total": {}, "dispersion": 1}}, "entries": [)",
+      threads, events);
+  // Neighbours are five numbers apart, as in the ring above.
+  for (int t = 0; t + 1 < threads; ++t) {
+    const int share = events / (threads - 1) + (t < events % (threads - 1) ? 1 : 0);
+    text += fmt::format("{}[{}, {}, {}, {}]", t == 0 ? "" : ", ", 5 * t % threads,
+                        5 * (t + 1) % threads, 4096 * share, share);
+  }
+  return text + "]}\n";
+}
+
+TEST_F(Map, ThinProfilesMoveNothing) {
+  for (const int events : {36, 112}) {
+    const std::string profile = profile_of_a_row(16, events);
+    const Ran ran = map({}, profile);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr(fmt::format("leave it as it is: {} sampled events cannot place "
+                                               "16 threads: at least 160",
+                                               events)));
+    const json document = json::parse(map({"--json"}, profile).out);
+    EXPECT_EQ(document["advice"], "leave");
+    EXPECT_EQ(document["matrix"]["events"]["evidence"], "too few events");
+    for (const json& seat : document["placement"]) EXPECT_EQ(seat["processor"], seat["element"]);
+    const Ran emitted = map({"--emit", "gomp"}, profile);
+    EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
+    EXPECT_THAT(emitted.err, HasSubstr("sampled events"));
+  }
+  const json document = json::parse(map({"--json"}, profile_of_a_row(16, 1000)).out);
+  EXPECT_EQ(document["advice"], "move") << document["reason"];
+  EXPECT_LT(document["certain_gain"], document["gain"]);
+}
+
+TEST_F(Map, AProfileWithoutEventsIsReadWithANote) {
+  const Ran ran = map({}, R"({"schema": "huddle-comm", "version": 1, "kind": "threads", "n": 2,
+                              "entries": [[0, 1, 4096]]})");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("does not contain its numbers of events"),
+                             Not(HasSubstr("by direction"))));
+}
+
+// Elements on each socket of the machine of two sockets of 64.
+class MapOnTwoSockets : public Map {
+ protected:
+  json halo(std::vector<std::string> more) {
+    const std::string path = program_.home().write("ring64.csv", ring_csv(64, 1));
+    std::vector<std::string> words = {"map", path, "--json", "--machine", two_sockets_of_64};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = program_.run(words);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return json::parse(ran.out);
+  }
+  static std::vector<int> per_socket(const json& document) {
+    std::vector<int> counts(2, 0);
+    for (const json& seat : document["placement"]) ++counts[seat["processor"].get<int>() / 64];
+    return counts;
+  }
+};
+
+TEST_F(MapOnTwoSockets, SocketsAreBalancedByDefault) {
+  const json document = halo({});
+  EXPECT_EQ(per_socket(document), std::vector<int>({32, 32}));
+  EXPECT_EQ(document["warning"], "");
+  EXPECT_GT(document["memory_gb_per_s"], 150);
+}
+
+TEST_F(MapOnTwoSockets, PackingFillsOneSocketAndWarns) {
+  const json document = halo({"--pack"});
+  EXPECT_EQ(per_socket(document), std::vector<int>({64, 0}));
+  EXPECT_LT(document["memory_gb_per_s"], 130);
+  EXPECT_THAT(document["warning"].get<std::string>(), HasSubstr("of memory bandwidth"));
+}
+
+TEST_F(MapOnTwoSockets, PresentPlacesAreNotConcentrated) {
+  std::string seats;
+  for (int element = 0; element < 64; ++element) {
+    seats += fmt::format("{}={}\n", element, element % 2 * 64 + element / 2);
+  }
+  const std::string present = program_.home().write("present", seats);
+  EXPECT_EQ(per_socket(halo({"--present", present})), std::vector<int>({32, 32}));
 }
 
 TEST_F(Map, KeepsWhoIsFixedAndStaysWhereItIsAllowed) {
@@ -140,6 +226,7 @@ TEST_F(Map, WrongUsageSaysWhatIsRight) {
   };
   fails({"--method", "tre"}, "did you mean 'tree'?");
   fails({"--emit", "openmpi"}, "did you mean 'openmpi4'?");
+  fails({"--emit", "foo"}, "the formats are omp-places, gomp");
   fails({"--rows", "frist"}, "did you mean 'first'?");
   fails({"--as-printed"}, "--as-printed goes with --method lh");
   fails({"--allowed", "0-3", "--nodes", "2"}, "--nodes 4");

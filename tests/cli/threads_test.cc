@@ -289,6 +289,24 @@ TEST(Profile, ByBpfOrSaysWhyNot) {
   EXPECT_EQ(Program().run({"profile", "--observer", "bpf", "--of", "ranks", "true"}).status, 2);
 }
 
+// The program ends long before it has used a second of processor time.
+TEST(Profile, ShortRunsNameTheMemoryThatWasNotObserved) {
+  if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
+  const Program program;
+  const std::string script = program.home().write("short.py",
+                                                  "import mmap, time\n"
+                                                  "shared = mmap.mmap(-1, 32 << 20)\n"
+                                                  "end = time.process_time() + 0.2\n"
+                                                  "while time.process_time() < end: pass\n");
+  const Ran ran = program.run({"profile", "--json", "python3", script});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json unobserved = json::parse(ran.out)["unobserved"];
+  EXPECT_EQ(unobserved["reads"], true);
+  EXPECT_GE(unobserved["shared_bytes"], 32 << 20) << unobserved;
+  EXPECT_TRUE(unobserved.contains("huge_bytes")) << unobserved;
+  EXPECT_GT(unobserved["resident_bytes"], 0);
+}
+
 // What it writes is what the other commands read.
 TEST(Profile, FilesAreForMapAndWatch) {
   if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
@@ -299,10 +317,12 @@ TEST(Profile, FilesAreForMapAndWatch) {
   const Ran ran =
       program.run({"profile", "-o", matrix, "--record", touches, pattern, "pairs", "1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("at work"));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("at work"), HasSubstr("not observed: reads of all memory")));
   const Ran map = program.run({"map", matrix, "--machine", two_sockets});
   EXPECT_EQ(map.status, 0) << map.err;
-  EXPECT_THAT(map.out, HasSubstr("threads"));
+  EXPECT_THAT(map.out, AllOf(HasSubstr("threads"), HasSubstr("not observed"),
+                             testing::Not(HasSubstr("by direction")),
+                             testing::Not(HasSubstr("numbers of events"))));
   EXPECT_EQ(program.run({"watch", "--replay", touches, "--machine", two_sockets}).status, 0);
 }
 

@@ -53,6 +53,51 @@ TEST(CommMatrix, CsvIsReadInBothOrdersOfRows) {
   EXPECT_EQ(pairs_of(parse("2,3,0\n1,0,3\n0,1,2\n", Rows::last)), "0-1:2 0-2:4 1-2:6");
 }
 
+TEST(CommMatrix, FirstRowOfNumbersIsNotTakenForAHeading) {
+  EXPECT_THAT(error_of("0,x\n1,0\n0,1\n"), HasSubstr("m:1: 'x' is not a number"));
+  EXPECT_EQ(pairs_of(parse("a,1\n0,7\n7,0\n")), "0-1:14");
+  EXPECT_EQ(pairs_of(parse(",0,1\n0,0,7\n1,7,0\n")), "0-1:14");
+}
+
+TEST(CommMatrix, EventsOfThreadsAreWrittenAndReadBack) {
+  CommMatrix matrix;
+  matrix.kind = Kind::threads;
+  GraphBuilder builder(3);
+  builder.add({0, 1, 5});
+  builder.add({1, 2, 7});
+  matrix.events = Events{builder.finish(), 1.25};
+  matrix.graph = matrix.events->counts;
+  for (double& bytes : matrix.graph.bytes) bytes *= 4096;
+  matrix.unobserved = {"not observed: reads"};
+  const CommMatrix read = parse(format_matrix(matrix));
+  EXPECT_EQ(read.graph, matrix.graph);
+  ASSERT_TRUE(read.events);
+  EXPECT_EQ(read.events->counts, matrix.events->counts);
+  EXPECT_EQ(read.events->dispersion, 1.25);
+  EXPECT_EQ(read.events->total(), 12);
+  EXPECT_EQ(read.unobserved, matrix.unobserved);
+  EXPECT_THAT(read.notes, IsEmpty()) << "each pair is written once, which is no difference";
+}
+
+TEST(CommMatrix, OlderProfilesAreReadWithoutEvents) {
+  const CommMatrix read =
+      parse(R"({"schema": "huddle-comm", "version": 1, "kind": "threads", "n": 2,
+                "entries": [[0, 1, 4096]]})");
+  EXPECT_EQ(pairs_of(read), "0-1:4096");
+  EXPECT_FALSE(read.events);
+}
+
+TEST(CommMatrix, DamagedEventsAreNamed) {
+  const std::string head = R"({"schema": "huddle-comm", "version": 1, "n": 2, )";
+  EXPECT_THAT(error_of(head + "\"events\": 3, \"entries\": []}"), HasSubstr("dispersion"));
+  EXPECT_THAT(error_of(head + "\"events\": {\"dispersion\": -1}, \"entries\": []}"),
+              HasSubstr("0 or more"));
+  EXPECT_THAT(error_of(head + "\"events\": {\"dispersion\": 1}, \"entries\": [[0, 1, 5]]}"),
+              HasSubstr("the number of events is missing"));
+  EXPECT_THAT(error_of(head + "\"unobserved\": [1], \"entries\": []}"),
+              HasSubstr("\"unobserved\" must be a list of strings"));
+}
+
 TEST(CommMatrix, CsvMayHaveOtherSeparatorsNamesAndComments) {
   for (const char* text : {"0;7\n7;0\n", "0 7\n7 0\n", "0\t7\n7\t0\n", "# said\n0,7\n\n7,0\n",
                            "0,7,\r\n7,0,\r\n", "\uFEFF0,7\n7,0\n"}) {
