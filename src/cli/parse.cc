@@ -418,7 +418,13 @@ int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
   Command* const command = parser.parse(argc, argv);
   if (command == nullptr) return static_cast<int>(ExitCode::fine);
   Context context;
-  context.settings = settings::resolve(settings::process_sources());
+  const settings::Sources sources = settings::process_sources();
+  context.settings = command->ignores_wrong_settings()
+                         ? settings::resolve(sources,
+                                             [&context](const std::string& mistake) {
+                                               context.ignored_settings.push_back(mistake);
+                                             })
+                         : settings::resolve(sources);
   for (const auto& [key, value] : parser.values()) {
     settings::override_by_flag(context.settings, key, value);
   }

@@ -95,7 +95,8 @@ class RunCommand : public Command {
            "  huddle run --threads move ./app          threads that share sit together\n"
            "\n"
            "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute, 3 if "
-           "a setting or the machine file is wrong. With --compare 0, or 1 if a run failed.";
+           "the file of --machine is broken. With --compare 0, or 1 if a run failed. Wrong "
+           "settings in the environment or a configuration file are reported and ignored.";
   }
   void declare(Options& options) override {
     options.flag("--stats", stats_, "say at the end what was taken, and how long it took");
@@ -124,12 +125,14 @@ class RunCommand : public Command {
       options.exclude("--compare", other);
     }
   }
+  bool ignores_wrong_settings() const override { return true; }
   ExitCode run(const Context& context) override {
     check_usage();
     check_machine_file(context);
     const launch::Request request = request_from(context);
     binding_named(bind_);  // like any other word that is wrong
     const launch::Plan plan = launch::make_plan(request);
+    warn_of_ignored_settings(context, request);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
     }
@@ -154,14 +157,29 @@ class RunCommand : public Command {
     }
   }
 
-  // Like any other setting that is wrong.
+  bool is_off(const Context& context) const {
+    return off_ || settings::find(context.settings, "huddle").value == "off";
+  }
+
+  // A file that the command line names has to be one, like the value of any other option. One that
+  // a configuration file or the environment names is for all jobs: the library reports it when it
+  // needs it, and the program runs.
   void check_machine_file(const Context& context) const {
-    const std::string& named = settings::find(context.settings, "machine").value;
-    if (!named.empty() && !off_) machine::read_machine_file(machine::machine_file_named(named));
+    const settings::Resolved& machine = settings::find(context.settings, "machine");
+    if (machine.layer != settings::Layer::command_line || is_off(context)) return;
+    machine::read_machine_file(machine::machine_file_named(machine.value));
+  }
+
+  // Below a launcher the first rank warns for all.
+  static void warn_of_ignored_settings(const Context& context, const launch::Request& request) {
+    if (launch::is_later_rank(request.environment)) return;
+    for (const std::string& mistake : context.ignored_settings) {
+      context.console.note(fmt::format("huddle: warning: ignored: {}", mistake));
+    }
   }
 
   bool with_threads(const Context& context) const {
-    return !off_ && rounds_ == 0 && settings::find(context.settings, "huddle").value != "off" &&
+    return !is_off(context) && rounds_ == 0 &&
            settings::find(context.settings, "threads").value != "off";
   }
 
@@ -222,7 +240,8 @@ class RunCommand : public Command {
             .environment = settings::process_sources().environment,
             .own_program = own,
             .with_heap = !off_ && wants_heap(context),
-            .with_threads = with_threads(context)};
+            .with_threads = with_threads(context),
+            .has_reported_settings = !context.ignored_settings.empty()};
   }
 
   std::vector<std::string> command_;

@@ -67,14 +67,21 @@ std::vector<Variable> said_settings(const std::vector<settings::Resolved>& all) 
   return variables;
 }
 
-// The user's other HUDDLE_* variables, which are known, or resolving them would have failed.
+bool names_a_setting(const std::string& variable) {
+  const auto table = settings::table();
+  return std::any_of(table.begin(), table.end(), [&variable](const settings::Setting& setting) {
+    return settings::environment_name(setting.key) == variable;
+  });
+}
+
+// Adds the user's other HUDDLE_* variables. Those that name no setting were reported and stay here.
 void add_environment(std::vector<Variable>& variables,
                      const std::vector<std::string>& environment) {
   for (const std::string& line : environment) {
     const std::string name = line.substr(0, line.find('='));
     const bool known = std::any_of(variables.begin(), variables.end(),
                                    [&name](const Variable& v) { return v.name == name; });
-    if (!name.starts_with("HUDDLE_") || known) continue;
+    if (!name.starts_with("HUDDLE_") || known || !names_a_setting(name)) continue;
     variables.push_back({name, settings::value_of(environment, name)});
   }
 }
@@ -192,6 +199,9 @@ Plan make_plan(const Request& request) {
         plan.changes.push_back(std::move(variable));
       }
       add_environment(plan.changes, request.environment);
+      if (request.has_reported_settings) {
+        plan.changes.push_back({std::string(settings::reported_variable), "1"});
+      }
       break;
     case Purpose::profile:
       plan.changes.push_back({std::string(parts_variable), request.parts_folder});
