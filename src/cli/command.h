@@ -45,6 +45,8 @@ class Options {
                     const std::string& help) = 0;
   // These two cannot be given together.
   virtual void exclude(const std::string& name, const std::string& other) = 0;
+  // The option `name` cannot be given without `other`.
+  virtual void need(const std::string& /*name*/, const std::string& /*other*/) {}
   // What shells may propose for an argument whose placeholder does not say it. Nothing for whoever
   // reads a command line: the command itself knows best what to say of a wrong value.
   virtual void complete(const std::string& /*name*/, Value /*value*/,

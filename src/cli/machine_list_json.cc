@@ -24,11 +24,25 @@ Json entry(const ListedMachine& listed) {
 
 }  // namespace
 
-std::string machine_list_json(const std::vector<ListedMachine>& machines) {
-  Json document = json_document(machine_list_json_schema, "topo");
+std::string machine_list_json(const std::vector<ListedMachine>& machines,
+                              const std::string& command) {
+  Json document = json_document(machine_list_json_schema, command);
   document["what"] = "machines";
   document["machines"] = Json::array();
   for (const ListedMachine& listed : machines) document["machines"].push_back(entry(listed));
+  return json_text(document);
+}
+
+std::string fabric_list_json(const std::vector<ListedFabric>& fabrics) {
+  Json document = json_document(machine_list_json_schema, "sim");
+  document["what"] = "fabrics";
+  document["fabrics"] = Json::array();
+  for (const ListedFabric& listed : fabrics) {
+    document["fabrics"].push_back({{"name", listed.name},
+                                   {"fabric_file", listed.path},
+                                   {"flaw", listed.nodes ? Json(nullptr) : Json(listed.flaw)},
+                                   {"nodes", listed.nodes ? Json(*listed.nodes) : Json(nullptr)}});
+  }
   return json_text(document);
 }
 
