@@ -12,6 +12,7 @@
 #include "cli/wrap.h"
 #include "fabric/fabric_file.h"
 #include "fabric/locate.h"
+#include "machine/calibration.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
 
@@ -28,12 +29,24 @@ ListedMachine read(const machine::NamedMachine& named) {
   }
 }
 
+std::string_view measured_text(machine::Calibration calibration) {
+  switch (calibration) {
+    case machine::Calibration::none:
+      return "not measured";
+    case machine::Calibration::quick:
+      return "measured quickly";
+    case machine::Calibration::full:
+      return "measured";
+  }
+  return {};
+}
+
 std::string facts(const ListedMachine& listed) {
   if (!listed.machine) return listed.flaw;
   const machine::Topology& topology = listed.machine->topology;
   return fmt::format("{}{}, {}", counted(core_count(topology), "core"),
                      topology.cpu_model.empty() ? "" : " of " + topology.cpu_model,
-                     calibrated(*listed.machine) ? "measured" : "not measured");
+                     measured_text(calibration_of(*listed.machine)));
 }
 
 ListedFabric read_fabric(const machine::NamedMachine& named) {

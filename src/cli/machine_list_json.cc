@@ -4,6 +4,7 @@
 
 #include "cli/document_json.h"
 #include "cli/machine_list.h"
+#include "machine/calibration.h"
 
 namespace huddle::cli {
 namespace {
@@ -19,6 +20,7 @@ Json entry(const ListedMachine& listed) {
   json["fingerprint"] = fingerprint(topology);
   json["cores"] = core_count(topology);
   json["calibrated"] = calibrated(*listed.machine);
+  json["calibration"] = machine::calibration_text(*listed.machine);
   return json;
 }
 

@@ -142,9 +142,25 @@ TEST_F(Topo, ListsMachinesForPrograms) {
   EXPECT_EQ(document["what"], "machines");
   for (const json& machine : document["machines"]) {
     EXPECT_EQ(machine["flaw"], nullptr) << machine;
+    if (machine["name"] == "amd-epyc-2c-1b1d3050") EXPECT_EQ(machine["calibration"], "full");
     if (machine["name"] != "songshan") continue;
     EXPECT_EQ(machine["cores"], 32);
+    EXPECT_EQ(machine["calibration"], "none");
   }
+}
+
+TEST_F(Topo, ShowsAQuickCalibrationAsSuch) {
+  machine::Machine machine =
+      machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/amd-epyc-2c-1b1d3050.toml");
+  machine.provenance.method = "quick calibration: 40 measurements";
+  EXPECT_THAT(machine_list_text({{"mine", "/x/mine.toml", machine, ""}}, 80),
+              HasSubstr("measured quickly"));
+  const std::string path = scratch_.path("quick.toml");
+  machine::write_machine_file(machine, path);
+  give_machine(path);
+  EXPECT_THAT(run(), HasSubstr(", a quick run"));
+  options_.give("--json");
+  EXPECT_EQ(json::parse(run())["calibration"], "quick");
 }
 
 TEST_F(Topo, ListsAMachineWhoseFileIsDamaged) {
