@@ -105,7 +105,7 @@ std::string files_to_preload(const Request& request, const Library& library,
   if (library.preload.empty()) {
     notes.push_back(
         fmt::format("{} is not in {}: the command runs without huddle; is the installation whole?",
-                    library.missing.front(), library.folder));
+                    library.stub, library.folder));
     return {};
   }
   if (!can_be_preloaded(library.preload)) {
@@ -114,10 +114,6 @@ std::string files_to_preload(const Request& request, const Library& library,
                     "command runs without huddle; install it elsewhere",
                     library.preload));
     return {};
-  }
-  if (!library.missing.empty()) {
-    notes.push_back(fmt::format("{} lacks {}: programs of such an MPI run without huddle",
-                                library.folder, fmt::join(library.missing, ", ")));
   }
   const std::string heap = heap_to_preload(request, library, notes);
   return library.preload + (heap.empty() ? "" : ":" + heap);
