@@ -37,9 +37,11 @@ bool wants_a_word(const launch::Request& request) {
 }
 
 // If MPI is called at all, then by the program itself, as far as can be told: it is no launcher and
-// no shell, and nothing that was noted keeps huddle from it.
-bool calls_mpi_itself(const launch::Plan& plan) {
-  return !plan.launcher && plan.notes.empty() && !launch::may_start_others(plan.program);
+// no shell, and nothing that was noted keeps huddle from it. A program whose threads are watched
+// need have no MPI.
+bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) {
+  if (plan.launcher || !plan.notes.empty() || launch::may_start_others(plan.program)) return false;
+  return !request.with_threads || launch::obstacle_in(plan.program) != launch::Obstacle::no_mpi;
 }
 
 // Becomes the program: its exit status, its signals and its terminal are then its own. A script
@@ -48,7 +50,7 @@ bool calls_mpi_itself(const launch::Plan& plan) {
                          const StartedAgent& agent) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> lines = launch::changed_environment(request.environment, plan.changes);
-  if (wants_a_word(request) && calls_mpi_itself(plan)) {
+  if (wants_a_word(request) && calls_mpi_itself(plan, request)) {
     std::error_code error;
     lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
                                 std::filesystem::canonical(plan.program, error).string()));
@@ -140,7 +142,10 @@ class RunCommand : public Command {
       context.console.print(json_ ? run_json(plan) : launch::shell_line(plan) + "\n");
       return ExitCode::fine;
     }
-    if (rounds_ > 0) return compare_runs(context, request, plan, rounds_, json_);
+    if (rounds_ > 0) {
+      return compare_runs(context, request, plan,
+                          {rounds_, json_, starter(context, request, plan)});
+    }
     if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
     become(plan, request, agent_for(context, request, plan));
   }
@@ -179,8 +184,23 @@ class RunCommand : public Command {
   }
 
   bool with_threads(const Context& context) const {
-    return !is_off(context) && rounds_ == 0 &&
-           settings::find(context.settings, "threads").value != "off";
+    return !is_off(context) && settings::find(context.settings, "threads").value != "off";
+  }
+
+  // Each run with huddle has an agent of its own, which `huddle run` starts.
+  std::vector<std::string> starter(const Context& context, const launch::Request& request,
+                                   const launch::Plan& plan) const {
+    if (!request.with_threads || plan.launcher) return {};
+    std::vector<std::string> words = {request.own_program,
+                                      "run",
+                                      "--threads",
+                                      settings::find(context.settings, "threads").value,
+                                      "--bind",
+                                      bind_};
+    if (split_huge_) words.emplace_back("--split-huge");
+    if (allow_sysctl_) words.emplace_back("--allow-sysctl");
+    words.emplace_back("--");
+    return words;
   }
 
   // Nothing of it keeps the program from running; where there is no agent, a sentence says why.

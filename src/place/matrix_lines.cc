@@ -165,9 +165,9 @@ class CsvTable {
     line_ = lines_.next("#");
     if (!line_) lines_.fail_whole("the file is empty; a matrix was expected");
     split_fields(*line_, fields_);
-    const bool is_heading = std::any_of(fields_.begin(), fields_.end(),
-                                        [](std::string_view field) { return !number(field); });
-    if (is_heading) take_heading();
+    // Names of columns may be numbers, but what stands above the names of rows is none. A row that
+    // begins with a number is data, and anything else in it a mistake.
+    if (!fields_.empty() && !number(fields_.front())) take_heading();
     columns_ = fields_.size() - std::min(skipped(), fields_.size());
     if (columns_ == 0) lines_.fail("a row without numbers");
     if (columns_ > static_cast<std::size_t>(most_elements)) {

@@ -292,6 +292,25 @@ class Run(unittest.TestCase):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertFalse(pathlib.Path("/proc", pid.read_text(encoding="utf-8").strip()).exists())
 
+    def test_programs_without_mpi_whose_threads_are_watched_hear_nothing_of_mpi(self):
+        plain = self.build("int main(void) { return 0; }", self.folder / "threads_only")
+        done = self.huddle("-v", "--threads", "move", plain)
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("MPI", done.stderr)
+        plan = self.dry_run("-v", "--threads", "move", plain)
+        self.assertNotIn("MPI", "".join(plan["notes"]))
+        done = self.compare(2, plain, "--threads", "move")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("MPI", done.stderr)
+        self.assertNotIn("taken", done.stderr)
+
+    def test_a_comparison_with_threads_starts_an_agent_for_each_run_with_huddle(self):
+        program = self.shell_script("fails_with", '[ "$MARK" = here ] && exit 4; exit 0')
+        done = self.compare(2, program, "--threads", "move")
+        self.assertIn("a run with huddle ended with status 4", done.stderr)
+        # The copied program has no library for threads beside it, which the agent of that run misses.
+        self.assertIn("threads are left alone: libhuddle_threads.so is not there", done.stderr)
+
     def test_what_cannot_be_compared_is_wrong_usage(self):
         for words in (["--compare", "0"], ["--compare", "x"], ["--compare", "3", "--off"],
                       ["--compare", "3", "--dry-run"]):
