@@ -15,8 +15,8 @@ namespace huddle::machine {
 enum class Calibration { none, quick, full };
 inline constexpr std::array<std::string_view, 3> calibration_names = {"none", "quick", "full"};
 
-// Returns what the provenance records. Files that were not written by `huddle calibrate` and contain
-// measured figures count as full.
+// Returns what the provenance records. Files that were not written by `huddle calibrate` and
+// contain measured figures count as full.
 Calibration calibration_of(const Machine& machine);
 
 // Returns the name of it, for programs.

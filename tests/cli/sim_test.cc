@@ -208,9 +208,9 @@ TEST(Sim, KnowsMachinesAndFabricsByName) {
 
 TEST(Sim, ListsMachinesAndFabrics) {
   EXPECT_THAT(sim({"--list-fabrics"}).out, testing::ContainsRegex("dragonfly +16384 nodes\n"));
-  const json fabrics = sim_json({"--list-fabrics"});
-  EXPECT_EQ(fabrics["what"], "fabrics");
-  EXPECT_EQ(fabrics["fabrics"][0]["name"], "dawning-4000a-ethernet");
+  const json listed = sim_json({"--list-fabrics"});
+  EXPECT_EQ(listed["what"], "fabrics");
+  EXPECT_EQ(listed["fabrics"][0]["name"], "dawning-4000a-ethernet");
   EXPECT_THAT(sim({"--list-machines"}).out, HasSubstr("songshan"));
   EXPECT_EQ(sim_json({"--list-machines"})["command"], "sim");
 }
