@@ -46,7 +46,9 @@ std::string short_number(double value) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  std::size_t best_distance = word.size() / 3 + 1;
+  // Of a single character any other is one edit away.
+  const std::size_t most_edits = word.size() < 2 ? 0 : std::max<std::size_t>(1, word.size() / 3);
+  std::size_t best_distance = most_edits + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
