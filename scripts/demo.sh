@@ -9,20 +9,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 has_mpi() { command -v mpirun >/dev/null || command -v mpiexec >/dev/null; }
-# What an MPI's processes load, and the programs that measure in them.
-parts_for_mpi() {
-  local abi=mpich
-  has_mpi || return 0
-  case $({ mpirun --version || mpiexec --version; } 2>/dev/null) in *'Open MPI'*) abi=openmpi ;; esac
-  echo "huddle_$abi" "huddle-bench-$abi" huddle_preload huddle_look huddle_heap_preload
-}
 
 # Without an MPI or matplotlib the demo is shorter, and says what to install.
 if ! has_mpi || ! /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
   scripts/install-packages.sh build demo || true
 fi
 # shellcheck disable=SC2046  # words
-scripts/build-huddle.sh huddle $(parts_for_mpi)
+scripts/build-huddle.sh $(scripts/demo-parts.sh)
 
 huddle=build/release/bin/huddle
 out=build/demo
@@ -30,6 +23,10 @@ mkdir -p "$out"
 rm -f "$out/bench.json" "$out/bench.html"
 # The machine file that commands find by themselves; empty: none.
 found_file() { "$huddle" topo --json | sed -n 's/.*"machine_file":"\([^"]*\)".*/\1/p'; }
+# Prints how the figures in a machine file were measured: quick, full or none.
+calibration_of() {
+  "$huddle" topo --machine "$1" --json | sed -n 's/.*"calibration":"\([a-z]*\)".*/\1/p'
+}
 
 echo "== huddle calibrate --quick: what does communication cost on this machine?"
 file=$out/machine.toml
@@ -59,6 +56,10 @@ if [ "$file" = "$kept" ]; then
   echo "The figures:  $file; huddle run finds them there"
 else
   echo "The figures:  $PWD/$file; huddle run goes by ${kept:-none: they are too unsteady to be kept}"
+fi
+if [ -n "$kept" ] && [ "$(calibration_of "$kept")" = quick ]; then
+  echo "              $kept is from a quick run: a first idea, which can be far off."
+  echo "              Measure properly, on an idle machine, in about a minute: $huddle calibrate"
 fi
 echo "The picture:  $PWD/$out/machine.svg (and machine.png)"
 [ ! -f "$out/bench.html" ] || echo "The report:   $PWD/$out/bench.html"

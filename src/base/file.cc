@@ -40,7 +40,7 @@ class FileDescriptor {
 };
 
 [[noreturn]] void cannot_read(const std::string& path, int error) {
-  throw InputError(fmt::format("{}: cannot be read: {}", path, std::strerror(error)));
+  throw InputError(fmt::format("{}: cannot be read: {}", input_name(path), std::strerror(error)));
 }
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& reason) {
@@ -86,8 +86,13 @@ bool is_toml_path(std::string_view word) {
   return word.find('/') != std::string_view::npos || word.ends_with(".toml");
 }
 
+std::string input_name(const std::string& path) {
+  return path == standard_input ? "standard input" : path;
+}
+
 std::string read_text(const std::string& path, std::size_t most_bytes) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(path == standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                                   : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) cannot_read(path, errno);
   std::string text;
   struct stat status {};
@@ -103,7 +108,7 @@ std::string read_text(const std::string& path, std::size_t most_bytes) {
     text.append(piece.data(), static_cast<std::size_t>(got));
     if (text.size() > most_bytes) {
       throw InputError(fmt::format("{}: larger than {} MiB; nothing that huddle reads here is",
-                                   path, most_bytes >> 20));
+                                   input_name(path), most_bytes >> 20));
     }
   }
 }

@@ -17,7 +17,14 @@ bool is_toml_path(std::string_view word);
 // The largest file of huddle's own (a machine of 1,024 cores, every pair) has some 10 MB.
 inline constexpr std::size_t most_file_bytes = std::size_t{64} << 20;
 
-// Regular files, pipes and standard input alike. Throws InputError that names the file.
+// The path that stands for standard input.
+inline constexpr std::string_view standard_input = "-";
+
+// What to call a file in messages: its path, or "standard input".
+std::string input_name(const std::string& path);
+
+// Reads a regular file, a pipe, or standard input if the path is "-". Throws InputError that names
+// the file.
 std::string read_text(const std::string& path, std::size_t most_bytes = most_file_bytes);
 
 // A regular file is written beside its place and renamed over it, so that nobody ever sees half of

@@ -10,21 +10,27 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace huddle {
 namespace {
 
+// Counts insertions, deletions, substitutions and swaps of two neighbors: the slips of typing.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> two_before(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    std::swap(two_before, before);
+    std::swap(before, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      const std::size_t substituted = before[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({before[j] + 1, row[j - 1] + 1, substituted});
+      const bool are_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (are_swapped) row[j] = std::min(row[j], two_before[j - 2] + 1);
     }
   }
   return row.back();
@@ -40,7 +46,9 @@ std::string short_number(double value) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // Of a single character any other is one edit away.
+  const std::size_t most_edits = word.size() < 2 ? 0 : std::max<std::size_t>(1, word.size() / 3);
+  std::size_t best_distance = most_edits + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {

@@ -14,8 +14,8 @@
 
 namespace huddle {
 
-// The candidate with the smallest edit distance to `word`; empty when none is near enough to be
-// what the writer meant (more than a third of the word would have to change).
+// Returns the candidate with the smallest edit distance to `word`; empty if none is near enough to
+// be what the writer meant: more than one edit for each three characters. A swap is one edit.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 // "; did you mean 'machine'?" or nothing: the tail of every error about an unknown name.

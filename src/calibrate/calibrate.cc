@@ -12,6 +12,7 @@
 #include "calibrate/line_pairs.h"
 #include "calibrate/provenance.h"
 #include "calibrate/step_run.h"
+#include "machine/calibration.h"
 #include "machine/locate.h"
 
 namespace huddle::calibrate {
@@ -114,14 +115,13 @@ void complete(Findings& findings, const Plan& plan) {
   if (machine.pairs) machine.pairs->sampling = sampling_text(findings, plan);
 }
 
-constexpr std::string_view quick_word = "quick";
-constexpr std::string_view full_word = "full";
-
 std::string method_text(const Plan& plan, int measurements) {
   return fmt::format(
       "{} calibration: {} measurements, medians of samples by pinned threads; what came out "
       "unsteady was repeated up to {} times and the steadiest kept",
-      plan.quick ? quick_word : full_word, measurements, most_repetitions);
+      machine::calibration_names[static_cast<std::size_t>(plan.quick ? machine::Calibration::quick
+                                                                     : machine::Calibration::full)],
+      measurements, most_repetitions);
 }
 
 void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic<bool>& stop,
@@ -142,7 +142,7 @@ void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic
 
 bool is_fuller(const Machine& machine, const Plan& plan) {
   if (!calibrated(machine)) return false;
-  const bool was_full = machine.provenance.method.starts_with(full_word);
+  const bool was_full = calibration_of(machine) == machine::Calibration::full;
   const std::size_t measured_pus = machine.pairs ? machine.pairs->pus.size() : 0;
   return (was_full && plan.quick) || measured_pus > plan.pus.size();
 }

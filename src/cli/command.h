@@ -45,6 +45,8 @@ class Options {
                     const std::string& help) = 0;
   // These two cannot be given together.
   virtual void exclude(const std::string& name, const std::string& other) = 0;
+  // The option `name` cannot be given without `other`.
+  virtual void need(const std::string& /*name*/, const std::string& /*other*/) {}
   // What shells may propose for an argument whose placeholder does not say it. Nothing for whoever
   // reads a command line: the command itself knows best what to say of a wrong value.
   virtual void complete(const std::string& /*name*/, Value /*value*/,
@@ -55,6 +57,8 @@ class Options {
 struct Context {
   Console console;
   std::vector<settings::Resolved> settings;
+  // Sentences about settings that were ignored. Empty for commands that stop at the first.
+  std::vector<std::string> ignored_settings = {};
   // How the caller has set SIGPIPE, which huddle changes for itself.
   bool pipe_signal_was_ignored = false;
 };
@@ -71,6 +75,9 @@ class Command {
   virtual std::string description() const { return summary(); }  // what help opens with
   virtual std::string examples() const = 0;  // shown below the options: "  huddle topo\n..."
   virtual void declare(Options& options) = 0;
+  // Returns whether a mistake in a configuration file or in the environment is ignored, and
+  // reported by the command, rather than ends it: jobs must not depend on it.
+  virtual bool ignores_wrong_settings() const { return false; }
   virtual ExitCode run(const Context& context) = 0;
   // Commands below this one: `engine` of `bench` is `huddle bench engine`. Each has options and a
   // help of its own.

@@ -7,12 +7,17 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "fabric/locate.h"
+#include "machine/locate.h"
 
 namespace huddle::cli {
 
 void FabricOptions::declare(Options& options) {
-  options.text("--fabric", fabric_, "FILE", "how the nodes are joined");
+  options.text("--fabric", fabric_, "NAME|FILE",
+               "how the nodes are connected; a fabric's name, a file, or - for standard input");
+  options.complete("--fabric", Value::file);
   options.setting("machine");
   options.text("--placement", placement_, "PLACEMENT",
                "which nodes ranks get: block, round-robin (leaf switches in turn), random or "
@@ -42,11 +47,21 @@ PlacementChoice FabricOptions::placement_choice() const {
 
 std::string FabricOptions::machine(const Context& context) {
   const settings::Resolved& machine = settings::find(context.settings, "machine");
-  return machine.layer == settings::Layer::command_line ? machine.value : "";
+  if (machine.layer != settings::Layer::command_line) return "";
+  return machine.value == standard_input ? machine.value
+                                         : machine::machine_file_named(machine.value);
 }
 
+bool FabricOptions::is_standard_input() const { return fabric_ == standard_input; }
+
+std::string FabricOptions::file() const { return fabric::fabric_file_named(fabric_); }
+
 fabric::Cluster FabricOptions::cluster(const Context& context) const {
-  return fabric::load_cluster(fabric_, machine(context));
+  const std::string machine_file = machine(context);
+  if (fabric_ == standard_input && machine_file == standard_input) {
+    throw UsageError("--fabric and --machine cannot both be read from standard input");
+  }
+  return fabric::load_cluster(file(), machine_file);
 }
 
 std::vector<int> FabricOptions::nodes(const fabric::Cluster& cluster, int ranks) const {

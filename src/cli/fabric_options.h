@@ -24,13 +24,15 @@ class FabricOptions {
   void declare(Options& options);
 
   bool given() const { return !fabric_.empty(); }
-  const std::string& file() const { return fabric_; }
+  // Returns the file; for messages and other programs. Throws InputError for an unknown name.
+  std::string file() const;
+  bool is_standard_input() const;
   const std::string& placement() const { return placement_; }
   // Throws UsageError for a word that is none.
   PlacementChoice placement_choice() const;
 
-  // The file that takes the place of the fabric's own, if a flag named one: what the environment
-  // says is of the machine that we are on.
+  // Returns the file that replaces the fabric's own machine, if a flag names one: the environment
+  // describes the machine on which the command runs. Throws InputError for an unknown name.
   static std::string machine(const Context& context);
 
   // Throws InputError. pre: given().

@@ -2,6 +2,8 @@
 // Copyright the huddle contributors
 #include "cli/machine_json.h"
 
+#include "machine/calibration.h"
+
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -208,6 +210,7 @@ void add_machine(Json& document, const Machine& machine) {
   document["cpu_model"] = machine.topology.cpu_model;
   document["fingerprint"] = fingerprint(machine.topology);
   document["calibrated"] = calibrated(machine);
+  document["calibration"] = machine::calibration_text(machine);
   document["topology"] = topology_json(machine.topology);
   document["line"] = lines_json(machine);
   document["pairs"] = pairs_json(machine);

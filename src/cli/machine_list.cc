@@ -7,8 +7,12 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/wrap.h"
+#include "fabric/fabric_file.h"
+#include "fabric/locate.h"
+#include "machine/calibration.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
 
@@ -25,12 +29,51 @@ ListedMachine read(const machine::NamedMachine& named) {
   }
 }
 
+std::string_view measured_text(machine::Calibration calibration) {
+  switch (calibration) {
+    case machine::Calibration::none:
+      return "not measured";
+    case machine::Calibration::quick:
+      return "measured quickly";
+    case machine::Calibration::full:
+      return "measured";
+  }
+  return {};
+}
+
 std::string facts(const ListedMachine& listed) {
   if (!listed.machine) return listed.flaw;
   const machine::Topology& topology = listed.machine->topology;
   return fmt::format("{}{}, {}", counted(core_count(topology), "core"),
                      topology.cpu_model.empty() ? "" : " of " + topology.cpu_model,
-                     calibrated(*listed.machine) ? "measured" : "not measured");
+                     measured_text(calibration_of(*listed.machine)));
+}
+
+ListedFabric read_fabric(const machine::NamedMachine& named) {
+  try {
+    const fabric::Fabric fabric = fabric::parse_fabric(read_text(named.path), named.path);
+    return {named.name, named.path, fabric.nodes(), ""};
+  } catch (const InputError& error) {
+    return {named.name, named.path, std::nullopt, error.what()};
+  }
+}
+
+std::string facts(const ListedFabric& listed) {
+  return listed.nodes ? counted(*listed.nodes, "node") : listed.flaw;
+}
+
+template <class Listed>
+std::string list_text(const std::vector<Listed>& all, int columns) {
+  int width = 0;
+  for (const Listed& listed : all) {
+    width = std::max(width, static_cast<int>(display_width(listed.name)));
+  }
+  width += gap;
+  std::string text;
+  for (const Listed& listed : all) {
+    text += wrap(padded(printable(listed.name), width), printable(facts(listed)), width, columns);
+  }
+  return text;
 }
 
 }  // namespace
@@ -44,16 +87,19 @@ std::vector<ListedMachine> list_machines() {
 }
 
 std::string machine_list_text(const std::vector<ListedMachine>& machines, int columns) {
-  int width = 0;
-  for (const ListedMachine& listed : machines) {
-    width = std::max(width, static_cast<int>(display_width(listed.name)));
+  return list_text(machines, columns);
+}
+
+std::vector<ListedFabric> list_fabrics() {
+  std::vector<ListedFabric> fabrics;
+  for (const machine::NamedMachine& named : fabric::named_fabrics()) {
+    fabrics.push_back(read_fabric(named));
   }
-  width += gap;
-  std::string text;
-  for (const ListedMachine& listed : machines) {
-    text += wrap(padded(printable(listed.name), width), printable(facts(listed)), width, columns);
-  }
-  return text;
+  return fabrics;
+}
+
+std::string fabric_list_text(const std::vector<ListedFabric>& fabrics, int columns) {
+  return list_text(fabrics, columns);
 }
 
 }  // namespace huddle::cli

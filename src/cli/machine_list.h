@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle topo --list-machines`: the machines that --machine takes by name.
+// --list-machines and --list-fabrics: what --machine and --fabric take by name.
 #pragma once
 
 #include <optional>
@@ -27,6 +27,20 @@ std::vector<ListedMachine> list_machines();
 // A machine a line, its name first; lines that go on are indented, which completions of shells go
 // by.
 std::string machine_list_text(const std::vector<ListedMachine>& machines, int columns);
-std::string machine_list_json(const std::vector<ListedMachine>& machines);
+// `command`: the one that lists them.
+std::string machine_list_json(const std::vector<ListedMachine>& machines,
+                              const std::string& command = "topo");
+
+struct ListedFabric {
+  std::string name;
+  std::string path;
+  std::optional<int> nodes;
+  std::string flaw;  // why its file cannot be read; else empty
+};
+
+// Returns every fabric that has a name here, readable or not.
+std::vector<ListedFabric> list_fabrics();
+std::string fabric_list_text(const std::vector<ListedFabric>& fabrics, int columns);
+std::string fabric_list_json(const std::vector<ListedFabric>& fabrics);
 
 }  // namespace huddle::cli

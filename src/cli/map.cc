@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/machine_in_question.h"
+#include "cli/machine_list.h"
 #include "cli/map_corpus.h"
 #include "cli/map_task.h"
 #include "machine/discover.h"
@@ -113,9 +114,11 @@ class MapCommand : public Command {
   }
 
   void declare(Options& options) override {
-    options.positional("MATRIX", matrix_, "who sends how much to whom");
+    options.positional("MATRIX", matrix_,
+                       "the file with the communication matrix; - for standard input");
     options.complete("MATRIX", Value::file);
     options.setting("machine");
+    options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
     options.number("--nodes", nodes_, 1, most_nodes, "N",
                    "so many nodes of that machine; as many as it takes where --machine is given");
     options.flag("--pack", packs_,
@@ -148,6 +151,11 @@ class MapCommand : public Command {
   }
 
   ExitCode run(const Context& context) override {
+    if (list_machines_) {
+      context.console.print(json_ ? machine_list_json(list_machines(), name())
+                                  : machine_list_text(list_machines(), context.console.columns));
+      return ExitCode::fine;
+    }
     const place::MethodOptions method = method_in_question();
     if (!emit_.empty()) place::emission_named(emit_);  // before anything takes time
     if (matrix_.empty() && !compare_) {
@@ -343,6 +351,7 @@ class MapCommand : public Command {
   int nodes_ = 0;
   int least_gain_percent_ = 3;
   int seed_ = 1;
+  bool list_machines_ = false;
   bool packs_ = false, collectives_ = false, as_printed_ = false, compare_ = false,
        dry_run_ = false, json_ = false;
 };

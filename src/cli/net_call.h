@@ -22,6 +22,7 @@ class NetCallOptions {
  public:
   void declare(Options& options);
   net::Call call(int ranks) const;
+  int root() const { return root_; }
 
  private:
   int root_ = 0;

@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/binding.h"
 #include "cli/machine_in_question.h"
 #include "cli/node_choice.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "machine/discover.h"
@@ -77,6 +81,69 @@ select::Candidate candidate_of(const NodeChoice& choice, const std::string& algo
 constexpr double longest_compared_ns = 50e6;
 constexpr std::array<std::size_t, 5> compared_bytes = {8, 4096, 65536, 1 << 20, 16 << 20};
 
+// Returns whether one rank has input that the others lack, or receives output that they do not.
+bool has_root(select::Operation operation) {
+  const select::Traits& traits = select::traits_of(operation);
+  using enum select::Amount;
+  return traits.in == all_at_root || traits.out == all_at_root || gathers_at_root(operation) ||
+         scatters_from_root(operation);
+}
+
+void check_root(select::Operation operation, int root) {
+  if (root == 0 || has_root(operation)) return;
+  throw UsageError(fmt::format("{} has no root: leave --root out", name(operation)));
+}
+
+std::string question(const select::Request& request, int ranks) {
+  const bool moves = request.operation != select::Operation::barrier;
+  return fmt::format("{}{} on {}", name(request.operation),
+                     moves ? " of " + size_text(static_cast<double>(request.bytes)) : "",
+                     counted(ranks, "rank"));
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+double share_done(const std::vector<int>& numbers, int number, select::Operation operation) {
+  const auto at = std::find(numbers.begin(), numbers.end(), number) - numbers.begin();
+  const double of_number =
+      static_cast<double>(operation) / static_cast<double>(select::operations.size());
+  return (static_cast<double>(at) + of_number) / static_cast<double>(numbers.size());
+}
+
+// A simulation of large data takes long: a bar in a terminal; elsewhere one line, once it is known
+// to take long.
+class SimulationProgress {
+ public:
+  SimulationProgress(const Console& console, const std::string& what)
+      : console_(console), what_(what), bar_(console, 1) {
+    if (!console_.progress) return;
+    bar_.begin_step(what);
+    bar_.update(0);
+  }
+
+  void update(double share) {
+    if (console_.progress) return bar_.update(share);
+    if (has_noted_) return;
+    const std::chrono::duration<double> gone = Clock::now() - start_;
+    if (gone < patience || share <= 0) return;
+    has_noted_ = true;
+    console_.note(fmt::format("huddle: {}: {:.0f} % simulated after {:.0f} s, about {:.0f} s to go",
+                              what_, 100 * share, gone.count(),
+                              gone.count() * (1 - share) / share));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // Most questions are answered sooner.
+  static constexpr std::chrono::seconds patience{5};
+
+  const Console& console_;
+  std::string what_;
+  Progress bar_;
+  Clock::time_point start_ = Clock::now();
+  bool has_noted_ = false;
+};
+
 }  // namespace
 
 double AgainstPrices::agreeing() const {
@@ -97,6 +164,7 @@ void NodeSim::declare(Options& options) {
   for (const char* const mine : {"--bind", "--algorithm", "--trace", "--against-prices"}) {
     options.exclude("--fabric", mine);
   }
+  options.exclude("--against-prices", "--root");
 }
 
 void NodeSim::run(const Context& context, const Words& words) const {
@@ -120,20 +188,25 @@ NodeSimulated NodeSim::simulated(const Context& context, const Words& words) con
   const std::string algorithm =
       colon == std::string::npos ? algorithm_ : words.operation.substr(colon + 1);
   select::Request request = node_request("sim", words.operation.substr(0, colon), words.size);
+  check_root(request.operation, words.root);
   const MachineInQuestion machine =
       machine_in_question(context, machine::discover_this_machine().topology);
   const machine::Machine& described = machine.loaded.machine;
   const node::RankLocality locality =
       node::locality(described.topology, seated(bind_, words.ranks, described.topology));
+  if (words.root >= locality.ranks()) {
+    throw UsageError(fmt::format("--root {}: ranks are numbered from 0 to {}", words.root,
+                                 locality.ranks() - 1));
+  }
   const machine::CostModel model(described);
   const NodeChoice choice = node_choice(context, request, locality, model, machine.is_here());
-  NodeSimulated result{choice.explanation.request,
-                       described.name,
-                       locality.pus,
-                       candidate_of(choice, algorithm),
-                       {}};
+  NodeSimulated result{choice.explanation.request,      words.root, described.name, locality.pus,
+                       candidate_of(choice, algorithm), {}};
+  SimulationProgress progress(context.console, question(result.request, locality.ranks()));
   result.outcome = predict::predict(
-      {result.request, locality, choice.resources, model, !trace_.empty()}, result.candidate.plan);
+      {result.request, locality, choice.resources, model, !trace_.empty(), words.root,
+       [&progress](double share) { progress.update(share); }, result.candidate.ns},
+      result.candidate.plan);
   return result;
 }
 
@@ -144,6 +217,7 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
   const machine::CostModel model(described);
   const int most = ranks > 0 ? ranks : core_count(described.topology);
   AgainstPrices result{described.name, {}, 0};
+  SimulationProgress progress(context.console, "every operation");
   std::vector<int> numbers;
   for (int number = std::min(4, most); number < most; number *= 2) numbers.push_back(number);
   numbers.push_back(most);
@@ -152,6 +226,7 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
         node::locality(described.topology, seated(bind_, number, described.topology));
     for (const select::Operation operation : select::operations) {
       if (regular_form(operation) != operation) continue;
+      progress.update(share_done(numbers, number, operation));
       for (const std::size_t bytes : compared_bytes) {
         const bool moves = operation != select::Operation::barrier;
         if (!moves && bytes != compared_bytes.front()) continue;
@@ -173,26 +248,14 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
   return result;
 }
 
-namespace {
-
-std::string question(const select::Request& request, int ranks) {
-  const bool moves = request.operation != select::Operation::barrier;
-  return fmt::format("{}{} on {}", name(request.operation),
-                     moves ? " of " + size_text(static_cast<double>(request.bytes)) : "",
-                     counted(ranks, "rank"));
-}
-
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-}  // namespace
-
 std::string node_sim_text(const NodeSimulated& simulated, const Console& console) {
   const int columns = std::min(console.columns, widest);
   const predict::model::Outcome& outcome = simulated.outcome;
   const auto ranks = static_cast<int>(outcome.ns.size());
   std::string text =
       wrap("",
-           fmt::format("{}: simulated {}, predicted {}", question(simulated.request, ranks),
+           fmt::format("{}{}: simulated {}, predicted {}", question(simulated.request, ranks),
+                       simulated.root > 0 ? fmt::format(", root {}", simulated.root) : "",
                        time_text(outcome.all_ns()), time_text(simulated.candidate.ns)),
            0, columns);
   text += wrap("  by ",

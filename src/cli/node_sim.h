@@ -19,6 +19,7 @@ inline constexpr int node_sim_json_schema = 1;
 
 struct NodeSimulated {
   select::Request request;
+  int root = 0;  // of operations that have one
   std::string machine;
   std::vector<int> processors;  // by rank
   select::Candidate candidate;
@@ -52,6 +53,7 @@ class NodeSim {
   struct Words {
     std::string operation, size;
     int ranks = 0;  // 0: one a core
+    int root = 0;
     bool json = false;
   };
 

@@ -15,6 +15,7 @@ std::string node_sim_json(const NodeSimulated& simulated) {
   document["operation"] = select::name(simulated.request.operation);
   document["bytes"] = simulated.request.bytes;
   document["ranks"] = outcome.ns.size();
+  document["root"] = simulated.root;
   document["machine"] = simulated.machine;
   document["processors"] = simulated.processors;
   document["algorithm"] = select::algorithm_name(simulated.candidate.plan);

@@ -114,6 +114,9 @@ class ParserOptions : public Options {
   void exclude(const std::string& name, const std::string& other) override {
     app_.get_option(name)->excludes(app_.get_option(other));
   }
+  void need(const std::string& name, const std::string& other) override {
+    app_.get_option(name)->needs(app_.get_option(other));
+  }
 
  private:
   CLI::App& app_;
@@ -242,6 +245,14 @@ std::string first_word(const CLI::Error& error) {
   return text.substr(0, text.find(':'));
 }
 
+// "--radix requires --fabric".
+std::string needed_text(const CLI::RequiresError& error) {
+  constexpr std::string_view verb = " requires ";
+  std::string text = error.what();
+  const std::size_t at = text.find(verb);
+  return at == std::string::npos ? text : text.replace(at, verb.size(), " needs ");
+}
+
 // "--json excludes --output".
 std::string exclusion_text(const CLI::ExcludesError& error) {
   constexpr std::string_view verb = " excludes ";
@@ -310,6 +321,8 @@ class Parser {
       throw UsageError(first_word(error) + " needs one value" + hint());
     } catch (const CLI::ExcludesError& error) {
       throw UsageError(exclusion_text(error) + hint());
+    } catch (const CLI::RequiresError& error) {
+      throw UsageError(needed_text(error) + hint());
     } catch (const CLI::ParseError& error) {
       throw UsageError(error.what() + hint());
     }
@@ -418,7 +431,13 @@ int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
   Command* const command = parser.parse(argc, argv);
   if (command == nullptr) return static_cast<int>(ExitCode::fine);
   Context context;
-  context.settings = settings::resolve(settings::process_sources());
+  const settings::Sources sources = settings::process_sources();
+  context.settings = command->ignores_wrong_settings()
+                         ? settings::resolve(sources,
+                                             [&context](const std::string& mistake) {
+                                               context.ignored_settings.push_back(mistake);
+                                             })
+                         : settings::resolve(sources);
   for (const auto& [key, value] : parser.values()) {
     settings::override_by_flag(context.settings, key, value);
   }

@@ -37,9 +37,11 @@ bool wants_a_word(const launch::Request& request) {
 }
 
 // If MPI is called at all, then by the program itself, as far as can be told: it is no launcher and
-// no shell, and nothing that was noted keeps huddle from it.
-bool calls_mpi_itself(const launch::Plan& plan) {
-  return !plan.launcher && plan.notes.empty() && !launch::may_start_others(plan.program);
+// no shell, and nothing that was noted keeps huddle from it. A program whose threads are watched
+// need have no MPI.
+bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) {
+  if (plan.launcher || !plan.notes.empty() || launch::may_start_others(plan.program)) return false;
+  return !request.with_threads || launch::obstacle_in(plan.program) != launch::Obstacle::no_mpi;
 }
 
 // Becomes the program: its exit status, its signals and its terminal are then its own. A script
@@ -48,7 +50,7 @@ bool calls_mpi_itself(const launch::Plan& plan) {
                          const StartedAgent& agent) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> lines = launch::changed_environment(request.environment, plan.changes);
-  if (wants_a_word(request) && calls_mpi_itself(plan)) {
+  if (wants_a_word(request) && calls_mpi_itself(plan, request)) {
     std::error_code error;
     lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
                                 std::filesystem::canonical(plan.program, error).string()));
@@ -95,7 +97,8 @@ class RunCommand : public Command {
            "  huddle run --threads move ./app          threads that share sit together\n"
            "\n"
            "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute, 3 if "
-           "a setting or the machine file is wrong. With --compare 0, or 1 if a run failed.";
+           "the file of --machine is broken. With --compare 0, or 1 if a run failed. Wrong "
+           "settings in the environment or a configuration file are reported and ignored.";
   }
   void declare(Options& options) override {
     options.flag("--stats", stats_, "say at the end what was taken, and how long it took");
@@ -124,12 +127,14 @@ class RunCommand : public Command {
       options.exclude("--compare", other);
     }
   }
+  bool ignores_wrong_settings() const override { return true; }
   ExitCode run(const Context& context) override {
     check_usage();
     check_machine_file(context);
     const launch::Request request = request_from(context);
     binding_named(bind_);  // like any other word that is wrong
     const launch::Plan plan = launch::make_plan(request);
+    warn_of_ignored_settings(context, request);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
     }
@@ -137,7 +142,10 @@ class RunCommand : public Command {
       context.console.print(json_ ? run_json(plan) : launch::shell_line(plan) + "\n");
       return ExitCode::fine;
     }
-    if (rounds_ > 0) return compare_runs(context, request, plan, rounds_, json_);
+    if (rounds_ > 0) {
+      return compare_runs(context, request, plan,
+                          {rounds_, json_, starter(context, request, plan)});
+    }
     if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
     become(plan, request, agent_for(context, request, plan));
   }
@@ -154,15 +162,45 @@ class RunCommand : public Command {
     }
   }
 
-  // Like any other setting that is wrong.
+  bool is_off(const Context& context) const {
+    return off_ || settings::find(context.settings, "huddle").value == "off";
+  }
+
+  // A file that the command line names has to be one, like the value of any other option. One that
+  // a configuration file or the environment names is for all jobs: the library reports it when it
+  // needs it, and the program runs.
   void check_machine_file(const Context& context) const {
-    const std::string& named = settings::find(context.settings, "machine").value;
-    if (!named.empty() && !off_) machine::read_machine_file(machine::machine_file_named(named));
+    const settings::Resolved& machine = settings::find(context.settings, "machine");
+    if (machine.layer != settings::Layer::command_line || is_off(context)) return;
+    machine::read_machine_file(machine::machine_file_named(machine.value));
+  }
+
+  // Below a launcher the first rank warns for all.
+  static void warn_of_ignored_settings(const Context& context, const launch::Request& request) {
+    if (launch::is_later_rank(request.environment)) return;
+    for (const std::string& mistake : context.ignored_settings) {
+      context.console.note(fmt::format("huddle: warning: ignored: {}", mistake));
+    }
   }
 
   bool with_threads(const Context& context) const {
-    return !off_ && rounds_ == 0 && settings::find(context.settings, "huddle").value != "off" &&
-           settings::find(context.settings, "threads").value != "off";
+    return !is_off(context) && settings::find(context.settings, "threads").value != "off";
+  }
+
+  // Each run with huddle has an agent of its own, which `huddle run` starts.
+  std::vector<std::string> starter(const Context& context, const launch::Request& request,
+                                   const launch::Plan& plan) const {
+    if (!request.with_threads || plan.launcher) return {};
+    std::vector<std::string> words = {request.own_program,
+                                      "run",
+                                      "--threads",
+                                      settings::find(context.settings, "threads").value,
+                                      "--bind",
+                                      bind_};
+    if (split_huge_) words.emplace_back("--split-huge");
+    if (allow_sysctl_) words.emplace_back("--allow-sysctl");
+    words.emplace_back("--");
+    return words;
   }
 
   // Nothing of it keeps the program from running; where there is no agent, a sentence says why.
@@ -222,7 +260,8 @@ class RunCommand : public Command {
             .environment = settings::process_sources().environment,
             .own_program = own,
             .with_heap = !off_ && wants_heap(context),
-            .with_threads = with_threads(context)};
+            .with_threads = with_threads(context),
+            .has_reported_settings = !context.ignored_settings.empty()};
   }
 
   std::vector<std::string> command_;

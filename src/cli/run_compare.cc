@@ -43,10 +43,17 @@ bench::Spawned without_huddle(const launch::Request& request, const launch::Plan
 }
 
 // It says at its end how much was taken, which takes it no time.
-bench::Spawned with_huddle(const launch::Request& request, const launch::Plan& plan) {
-  return {.program = plan.program,
-          .words = plan.command,
-          .environment = launch::changed_environment(request.environment, plan.changes)};
+bench::Spawned with_huddle(const launch::Request& request, const launch::Plan& plan,
+                           const std::vector<std::string>& starter) {
+  bench::Spawned spawned{
+      .program = plan.program,
+      .words = plan.command,
+      .environment = launch::changed_environment(request.environment, plan.changes)};
+  if (starter.empty()) return spawned;
+  spawned.program = starter.front();
+  spawned.words = starter;
+  spawned.words.insert(spawned.words.end(), request.command.begin(), request.command.end());
+  return spawned;
 }
 
 std::string seconds_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
@@ -93,18 +100,24 @@ std::string compared_text(const bench::WholeRuns& runs) {
 }
 
 ExitCode compare_runs(const Context& context, const launch::Request& request,
-                      const launch::Plan& plan, int rounds, bool as_json) {
+                      const launch::Plan& plan, const Comparison& comparison) {
+  const int rounds = comparison.rounds;
   const Console& console = context.console;
   const Interrupt interrupt;
   RunProgress progress(console, rounds);
-  const bench::WholeRuns runs =
-      bench::compare_whole_runs(without_huddle(request, plan), with_huddle(request, plan), rounds,
-                                progress, interrupt.requested());
+  const bench::WholeRuns runs = bench::compare_whole_runs(
+      without_huddle(request, plan), with_huddle(request, plan, comparison.starter), rounds,
+      progress, interrupt.requested());
   progress.finish();
   const std::string taken = taken_line(runs.huddle_output);
   if (runs.rounds() > 0) {
-    console.print(as_json ? compared_json(runs, taken) : compared_text(runs));
-    console.note("huddle: " + (taken.empty() ? "nothing is known of what was taken" : taken));
+    console.print(comparison.as_json ? compared_json(runs, taken) : compared_text(runs));
+    // A program whose threads are watched need not call any collective.
+    if (!taken.empty()) {
+      console.note("huddle: " + taken);
+    } else if (!request.with_threads) {
+      console.note("huddle: nothing is known of what was taken");
+    }
   }
   if (runs.interrupted) {
     console.note(fmt::format("huddle: {}; {} of {} runs of each were made", interrupt.signal_name(),

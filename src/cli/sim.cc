@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fabric_options.h"
+#include "cli/machine_list.h"
 #include "cli/net_call.h"
 #include "cli/node_choice.h"
 #include "cli/node_sim.h"
@@ -70,14 +71,16 @@ class SimCommand : public Command {
     return "  huddle sim allreduce 4M -n 64 --machine epyc-2x64-estimate\n"
            "  huddle sim bcast 64K -n 16 --algorithm segmented --trace bcast.json\n"
            "  huddle sim --against-prices --machine songshan\n"
-           "  huddle sim --fabric machines/fabrics/dragonfly.toml allgather 8K -n 256\n"
-           "  huddle sim --fabric machines/fabrics/fat-tree-2to1.toml allgather:ring 120K \\\n"
-           "             -n 1024 --placement random:1\n"
+           "  huddle sim --fabric dragonfly allgather 8K -n 256\n"
+           "  huddle sim --fabric fat-tree-2to1 allgather:ring 120K -n 1024 \\\n"
+           "             --placement random:1\n"
+           "  huddle sim --list-fabrics\n"
            "  huddle sim --fabric /etc/slurm/topology.conf --machine FILE allgather 64K\n"
            "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n"
            "\n"
-           "A fabric is a TOML file of huddle's (examples: machines/fabrics) or Slurm's "
-           "topology.conf. What the simulators model and what they leave out: docs/model.md, "
+           "A fabric is a TOML file of huddle's or Slurm's topology.conf, given by its path, - for "
+           "standard input, or by a name from --list-fabrics. What the simulators model and what "
+           "they leave out: docs/model.md, "
            "docs/records/0027-simulated-networks.md.";
   }
 
@@ -95,12 +98,19 @@ class SimCommand : public Command {
         "one round after the other; smpi, with the algorithms of its own MPI");
     options.complete("--with", Value::word, {sim::judge_names.begin(), sim::judge_names.end()});
     node_.declare(options);
+    for (const char* const between_nodes :
+         {"--placement", "--radix", "--segments", "--message-blocks", "--with"}) {
+      options.need(between_nodes, "--fabric");
+    }
+    options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
+    options.flag("--list-fabrics", list_fabrics_, "the fabrics that --fabric takes by name");
     options.flag("--json", json_, "print everything as JSON");
   }
 
   ExitCode run(const Context& context) override {
-    if (!fabric_.given() && judge_.empty()) {
-      node_.run(context, {operation_, size_, ranks_, json_});
+    if (list_machines_ || list_fabrics_) return print_lists(context.console);
+    if (!fabric_.given()) {
+      node_.run(context, {operation_, size_, ranks_, call_.root(), json_});
       return ExitCode::fine;
     }
     check_words();
@@ -136,17 +146,26 @@ class SimCommand : public Command {
  private:
   void check_words() const {
     if (operation_.empty()) {
-      throw UsageError("simulate what? Say it: huddle sim --fabric FILE allgather 8K");
-    }
-    if (!fabric_.given()) {
-      throw UsageError(
-          "on which fabric? Say it: huddle sim --fabric machines/fabrics/dragonfly.toml " +
-          operation_ + " 8K");
+      throw UsageError("simulate what? Say it: huddle sim --fabric dragonfly allgather 8K");
     }
     if (!judge_.empty() && !sim::judge_named(judge_)) {
       throw UsageError(fmt::format("there is no judge '{}'; there are {}", judge_,
                                    fmt::join(sim::judge_names, ", ")));
     }
+    if (!judge_.empty() && fabric_.is_standard_input()) {
+      throw UsageError("--with needs a fabric in a file: another program reads it as well");
+    }
+  }
+
+  ExitCode print_lists(const Console& console) const {
+    if (list_machines_) {
+      console.print(json_ ? machine_list_json(list_machines(), name())
+                          : machine_list_text(list_machines(), console.columns));
+    } else {
+      console.print(json_ ? fabric_list_json(list_fabrics())
+                          : fabric_list_text(list_fabrics(), console.columns));
+    }
+    return ExitCode::fine;
   }
 
   SimulatedRow row_of(const net::Algorithm& algorithm, const Simulated& simulated,
@@ -201,6 +220,8 @@ class SimCommand : public Command {
   NodeSim node_;
   NetCallOptions call_;
   int ranks_ = 0;
+  bool list_machines_ = false;
+  bool list_fabrics_ = false;
   bool json_ = false;
 };
 

@@ -41,7 +41,11 @@ std::vector<Finding> check_watching(const WaysToWatch& ways, const System& syste
 std::vector<Finding> check_host(const System& system, bool calibrated);
 // MPI launchers in these folders, and MPI libraries that the loader knows.
 std::vector<Finding> check_mpi(const std::vector<std::string>& folders);
-// Is this machine calibrated? And what follows from it: first the one, then the other.
-std::vector<Finding> check_machine_file(const NamedFile& named, const System& system);
+// Whether this machine is calibrated, and how well; then what follows from its figures.
+struct MachineFileCheck {
+  std::vector<Finding> findings;
+  bool is_calibrated = false;  // the machine file in force was measured here
+};
+MachineFileCheck check_machine_file(const NamedFile& named, const System& system);
 
 }  // namespace huddle::doctor

@@ -18,8 +18,7 @@ int count(const std::vector<Finding>& findings, State state) {
 
 std::vector<Finding> examine(const Patient& patient) {
   const System system;
-  const std::vector<Finding> model = check_machine_file(patient.machine_file, system);
-  const bool calibrated = model.front().state == State::works;
+  const MachineFileCheck model = check_machine_file(patient.machine_file, system);
   std::vector<Finding> all;
   const auto add = [&all](std::vector<Finding> findings) {
     std::move(findings.begin(), findings.end(), std::back_inserter(all));
@@ -36,9 +35,9 @@ std::vector<Finding> examine(const Patient& patient) {
       {threads::try_page_faults(), threads::try_protection(), threads::try_soft_dirty(),
        threads::try_page_faults(threads::Observer::bpf), threads::repair_what_was_left()},
       system));
-  add(check_host(system, calibrated));
+  add(check_host(system, model.is_calibrated));
   add(check_mpi(folders_of(patient.search_path)));
-  add(model);
+  add(model.findings);
   return all;
 }
 

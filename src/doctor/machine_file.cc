@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "doctor/checks.h"
 #include "doctor/heap.h"
+#include "machine/calibration.h"
 
 namespace huddle::doctor {
 namespace {
@@ -26,6 +27,10 @@ void add_remedy(const NamedFile& named, Finding& finding) {
       named.by);
 }
 
+bool is_of(const machine::Machine& machine, const ThisMachine& here) {
+  return fingerprint(machine.topology) == here.fingerprint;
+}
+
 Finding judge_foreign(const machine::LoadedMachine& loaded, const std::string& theirs,
                       const ThisMachine& here, const NamedFile& named) {
   Finding finding = blank();
@@ -37,18 +42,33 @@ Finding judge_foreign(const machine::LoadedMachine& loaded, const std::string& t
   return finding;
 }
 
+// A quick or a disturbed run can be off by several times, and everything is decided by it.
+Finding judge_measured(const machine::LoadedMachine& loaded, const NamedFile& named) {
+  const bool is_quick = machine::calibration_of(loaded.machine) == machine::Calibration::quick;
+  const std::string unsteady = machine::unsteadiness_text(loaded.machine);
+  const std::string& date = loaded.machine.provenance.date;
+  Finding finding = blank();
+  finding.found = fmt::format("{}{}{}{}", loaded.path, date.empty() ? "" : ", measured " + date,
+                              is_quick ? ", quickly" : "", unsteady.empty() ? "" : "; " + unsteady);
+  if (!is_quick && unsteady.empty()) return finding;
+  finding.state = State::limited;
+  finding.cost = is_quick
+                     ? "huddle decides by a first idea of this machine: figures of a quick run "
+                       "can be far off."
+                     : "huddle decides by figures that something else on this machine disturbed.";
+  add_remedy(named, finding);
+  if (named.path.empty()) finding.remedy = "Stop what else runs here, then measure for a minute:";
+  return finding;
+}
+
 }  // namespace
 
 Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& here,
                       const NamedFile& named) {
   const std::string theirs = fingerprint(loaded.machine.topology);
-  if (theirs != here.fingerprint) return judge_foreign(loaded, theirs, here, named);
+  if (!is_of(loaded.machine, here)) return judge_foreign(loaded, theirs, here, named);
   Finding finding = blank();
-  if (calibrated(loaded.machine)) {
-    const std::string& date = loaded.machine.provenance.date;
-    finding.found = fmt::format("{}{}", loaded.path, date.empty() ? "" : ", measured " + date);
-    return finding;
-  }
+  if (calibrated(loaded.machine)) return judge_measured(loaded, named);
   finding.state = State::limited;
   finding.found = loaded.path.empty()
                       ? fmt::format("not yet: {} is not there", here.user_file)
@@ -58,16 +78,15 @@ Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& h
   return finding;
 }
 
-std::vector<Finding> check_machine_file(const NamedFile& named, const System& system) {
+MachineFileCheck check_machine_file(const NamedFile& named, const System& system) {
   try {
     const machine::Topology topology = machine::discover_this_machine().topology;
     const machine::LoadedMachine loaded = machine::load_machine(named.path, topology);
     const ThisMachine here{fingerprint(topology), machine_file_candidates(topology).front()};
-    std::vector<Finding> findings = {judge_machine(loaded, here, named)};
-    if (findings.front().state == State::works) {
-      findings.push_back(judge_heap(loaded.machine, system));
-    }
-    return findings;
+    MachineFileCheck check{{judge_machine(loaded, here, named)},
+                           calibrated(loaded.machine) && is_of(loaded.machine, here)};
+    if (check.is_calibrated) check.findings.push_back(judge_heap(loaded.machine, system));
+    return check;
   } catch (const Error& error) {
     Finding finding = blank();
     finding.state = State::fails;
@@ -75,7 +94,7 @@ std::vector<Finding> check_machine_file(const NamedFile& named, const System& sy
     finding.cost = "huddle does not know this machine and stops.";
     add_remedy(named, finding);
     if (named.path.empty()) finding.remedy = "Mend or remove the file, or write a new one:";
-    return {finding};
+    return {{finding}};
   }
 }
 

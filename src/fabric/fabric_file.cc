@@ -227,12 +227,13 @@ Fabric parse_fabric(std::string_view text, const std::string& name) {
 
 Cluster load_cluster(const std::string& path, const std::string& machine_path) {
   Cluster cluster;
-  cluster.path = path;
-  cluster.fabric = parse_fabric(read_text(path), path);
+  cluster.path = input_name(path);
+  cluster.fabric = parse_fabric(read_text(path), cluster.path);
   const Fabric& fabric = cluster.fabric;
   if (machine_path.empty() && fabric.machine_file.empty()) {
-    throw InputError(fmt::format(
-        "{}: does not say what its nodes are: name their machine file (--machine FILE)", path));
+    throw InputError(
+        fmt::format("{}: does not say what its nodes are: name their machine file (--machine FILE)",
+                    cluster.path));
   }
   const std::string file = machine_path.empty() ? beside(path, fabric.machine_file) : machine_path;
   cluster.machine = machine::read_machine_file(file);

@@ -67,14 +67,21 @@ std::vector<Variable> said_settings(const std::vector<settings::Resolved>& all) 
   return variables;
 }
 
-// The user's other HUDDLE_* variables, which are known, or resolving them would have failed.
+bool names_a_setting(const std::string& variable) {
+  const auto table = settings::table();
+  return std::any_of(table.begin(), table.end(), [&variable](const settings::Setting& setting) {
+    return settings::environment_name(setting.key) == variable;
+  });
+}
+
+// Adds the user's other HUDDLE_* variables. Those that name no setting were reported and stay here.
 void add_environment(std::vector<Variable>& variables,
                      const std::vector<std::string>& environment) {
   for (const std::string& line : environment) {
     const std::string name = line.substr(0, line.find('='));
     const bool known = std::any_of(variables.begin(), variables.end(),
                                    [&name](const Variable& v) { return v.name == name; });
-    if (!name.starts_with("HUDDLE_") || known) continue;
+    if (!name.starts_with("HUDDLE_") || known || !names_a_setting(name)) continue;
     variables.push_back({name, settings::value_of(environment, name)});
   }
 }
@@ -98,7 +105,7 @@ std::string files_to_preload(const Request& request, const Library& library,
   if (library.preload.empty()) {
     notes.push_back(
         fmt::format("{} is not in {}: the command runs without huddle; is the installation whole?",
-                    library.missing.front(), library.folder));
+                    library.stub, library.folder));
     return {};
   }
   if (!can_be_preloaded(library.preload)) {
@@ -107,10 +114,6 @@ std::string files_to_preload(const Request& request, const Library& library,
                     "command runs without huddle; install it elsewhere",
                     library.preload));
     return {};
-  }
-  if (!library.missing.empty()) {
-    notes.push_back(fmt::format("{} lacks {}: programs of such an MPI run without huddle",
-                                library.folder, fmt::join(library.missing, ", ")));
   }
   const std::string heap = heap_to_preload(request, library, notes);
   return library.preload + (heap.empty() ? "" : ":" + heap);
@@ -192,6 +195,9 @@ Plan make_plan(const Request& request) {
         plan.changes.push_back(std::move(variable));
       }
       add_environment(plan.changes, request.environment);
+      if (request.has_reported_settings) {
+        plan.changes.push_back({std::string(settings::reported_variable), "1"});
+      }
       break;
     case Purpose::profile:
       plan.changes.push_back({std::string(parts_variable), request.parts_folder});

@@ -25,6 +25,8 @@ struct Request {
   // measured here.
   bool with_heap = false;
   bool with_threads = false;  // its threads are watched, MPI or none
+  // Mistakes in the settings were reported: ranks do not repeat them.
+  bool has_reported_settings = false;
   Purpose purpose = Purpose::collectives;
   std::string parts_folder = {};  // of a profile
   std::string collector = {};

@@ -17,16 +17,10 @@ constexpr std::string_view separators = ": \t\n";
 
 constexpr std::string_view heap = "libhuddle_heap.so";
 
-// The stub opens one of the back ends at the first MPI call.
-struct Files {
-  std::string_view stub;
-  std::array<std::string_view, 3> back_ends;
-};
-constexpr Files collectives = {
-    "libhuddle_preload.so", {"libhuddle_openmpi.so", "libhuddle_mpich.so", "libhuddle_mpi_abi.so"}};
-constexpr Files profile = {
-    "libhuddle_profile_preload.so",
-    {"libhuddle_profile_openmpi.so", "libhuddle_profile_mpich.so", "libhuddle_profile_mpi_abi.so"}};
+// At the first MPI call the stub opens the back end for the program's MPI, and warns if it is not
+// there. Nothing checks for back ends before: a program needs one of them.
+constexpr std::string_view stub_of_collectives = "libhuddle_preload.so";
+constexpr std::string_view stub_of_profile = "libhuddle_profile_preload.so";
 constexpr std::string_view threads = "libhuddle_threads.so";
 
 // Of an installation, then of a build.
@@ -50,19 +44,15 @@ std::vector<std::string> files_in(std::string_view list) {
 }  // namespace
 
 Library find_library(const std::string& program, Purpose purpose) {
-  const auto& [stub, back_ends] = purpose == Purpose::profile ? profile : collectives;
+  const std::string_view stub = purpose == Purpose::profile ? stub_of_profile : stub_of_collectives;
   Library library;
   for (const std::string_view folder : folders) {
     library.folder = (fs::path(program).parent_path() / folder).lexically_normal().string();
     if (is_there(fs::path(library.folder) / stub)) break;
   }
-  const auto look_for = [&library](std::string_view name) {
-    if (!is_there(fs::path(library.folder) / name)) library.missing.emplace_back(name);
-  };
-  look_for(stub);
-  if (library.missing.empty()) library.preload = (fs::path(library.folder) / stub).string();
-  for (const std::string_view back_end : back_ends) look_for(back_end);
   const fs::path own = library.folder;
+  library.stub = stub;
+  if (is_there(own / stub)) library.preload = (own / stub).string();
   if (purpose == Purpose::collectives && is_there(own / heap)) library.heap = (own / heap).string();
   if (is_there(own / threads)) library.threads = (own / threads).string();
   return library;

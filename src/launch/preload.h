@@ -27,11 +27,11 @@ inline constexpr std::string_view collector_variable = "_HUDDLE_PROFILE_TO";
 enum class Purpose { collectives, profile };
 
 struct Library {
-  std::string folder;                // where it was looked for
-  std::string preload;               // the file to preload; empty: it is not there
-  std::string heap;                  // what makes ranks' arrays shared ones, likewise
-  std::string threads;               // what lets threads be watched, likewise
-  std::vector<std::string> missing;  // names of its files that are not there
+  std::string folder;   // that was searched
+  std::string stub;     // the name of the file to preload
+  std::string preload;  // that file; empty: it is not there
+  std::string heap;     // what makes ranks' arrays shared ones, likewise
+  std::string threads;  // what lets threads be watched, likewise
 };
 
 // The library that belongs to the program at this path: beside it in an installation or a build.

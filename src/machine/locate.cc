@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* site_folder = "/etc/huddle/machines/";
+constexpr std::string_view machines = "machines";
 
 // Below the prefix of an installation or a build.
 constexpr const char* data_folder = "share/huddle";
@@ -30,13 +30,17 @@ constexpr const char* data_folder = "share/huddle";
 constexpr int most_levels_below_prefix = 3;
 
 // Empty where there is no home: then only the site's files count.
-std::string user_folder() {
+std::string user_folder(std::string_view of_what = machines) {
   for (const auto& [variable, below] :
-       {std::pair{"XDG_CONFIG_HOME", "/huddle/machines/"}, {"HOME", "/.config/huddle/machines/"}}) {
+       {std::pair{"XDG_CONFIG_HOME", "/huddle/"}, {"HOME", "/.config/huddle/"}}) {
     const char* value = std::getenv(variable);
-    if (value != nullptr && *value == '/') return std::string(value) + below;
+    if (value != nullptr && *value == '/') return fmt::format("{}{}{}/", value, below, of_what);
   }
   return std::string();
+}
+
+std::string site_folder(std::string_view of_what = machines) {
+  return fmt::format("/etc/huddle/{}/", of_what);
 }
 
 // The program or the library that this code is in.
@@ -52,14 +56,14 @@ fs::path own_file() {
   return fs::read_symlink("/proc/self/exe", unreadable);
 }
 
-std::vector<NamedMachine> machines_in(const std::string& folder) {
-  std::vector<NamedMachine> machines;
+std::vector<NamedMachine> toml_files_in(const std::string& folder) {
+  std::vector<NamedMachine> files;
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
     const fs::path& path = entry.path();
-    if (path.extension() == ".toml") machines.push_back({path.stem().string(), path.string()});
+    if (path.extension() == ".toml") files.push_back({path.stem().string(), path.string()});
   }
-  return machines;
+  return files;
 }
 
 std::string file_name(const Topology& topology) { return fingerprint(topology) + ".toml"; }
@@ -90,22 +94,24 @@ std::vector<std::string> machine_file_candidates(const Topology& topology) {
   std::vector<std::string> paths;
   const std::string folder = user_folder();
   if (!folder.empty()) paths.push_back(folder + file_name(topology));
-  paths.push_back(site_folder + file_name(topology));
+  paths.push_back(site_folder() + file_name(topology));
   return paths;
 }
 
-std::vector<NamedMachine> named_machines() {
+std::vector<NamedMachine> named_files(const std::string& of_what) {
   std::map<std::string, std::string> found;
   for (const std::string& folder :
-       {user_folder(), std::string(site_folder), installed_folder("machines")}) {
-    for (NamedMachine& machine : machines_in(folder)) {
-      found.emplace(std::move(machine.name), std::move(machine.path));
+       {user_folder(of_what), site_folder(of_what), installed_folder(of_what)}) {
+    for (NamedMachine& file : toml_files_in(folder)) {
+      found.emplace(std::move(file.name), std::move(file.path));
     }
   }
-  std::vector<NamedMachine> machines;
-  for (const auto& [name, path] : found) machines.push_back({name, path});
-  return machines;
+  std::vector<NamedMachine> files;
+  for (const auto& [name, path] : found) files.push_back({name, path});
+  return files;
 }
+
+std::vector<NamedMachine> named_machines() { return named_files(std::string(machines)); }
 
 std::string machine_file_named(const std::string& named) {
   if (is_toml_path(named)) return named;
@@ -161,10 +167,10 @@ bool has_measured_network(const std::string& path) {
 bool has_network_file(const std::string& named) {
   try {
     if (!named.empty()) return has_measured_network(machine_file_named(named));
-    for (const std::string& folder : {user_folder(), std::string(site_folder)}) {
-      const std::vector<NamedMachine> machines = machines_in(folder);
+    for (const std::string& folder : {user_folder(), site_folder()}) {
+      const std::vector<NamedMachine> files = toml_files_in(folder);
       const auto is_one = [](const NamedMachine& one) { return has_measured_network(one.path); };
-      if (std::any_of(machines.begin(), machines.end(), is_one)) return true;
+      if (std::any_of(files.begin(), files.end(), is_one)) return true;
     }
   } catch (const std::exception&) {
     return false;

@@ -33,11 +33,14 @@ std::string user_machine_file(const Topology& topology);
 // nothing of the kind is installed around this code.
 std::string installed_folder(std::string_view of_what);
 
-// A machine file that is found by its name, which is the file's without ".toml".
+// A machine file, or a file of another kind, that is found by its name: the file's without ".toml".
 struct NamedMachine {
   std::string name;
   std::string path;
 };
+// Returns the files in the user's, the site's and the installed folder `of_what`, sorted by name;
+// of each name the first.
+std::vector<NamedMachine> named_files(const std::string& of_what);
 // The user's, the site's, and those that are installed with huddle, by name; of one name the first.
 std::vector<NamedMachine> named_machines();
 // The file that --machine or HUDDLE_MACHINE gave: a path as it is, a name where it is found. Throws

@@ -319,6 +319,8 @@ Machine parse_machine(std::string_view text, const std::string& name) {
   return Reader(text, name).read();
 }
 
-Machine read_machine_file(const std::string& path) { return parse_machine(read_text(path), path); }
+Machine read_machine_file(const std::string& path) {
+  return parse_machine(read_text(path), input_name(path));
+}
 
 }  // namespace huddle::machine

@@ -133,7 +133,9 @@ std::string MachineDiscovery::text() {
 bool MachineDiscovery::ended_well() {
   if (child_ <= 0) return true;
   int status = 0;
-  while (waitpid(child_, &status, __WCLONE) < 0) {
+  // Once it runs another program, the kernel counts the child as an ordinary one: only __WALL finds
+  // it before and after.
+  while (waitpid(child_, &status, __WALL) < 0) {
     if (errno != EINTR) break;
   }
   child_ = 0;

@@ -6,40 +6,11 @@
 #include <climits>
 #include <vector>
 
-#include "base/error.h"
 #include "base/system.h"
 #include "settings/settings.h"
 
 namespace huddle::mpi {
 namespace {
-
-using settings::Sources;
-
-bool makes_sense(const Sources& sources, const Complain& complain) {
-  try {
-    settings::resolve(sources);
-    return true;
-  } catch (const Error& error) {
-    complain(error.what());
-    return false;
-  }
-}
-
-// As much of the sources as makes sense.
-Sources good_part_of(const Sources& all, const Complain& complain) {
-  Sources good;
-  for (const std::string& line : all.environment) {
-    Sources with = good;
-    with.environment.push_back(line);
-    if (makes_sense(with, complain)) good = std::move(with);
-  }
-  for (std::string Sources::*const file : {&Sources::user_file, &Sources::site_file}) {
-    Sources with = good;
-    with.*file = all.*file;
-    if (makes_sense(with, complain)) good = std::move(with);
-  }
-  return good;
-}
 
 // "bcast,allreduce": these. "^bcast": all but these; nothing: all.
 std::array<bool, select::operations.size()> operations_of(std::string_view list) {
@@ -71,8 +42,8 @@ std::string Options::join_after_text() const {
   return join_after ? std::to_string(*join_after) : "auto";
 }
 
-Options options_from(const Sources& sources, const Complain& complain) {
-  const auto resolved = settings::resolve(good_part_of(sources, complain));
+Options options_from(const settings::Sources& sources, const Complain& complain) {
+  const auto resolved = settings::resolve(sources, complain);
   const auto value = [&](std::string_view key) { return settings::find(resolved, key).value; };
   Options options;
   options.machine_file = value("machine");

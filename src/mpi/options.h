@@ -44,7 +44,8 @@ struct Options {
   std::uint64_t digest() const;
 };
 
-// In a running program a setting that is wrong is a complaint, and the rest holds.
+// Reads the options of a running program. A wrong setting is reported to `complain` and ignored;
+// all others hold.
 using Complain = std::function<void(const std::string& sentence)>;
 Options options_from(const settings::Sources& sources, const Complain& complain);
 

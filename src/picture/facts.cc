@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "machine/calibration.h"
 #include "machine/infer.h"
 #include "picture/names.h"
 
@@ -46,6 +47,7 @@ std::string measured_line(const Machine& machine) {
   std::string text = every_level ? "calibrated: measured" : "partly calibrated: measured";
   if (!provenance.date.empty()) text += " " + provenance.date.substr(0, 10);
   if (!provenance.tool.empty()) text += " by " + provenance.tool;
+  if (calibration_of(machine) == machine::Calibration::quick) text += ", a quick run";
   return text;
 }
 

@@ -111,7 +111,7 @@ CommMatrix parse_matrix(std::string_view text, const std::string& name,
 CommMatrix read_matrix(const std::string& path, const ReadOptions& options) {
   // A table of all pairs of 8,192 elements has some 500 MB.
   constexpr std::size_t most_bytes = std::size_t{1} << 30;
-  return parse_matrix(read_text(path, most_bytes), path, options);
+  return parse_matrix(read_text(path, most_bytes), input_name(path), options);
 }
 
 }  // namespace huddle::place

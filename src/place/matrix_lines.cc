@@ -165,8 +165,9 @@ class CsvTable {
     line_ = lines_.next("#");
     if (!line_) lines_.fail_whole("the file is empty; a matrix was expected");
     split_fields(*line_, fields_);
-    // A row that begins with a number belongs to the matrix; further fields must be numbers, too.
-    if (!number(fields_.front())) take_heading();
+    // Names of columns may be numbers, but the field above the names of rows is not one. A row that
+    // begins with a number belongs to the matrix, and its further fields must be numbers, too.
+    if (!fields_.empty() && !number(fields_.front())) take_heading();
     columns_ = fields_.size() - std::min(skipped(), fields_.size());
     if (columns_ == 0) lines_.fail("a row without numbers");
     if (columns_ > static_cast<std::size_t>(most_elements)) {

@@ -31,8 +31,6 @@ struct Made {
   std::vector<node::Block> blocks = {};  // what a reduction to blocks refers to
 };
 
-constexpr int root = 0;
-
 // Blocks of as many elements as can be, one for each rank, of all that a reduction has.
 std::vector<node::Block> cut_in_blocks(std::size_t count, int ranks) {
   std::vector<node::Block> blocks;
@@ -46,7 +44,8 @@ std::vector<node::Block> cut_in_blocks(std::size_t count, int ranks) {
   return blocks;
 }
 
-Made made(const select::Request& request, const memory::Reduction& reduction, int rank, int ranks) {
+Made made(const select::Request& request, const memory::Reduction& reduction, int rank, int ranks,
+          int root) {
   const Operation operation = request.operation;
   const std::size_t count = request.bytes / request.element_bytes;
   const select::OwnData data = select::own_data(request, rank == root, ranks);
@@ -76,6 +75,32 @@ int calls_before(const select::Request& request, int ranks, std::size_t slots) {
   return static_cast<int>(std::min(slots, select::usual_queue_bytes / of_rank) + 1);
 }
 
+// Turns the simulated time of the call under way into the share of all calls that is done. A call
+// is expected to last as long as the one before it, the first as long as the caller predicts.
+class CallProgress {
+ public:
+  CallProgress(std::function<void(double share)> report, int calls, double expected_ns)
+      : report_(std::move(report)), calls_(calls), expected_ns_(expected_ns) {}
+
+  void operator()(int calls_begun, double ns) {
+    if (calls_begun == 0) return;
+    if (calls_begun != calls_begun_ && calls_begun_ > 0) expected_ns_ = ns_;
+    calls_begun_ = calls_begun;
+    ns_ = ns;
+    const double of_call = expected_ns_ > 0 ? std::min(1.0, ns / expected_ns_) : 0;
+    share_ = std::max(share_, (calls_begun - 1 + of_call) / calls_);
+    report_(share_);
+  }
+
+ private:
+  std::function<void(double share)> report_;
+  int calls_;
+  double expected_ns_;
+  int calls_begun_ = 0;
+  double ns_ = 0;
+  double share_ = 0;
+};
+
 }  // namespace
 
 predict::model::Outcome predict(const Question& question, const select::Plan& plan) {
@@ -89,8 +114,11 @@ predict::model::Outcome predict(const Question& question, const select::Plan& pl
   job.reachable = question.request.mapped;
   if (select::is_direct(plan)) job.path = question.resources.paths[select::path_of(plan)].name;
   job.traced = question.traced;
+  if (question.progress) {
+    job.progress = CallProgress(question.progress, before + 1, question.expected_ns);
+  }
   job.body = [&](ModelWorld& w) {
-    const Made of_rank = made(question.request, reduction, w.rank(), ranks);
+    const Made of_rank = made(question.request, reduction, w.rank(), ranks, question.root);
     std::visit(
         [&](const auto& of_plan) {
           auto protocol = select::protocol_for(

@@ -5,6 +5,7 @@
 // closed forms of select, on a machine that need not be here.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "machine/cost.h"
@@ -22,11 +23,16 @@ struct Question {
   const select::TeamResources& resources;
   const machine::CostModel& model;
   bool traced = false;
+  int root = 0;  // of operations that have one
+  // Is called again and again with the share of the work that is done: 0 to 1, rising.
+  std::function<void(double share)> progress = {};
+  double expected_ns = 0;  // of one call, for the progress of the first; 0: unknown
 };
 
-// From the moment when all call until each is through, after calls that have filled the caches and
-// the protocol's queues. The first rank is the root. pre: two ranks or more, each with a processor
-// of its own; the plan is one of the request's candidates.
+// Simulates the plan, from the moment when all ranks call until each is through, after calls that
+// have filled the caches and the protocol's queues.
+// Requires: two ranks or more, each with a processor of its own; the plan is one of the request's
+// candidates; the root is one of the ranks.
 predict::model::Outcome predict(const Question& question, const select::Plan& plan);
 
 // What Perfetto and chrome://tracing open: a lane for each rank.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -32,6 +34,19 @@ Resolved* find_key(std::vector<Resolved>& settings, std::string_view key) {
   const auto it = std::find_if(settings.begin(), settings.end(),
                                [&](const Resolved& r) { return r.setting.key == key; });
   return it == settings.end() ? nullptr : &*it;
+}
+
+// Runs `apply`. `report` is called outside of the handler, because it may throw itself.
+template <class Apply>
+void reporting(const Report& report, Apply apply) {
+  std::string mistake;
+  try {
+    apply();
+    return;
+  } catch (const Error& error) {
+    mistake = error.what();
+  }
+  report(mistake);
 }
 
 // The part of the names that tells settings apart: the prefix would make any two of them near.
@@ -60,22 +75,31 @@ std::string from_folder_of(const FilePlace& place, const Setting& setting,
   return (std::filesystem::path(place.file).parent_path() / value).lexically_normal().string();
 }
 
-void apply_file(std::vector<Resolved>& settings, const FilePlace& from, Layer layer) {
-  for (const FileEntry& entry : read_settings_file(from.file)) {
-    const std::string place = fmt::format("{}:{}", from.file, entry.line);
-    Resolved* known = find_key(settings, entry.key);
-    if (known == nullptr) {
-      throw InputError(fmt::format("{}: unknown setting '{}'{}", place, entry.key,
-                                   did_you_mean(entry.key, all_keys())));
-    }
-    if (!entry.text) {
-      throw InputError(fmt::format("{}: {} takes text in quotes ({} = \"{}\")", place, entry.key,
-                                   entry.key, known->setting.placeholder));
-    }
-    check_value(known->setting, *entry.text, fmt::format("{}: {}", place, entry.key));
-    known->value = from_folder_of(from, known->setting, *entry.text);
-    known->layer = layer;
-    known->where = place;
+void apply_entry(std::vector<Resolved>& settings, const FilePlace& from, Layer layer,
+                 const FileEntry& entry) {
+  const std::string place = fmt::format("{}:{}", from.file, entry.line);
+  Resolved* known = find_key(settings, entry.key);
+  if (known == nullptr) {
+    throw InputError(fmt::format("{}: unknown setting '{}'{}", place, entry.key,
+                                 did_you_mean(entry.key, all_keys())));
+  }
+  if (!entry.text) {
+    throw InputError(fmt::format("{}: {} takes text in quotes ({} = \"{}\")", place, entry.key,
+                                 entry.key, known->setting.placeholder));
+  }
+  check_value(known->setting, *entry.text, fmt::format("{}: {}", place, entry.key));
+  known->value = from_folder_of(from, known->setting, *entry.text);
+  known->layer = layer;
+  known->where = place;
+}
+
+void apply_file(std::vector<Resolved>& settings, const FilePlace& from, Layer layer,
+                const Report& report) {
+  if (from.file.empty()) return;
+  std::vector<FileEntry> entries;
+  reporting(report, [&] { entries = read_settings_file(from.file); });
+  for (const FileEntry& entry : entries) {
+    reporting(report, [&] { apply_entry(settings, from, layer, entry); });
   }
 }
 
@@ -91,29 +115,33 @@ Resolved& named_by_environment(std::vector<Resolved>& settings, const std::strin
                                 : fmt::format("; did you mean {}{}?", environment_prefix, guess)));
 }
 
-void apply_environment(std::vector<Resolved>& settings, const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    const std::string name = line.substr(0, line.find('='));
-    if (name != environment_switch && !name.starts_with(environment_prefix)) continue;
-    Resolved& resolved = named_by_environment(settings, name);
-    const std::string value = line.substr(std::min(line.size(), name.size() + 1));
-    if (value.empty()) continue;
-    check_value(resolved.setting, value, name);
-    resolved.value = plain_value(resolved.setting, value);
-    resolved.layer = Layer::environment;
-    resolved.where = name;
-  }
+void apply_line(std::vector<Resolved>& settings, const std::string& line) {
+  const std::string name = line.substr(0, line.find('='));
+  if (name != environment_switch && !name.starts_with(environment_prefix)) return;
+  Resolved& resolved = named_by_environment(settings, name);
+  const std::string value = line.substr(std::min(line.size(), name.size() + 1));
+  if (value.empty()) return;
+  check_value(resolved.setting, value, name);
+  resolved.value = plain_value(resolved.setting, value);
+  resolved.layer = Layer::environment;
+  resolved.where = name;
 }
 
 }  // namespace
 
-std::vector<Resolved> resolve(const Sources& sources) {
+std::vector<Resolved> resolve(const Sources& sources, const Report& report) {
   std::vector<Resolved> settings = defaults();
   const std::string home = value_of(sources.environment, "HOME");
-  if (!sources.site_file.empty()) apply_file(settings, {sources.site_file, home}, Layer::site_file);
-  if (!sources.user_file.empty()) apply_file(settings, {sources.user_file, home}, Layer::user_file);
-  apply_environment(settings, sources.environment);
+  apply_file(settings, {sources.site_file, home}, Layer::site_file, report);
+  apply_file(settings, {sources.user_file, home}, Layer::user_file, report);
+  for (const std::string& line : sources.environment) {
+    reporting(report, [&] { apply_line(settings, line); });
+  }
   return settings;
+}
+
+std::vector<Resolved> resolve(const Sources& sources) {
+  return resolve(sources, [](const std::string& mistake) { throw InputError(mistake); });
 }
 
 const Resolved& find(std::span<const Resolved> settings, std::string_view key) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,10 +94,18 @@ struct ConfigFile {
 };
 std::vector<ConfigFile> config_files(const Sources& sources);
 
-// Every setting with its value and its origin. An empty environment value counts as not set. Throws
-// InputError for an unknown key or HUDDLE_* name (naming the nearest), for a damaged file (with
-// file and line), and for a value that the setting does not take.
+// Returns every setting with its value and its origin. An empty environment value counts as not
+// set. Throws InputError for an unknown key or HUDDLE_* name (naming the nearest), for a damaged
+// file (with file and line), and for a value that the setting does not take.
 std::vector<Resolved> resolve(const Sources& sources);
+// The same for callers that must go on: passes each such mistake to `report`, as a sentence, and
+// ignores the entry. A file that cannot be read or parsed is ignored as a whole.
+using Report = std::function<void(const std::string& mistake)>;
+std::vector<Resolved> resolve(const Sources& sources, const Report& report);
+
+// Set to a process whose settings were resolved, and mistakes in them reported, by the program that
+// started it: it reports none of them again.
+inline constexpr std::string_view reported_variable = "_HUDDLE_SETTINGS_REPORTED";
 
 // pre: the key is in the table.
 const Resolved& find(std::span<const Resolved> settings, std::string_view key);

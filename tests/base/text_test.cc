@@ -24,6 +24,20 @@ TEST(Nearest, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(did_you_mean("topi", commands), "; did you mean 'topo'?");
 }
 
+TEST(Nearest, ASwapOfNeighborsIsOneEdit) {
+  EXPECT_EQ(nearest("bcats", std::vector<std::string>{"bcast"}), "bcast");
+  EXPECT_EQ(nearest("rign", std::vector<std::string>{"ring"}), "ring");
+}
+
+TEST(Nearest, ShortWordsMatchOnlyIfOneEditApart) {
+  const std::vector<std::string> settings = {"ops", "net", "heap", "stats"};
+  EXPECT_EQ(nearest("nope", settings), "");
+  EXPECT_EQ(nearest("x", settings), "");
+  EXPECT_EQ(nearest("hepa", settings), "heap");
+  EXPECT_EQ(nearest("op", settings), "ops");
+  EXPECT_EQ(nearest("opps", settings), "ops");
+}
+
 TEST(CollectiveWord, IsTheSameHoweverMpiIsSpelled) {
   for (const char* word :
        {"reduce_scatter_block", "MPI_Reduce_scatter_block", "Reduce_scatter_block",

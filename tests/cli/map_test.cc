@@ -250,6 +250,18 @@ TEST_F(Map, ADamagedMatrixIsNamedByFileAndLine) {
   EXPECT_EQ(program_.run({"map", "/no/such/file"}).status, 3);
 }
 
+TEST_F(Map, ReadsStandardInputAndListsMachines) {
+  Program program;
+  program.input("0,9\n9,0\n");
+  const std::vector<std::string> words = {"map", "-", "--machine", "songshan", "--json"};
+  const Ran piped = program.run(words);
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_EQ(json::parse(piped.out)["matrix"]["n"], 2) << piped.out;
+  program.input("0,x\n9,0\n");
+  EXPECT_THAT(program.run(words).err, HasSubstr("standard input:1: 'x' is not a number"));
+  EXPECT_THAT(program.run({"map", "--list-machines"}).out, HasSubstr("songshan"));
+}
+
 TEST_F(Map, RowsFromTheLastUp) {
   // Element 0 talks to 1 in a file that begins with its last row.
   const std::string csv = "0,0,5\n0,0,0\n0,9,0\n";

@@ -22,13 +22,13 @@ namespace {
 
 constexpr const char* binary = HUDDLE_PROGRAM;
 
-// Starts the program with these two for its output.
-pid_t start(std::vector<std::string> arguments, std::vector<std::string> environment, int out,
-            int err) {
+// Starts the program with this file for its input and these two descriptors for its output.
+pid_t start(std::vector<std::string> arguments, std::vector<std::string> environment,
+            const std::string& input, int out, int err) {
   arguments.insert(arguments.begin(), "huddle");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
   pid_t child = -1;
@@ -73,7 +73,7 @@ Ran Program::finish(int out, const std::vector<std::string>& arguments) const {
   }
   const std::string err_path = home_.path("stderr");
   const int err = ::open(err_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  const pid_t child = start(arguments, environment, out, err);
+  const pid_t child = start(arguments, environment, input_, out, err);
   ::close(out);
   ::close(err);
   Ran ran;

@@ -29,6 +29,11 @@ class Program {
     home_.write(path, text);
     return *this;
   }
+  // Sets what the program reads from standard input, which is empty otherwise.
+  Program& input(std::string_view text) {
+    input_ = home_.write("stdin", text);
+    return *this;
+  }
   const test::Scratch& home() const { return home_; }
 
   Ran run(const std::vector<std::string>& arguments) const;
@@ -43,6 +48,7 @@ class Program {
   Ran finish(int out, const std::vector<std::string>& arguments) const;
 
   test::Scratch home_;
+  std::string input_ = "/dev/null";  // a file
   std::vector<std::string> environment_;
 };
 

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -143,6 +146,100 @@ TEST(SimInsideANode, IsAColumnOfExplain) {
       Program().run({"explain", "barrier", "-n", "8", "--machine", songshan, "--simulate"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("simulated"));
+}
+
+TEST(SimInsideANode, HonorsTheRoot) {
+  const auto rank_ns = [](const std::string& operation, const std::string& root) {
+    const json document =
+        sim_json({operation, "64K", "-n", "16", "--machine", songshan, "--root", root,
+                  "--algorithm", operation == "gather" ? "pairwise" : "pipelined"});
+    EXPECT_EQ(std::to_string(document["root"].get<int>()), root);
+    return document["rank_ns"].get<std::vector<double>>();
+  };
+  // The root of a gather is through last.
+  for (const int root : {0, 5}) {
+    const std::vector<double> ns = rank_ns("gather", std::to_string(root));
+    EXPECT_EQ(std::max_element(ns.begin(), ns.end()) - ns.begin(), root);
+  }
+  EXPECT_NE(rank_ns("bcast", "0"), rank_ns("bcast", "9"));
+  EXPECT_THAT(sim({"bcast", "64K", "-n", "8", "--machine", songshan, "--root", "3"}).out,
+              StartsWith("bcast of 64K on 8 ranks, root 3: simulated "));
+}
+
+TEST(SimInsideANode, RefusesWhatOnlyHoldsBetweenNodes) {
+  for (const char* const option : {"--placement=random", "--radix=4", "--segments=2",
+                                   "--message-blocks=2", "--with=simgrid"}) {
+    const std::string name = std::string(option).substr(0, std::string(option).find('='));
+    expect_error({"bcast", "8", "-n", "8", "--machine", songshan, option}, 2,
+                 name + " needs --fabric");
+  }
+  expect_error({"bcast", "8", "-n", "8", "--machine", songshan, "--root", "8"}, 2,
+               "ranks are numbered from 0 to 7");
+  expect_error({"allreduce", "8", "-n", "8", "--machine", songshan, "--root", "1"}, 2,
+               "allreduce has no root");
+  expect_error({"--against-prices", "--machine", songshan, "--root", "1"}, 2, "--root");
+}
+
+TEST(SimInsideANode, ShowsItsProgress) {
+  const Ran ran =
+      sim({"allreduce", "64M", "-n", "2", "--machine", songshan, "--progress", "always"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr(" %"), HasSubstr("allreduce of 64M on 2 ranks")));
+  EXPECT_EQ(sim({"allreduce", "8", "-n", "2", "--machine", songshan}).err, "");
+}
+
+TEST(Sim, KnowsMachinesAndFabricsByName) {
+  const std::vector<std::string> by_path = {"--fabric", dragonfly, "allgather", "8", "-n", "64"};
+  EXPECT_EQ(sim({"--fabric", "dragonfly", "allgather", "8", "-n", "64"}).out, sim(by_path).out);
+  const std::vector<std::string> question = {"--fabric", "dragonfly", "allgather", "8", "-n", "64"};
+  const auto on = [&question](const std::string& machine) {
+    std::vector<std::string> words = question;
+    words.insert(words.end(), {"--machine", machine});
+    return sim(words);
+  };
+  EXPECT_EQ(on("dawning-4000a").out, on(HUDDLE_SOURCE_DIR "/machines/dawning-4000a.toml").out);
+  EXPECT_EQ(on("dawning-4000a").status, 0) << on("dawning-4000a").err;
+  expect_error({"--fabric", "dragnfly", "allgather", "8"}, 3,
+               "there is no fabric 'dragnfly'; did you mean 'dragonfly'?");
+  expect_error({"--fabric", "torus", "allgather", "8"}, 3, "; there are ");
+  expect_error({"--fabric", "dragonfly", "--machine", "songshn", "allgather", "8"}, 3,
+               "did you mean 'songshan'?");
+}
+
+TEST(Sim, ListsMachinesAndFabrics) {
+  EXPECT_THAT(sim({"--list-fabrics"}).out, testing::ContainsRegex("dragonfly +16384 nodes\n"));
+  const json listed = sim_json({"--list-fabrics"});
+  EXPECT_EQ(listed["what"], "fabrics");
+  EXPECT_EQ(listed["fabrics"][0]["name"], "dawning-4000a-ethernet");
+  EXPECT_THAT(sim({"--list-machines"}).out, HasSubstr("songshan"));
+  EXPECT_EQ(sim_json({"--list-machines"})["command"], "sim");
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(Sim, ReadsStandardInput) {
+  const std::vector<std::string> question = {"allgather", "8", "-n", "64", "--machine", songshan};
+  const auto with = [&question](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"sim"};
+    words.insert(words.end(), question.begin(), question.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  Program program;
+  program.input(text_of(fabrics + "fat-tree-1to1.toml"));
+  const Ran piped = program.run(with({"--fabric", "-"}));
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_EQ(piped.out, program.run(with({"--fabric", "fat-tree-1to1"})).out);
+  program.input(text_of(songshan));
+  const Ran described = program.run({"sim", "bcast", "64K", "-n", "8", "--machine", "-"});
+  EXPECT_EQ(described.out, sim({"bcast", "64K", "-n", "8", "--machine", songshan}).out);
+  program.input("schema = 1\nname = \n");
+  EXPECT_THAT(program.run(with({"--fabric", "-"})).err, HasSubstr("standard input:2: "));
+  EXPECT_THAT(program.run({"sim", "--fabric", "-", "--machine", "-", "allgather", "8"}).err,
+              HasSubstr("cannot both be read from standard input"));
 }
 
 TEST(SimInsideANode, RefusesWhatCannotBe) {

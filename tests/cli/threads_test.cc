@@ -275,7 +275,7 @@ TEST(Profile, SaysWhatIsWrong) {
   const Program program;
   EXPECT_EQ(program.run({"profile"}).status, 2);
   EXPECT_EQ(program.run({"profile", "no-such-program"}).status, 2);
-  const Ran ran = program.run({"profile", "--accuracy", "parks"});
+  const Ran ran = program.run({"profile", "--accuracy", "pars"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("did you mean 'pairs'"));
 }

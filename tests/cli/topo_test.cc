@@ -142,9 +142,35 @@ TEST_F(Topo, ListsMachinesForPrograms) {
   EXPECT_EQ(document["what"], "machines");
   for (const json& machine : document["machines"]) {
     EXPECT_EQ(machine["flaw"], nullptr) << machine;
+    EXPECT_EQ(machine["calibration"] != "none", machine["calibrated"].get<bool>()) << machine;
     if (machine["name"] != "songshan") continue;
     EXPECT_EQ(machine["cores"], 32);
+    EXPECT_EQ(machine["calibration"], "none");
   }
+}
+
+machine::Machine calibrated_quickly() {
+  machine::Machine machine =
+      machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/amd-epyc-2c-1b1d3050.toml");
+  machine.provenance.method = "quick calibration: 40 measurements";
+  return machine;
+}
+
+TEST_F(Topo, ShowsAQuickCalibrationAsSuch) {
+  EXPECT_THAT(machine_list_text({{"mine", "/x/mine.toml", calibrated_quickly(), ""}}, 80),
+              HasSubstr("measured quickly"));
+  const std::string path = scratch_.path("quick.toml");
+  machine::write_machine_file(calibrated_quickly(), path);
+  give_machine(path);
+  EXPECT_THAT(run(), HasSubstr(", a quick run"));
+}
+
+TEST_F(Topo, ShowsAQuickCalibrationToPrograms) {
+  const std::string path = scratch_.path("quick.toml");
+  machine::write_machine_file(calibrated_quickly(), path);
+  give_machine(path);
+  options_.give("--json");
+  EXPECT_EQ(json::parse(run())["calibration"], "quick");
 }
 
 TEST_F(Topo, ListsAMachineWhoseFileIsDamaged) {

@@ -45,6 +45,28 @@ TEST(JudgeMachine, AMeasuredOneWorks) {
             "/x.toml, measured 2026-11-20T10:00:00Z");
 }
 
+TEST(JudgeMachine, AQuickRunIsShownAsSuch) {
+  machine::LoadedMachine loaded = measured();
+  loaded.machine.provenance.method = "quick calibration: 40 measurements";
+  const Finding finding = judge_machine(loaded, here, searched);
+  EXPECT_EQ(finding.state, State::limited);
+  EXPECT_EQ(finding.found, "/x.toml, measured 2026-11-20T10:00:00Z, quickly");
+  EXPECT_THAT(finding.cost, HasSubstr("quick run"));
+  EXPECT_EQ(finding.command, "huddle calibrate");
+}
+
+TEST(JudgeMachine, AnUnsteadyRunIsShownAsSuch) {
+  machine::LoadedMachine loaded = measured();
+  loaded.machine.provenance.method = "full calibration: 86 measurements";
+  loaded.machine.doubts = {{"lines", "samples spread by 60 %"}, {"copy, 1 core alone", "drift"}};
+  const Finding finding = judge_machine(loaded, here, searched);
+  EXPECT_EQ(finding.state, State::limited);
+  EXPECT_THAT(finding.found, HasSubstr("; 2 steps unsteady (lines, ...)"));
+  EXPECT_THAT(finding.cost, HasSubstr("disturbed"));
+  const Finding named = judge_machine(loaded, here, {"/x.toml", "HUDDLE_MACHINE"});
+  EXPECT_EQ(named.command, "") << "it would not write there";
+}
+
 TEST(JudgeMachine, AnotherMachinesFileIsNotThisOnes) {
   const ThisMachine other = {"other-2c-01234567", "/home/ada/x.toml"};
   const Finding found = judge_machine(measured(), other, searched);
@@ -59,7 +81,9 @@ TEST(JudgeMachine, AnotherMachinesFileIsNotThisOnes) {
 TEST(CheckMachineFile, ADamagedFileFailsAndIsNamed) {
   const test::Scratch scratch;
   const std::string path = scratch.write("machine.toml", "schema = \n");
-  const auto findings = check_machine_file({path, "--machine"}, System("/nowhere"));
+  const auto [findings, is_calibrated] =
+      check_machine_file({path, "--machine"}, System("/nowhere"));
+  EXPECT_FALSE(is_calibrated);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].state, State::fails);
   EXPECT_THAT(findings[0].found, HasSubstr(path + ":1"));

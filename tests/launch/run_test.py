@@ -157,22 +157,53 @@ class Run(unittest.TestCase):
         finally:
             heap.unlink()
 
-    def test_a_machine_file_that_cannot_be_read_stops_it_before_the_program(self):
+    def test_a_broken_machine_file_on_the_command_line_stops_it_before_the_program(self):
         (self.folder / "empty.toml").touch()
         for name, why in (("nowhere.toml", "nowhere.toml: cannot be read"),
                           ("empty.toml", "empty.toml:1: 'schema' is missing")):
             done = self.expect_note(why, "--machine", name, "./show", status=3)
             self.assertEqual(done.stdout, "")
-            self.expect_note(why, "./show", status=3, HUDDLE_MACHINE=str(self.folder / name))
-        done = self.huddle("--off", "--machine", "nowhere.toml", "./show")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+            for words, more in (([], {"HUDDLE_MACHINE": str(self.folder / name)}),
+                                (["--off", "--machine", name], {}),
+                                (["--machine", name], {"HUDDLE": "off"})):
+                done = self.huddle(*words, "./show", **more)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), (words, more))
+
+    def config(self, text):
+        """The user's configuration file, for one test."""
+        file = self.folder / ".config/huddle/config.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        self.addCleanup(file.unlink)
+        return file
+
+    def test_mistakes_in_a_configuration_file_are_one_warning(self):
+        file = self.config('machin = "x"\nstats = "on"\n')
+        warning = f"huddle: warning: ignored: {file}:1: unknown setting 'machin'; did you mean 'machine'?\n"
+        done = self.huddle("./show")
+        self.assertEqual((done.returncode, done.stderr), (0, warning))
+        self.assertTrue(done.stdout.startswith(" mark=here stats=1"), done.stdout)
+        for words, more in ((["--off"], {}), ([], {"HUDDLE": "off"})):
+            done = self.huddle(*words, "./show", **more)
+            self.assertEqual((done.returncode, done.stderr), (0, warning), (words, more))
+        later = self.huddle("./show", PMI_RANK="1")
+        self.assertEqual((later.returncode, later.stderr), (0, ""), "the first rank has warned")
+        self.assertEqual(self.dry_run("./show")["environment"]["_HUDDLE_SETTINGS_REPORTED"], "1")
+
+    def test_a_configuration_file_that_is_no_toml_is_one_warning(self):
+        file = self.config("stats = on\n")
+        self.expect_note(f"warning: ignored: {file}:1: ", "./show")
+
+    def test_mistakes_in_the_environment_are_one_warning_each(self):
+        done = self.huddle("./show", HUDDLE_MACHNE="x")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "huddle: warning: ignored: HUDDLE_MACHNE is not a setting; did you mean "
+                             "HUDDLE_MACHINE?\n"))
+        self.expect_note("HUDDLE_OPS: unknown word 'bcst'", "./show", HUDDLE_OPS="bcst")
 
     def test_settings_of_every_layer_reach_the_program(self):
-        config = self.folder / ".config/huddle/config.toml"
-        config.parent.mkdir(parents=True)
-        config.write_text('stats = "on"\nmachine = "node.toml"\n', encoding="utf-8")
+        config = self.config('stats = "on"\nmachine = "node.toml"\n')
         plan = self.dry_run("--verify", "--off", "./show", HUDDLE_OPS="^scan", HUDDLE_COLOR="never")
-        config.unlink()
         self.assertEqual(plan["environment"],
                          {"LD_PRELOAD": self.preload, "HUDDLE": "off", "HUDDLE_STATS": "1",
                           "HUDDLE_MACHINE": str(config.parent / "node.toml"),
@@ -260,6 +291,25 @@ class Run(unittest.TestCase):
             self.assertIn("0 of 2 runs of each", process.communicate(timeout=PATIENCE_SECONDS)[1])
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertFalse(pathlib.Path("/proc", pid.read_text(encoding="utf-8").strip()).exists())
+
+    def test_programs_without_mpi_whose_threads_are_watched_hear_nothing_of_mpi(self):
+        plain = self.build("int main(void) { return 0; }", self.folder / "threads_only")
+        done = self.huddle("-v", "--threads", "move", plain)
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("MPI", done.stderr)
+        plan = self.dry_run("-v", "--threads", "move", plain)
+        self.assertNotIn("MPI", "".join(plan["notes"]))
+        done = self.compare(2, plain, "--threads", "move")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("MPI", done.stderr)
+        self.assertNotIn("taken", done.stderr)
+
+    def test_a_comparison_with_threads_starts_an_agent_for_each_run_with_huddle(self):
+        program = self.shell_script("fails_with", '[ "$MARK" = here ] && exit 4; exit 0')
+        done = self.compare(2, program, "--threads", "move")
+        self.assertIn("a run with huddle ended with status 4", done.stderr)
+        # The copied program has no library for threads beside it, which the agent of that run misses.
+        self.assertIn("threads are left alone: libhuddle_threads.so is not there", done.stderr)
 
     def test_what_cannot_be_compared_is_wrong_usage(self):
         for words in (["--compare", "0"], ["--compare", "x"], ["--compare", "3", "--off"],
@@ -368,8 +418,9 @@ class Run(unittest.TestCase):
         (half / "bin").mkdir()
         shutil.copy(HUDDLE, half / "bin/huddle")
         (half / "lib/huddle/libhuddle_mpich.so").unlink()
-        done = self.expect_note("lacks libhuddle_mpich.so:", "./show", program="half/bin/huddle")
+        done = self.huddle("./show", program="half/bin/huddle")
         self.assertIn("mark=here", done.stdout)
+        self.assertEqual(done.stderr, "", "only a program of that MPI needs it, and the stub warns")
 
     def test_an_unknown_launcher_gets_the_environment(self):
         launcher = self.folder / "mpirun"

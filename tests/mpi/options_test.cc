@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "../base/scratch.h"
+
 namespace huddle::mpi {
 namespace {
 
@@ -87,6 +89,19 @@ TEST(Options, WhatMakesNoSenseIsOneComplaintAndTheRestHolds) {
   EXPECT_TRUE(read_all.options.stats);
   EXPECT_FALSE(read_all.options.verify);
   EXPECT_THAT(taken_by(read_all.options), ElementsAre(Operation::bcast));
+}
+
+TEST(Options, AMistakeInAFileLeavesItsOtherSettings) {
+  const test::Scratch scratch;
+  settings::Sources sources;
+  sources.user_file =
+      scratch.write("config.toml", "stats = \"on\"\nverfy = \"on\"\nops = \"bcast\"\n");
+  std::vector<std::string> complaints;
+  const Options options =
+      options_from(sources, [&](const std::string& complaint) { complaints.push_back(complaint); });
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr(":2: unknown setting 'verfy'")));
+  EXPECT_TRUE(options.stats);
+  EXPECT_THAT(taken_by(options), ElementsAre(Operation::bcast));
 }
 
 TEST(Options, DigestTellsWhatRanksMustHaveInCommon) {

@@ -110,6 +110,13 @@ TEST(CommMatrix, CsvMayHaveOtherSeparatorsNamesAndComments) {
   EXPECT_THAT(parse("left,right\n0,7\n7,0\n").names, ElementsAre("left", "right"));
 }
 
+TEST(CommMatrix, CsvRowThatBeginsWithANumberIsNoHeading) {
+  for (const char* text : {"0,x\n5,0\n0,5\n", "0,7\n7,x\n", "0,,7\n1,0,2\n7,2,0\n"}) {
+    EXPECT_THROW(parse(text), InputError) << text;
+  }
+  EXPECT_EQ(pairs_of(parse(",0,1\n0,0,7\n1,7,0\n")), "0-1:14") << "numbers as names";
+}
+
 TEST(CommMatrix, OneSidedPairsAndADiagonalAreNoted) {
   EXPECT_THAT(parse("0,1\n1,0\n").notes, IsEmpty());
   const CommMatrix matrix = parse("5,1\n2,0\n");

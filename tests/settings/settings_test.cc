@@ -139,6 +139,34 @@ TEST(Resolve, RejectsAValueThatIsNotText) {
   EXPECT_THAT(error_of(layers.sources), HasSubstr(":1: color takes text in quotes"));
 }
 
+TEST(ResolveWithReport, IgnoresWrongEntriesAndKeepsTheOthers) {
+  Layers layers;
+  layers.site("machin = \"x\"\nstats = \"on\"\nops = \"bcst\"\n");
+  layers.sources.environment = {"HUDDLE_VERIFFY=1", "HUDDLE_VERIFY=1", "HUDDLE_STATS=maybe"};
+  std::vector<std::string> mistakes;
+  const auto settings =
+      resolve(layers.sources, [&](const std::string& mistake) { mistakes.push_back(mistake); });
+  EXPECT_THAT(mistakes, ::testing::ElementsAre(HasSubstr(":1: unknown setting 'machin'"),
+                                               HasSubstr(":3: ops: unknown word 'bcst'"),
+                                               HasSubstr("HUDDLE_VERIFFY is not a setting"),
+                                               HasSubstr("HUDDLE_STATS takes off or on")));
+  EXPECT_EQ(find(settings, "stats").value, "on");
+  EXPECT_EQ(find(settings, "stats").layer, Layer::site_file);
+  EXPECT_EQ(find(settings, "ops").value, "");
+  EXPECT_EQ(find(settings, "verify").value, "on");
+}
+
+TEST(ResolveWithReport, IgnoresAFileThatIsNoToml) {
+  Layers layers;
+  layers.site("stats = \"on\"\n");
+  layers.user("stats = off\n");
+  std::vector<std::string> mistakes;
+  const auto settings =
+      resolve(layers.sources, [&](const std::string& mistake) { mistakes.push_back(mistake); });
+  EXPECT_THAT(mistakes, ::testing::ElementsAre(HasSubstr(layers.sources.user_file + ":1: ")));
+  EXPECT_EQ(find(settings, "stats").value, "on");
+}
+
 TEST(Toggle, TakesOneAndZeroForOnAndOff) {
   Layers layers;
   layers.site("verify = \"1\"\n");

@@ -2,15 +2,22 @@
 // Copyright the huddle contributors
 #include "mpi/back_end/node_context.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "base/error.h"
 #include "heap/start.h"
 #include "machine/machine_file.h"
 
 namespace huddle::mpi {
 
-NodeContext::NodeContext(const Options& options, std::function<void()> progress, int ranks_here)
-    : options_(options), progress_(std::move(progress)), ranks_here_(ranks_here) {}
+NodeContext::NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
+                         Complain warn)
+    : options_(options),
+      progress_(std::move(progress)),
+      ranks_here_(ranks_here),
+      warn_(std::move(warn)) {}
 
 bool NodeContext::is_there() const {
   const std::lock_guard lock(mutex_);
@@ -51,9 +58,14 @@ void NodeContext::begin_to_look() noexcept {
 std::string NodeContext::machine_text() {
   const std::lock_guard lock(mutex_);
   if (context_) return context_->machine_text();
-  const auto look = look_ ? std::exchange(look_, nullptr)
-                          : std::make_unique<MachineDiscovery>(options_.machine_file);
-  return look->text();
+  try {
+    const auto look = look_ ? std::exchange(look_, nullptr)
+                            : std::make_unique<MachineDiscovery>(options_.machine_file);
+    return look->text();
+  } catch (const FailureError& error) {
+    warn_(fmt::format("{}; collectives go to the MPI ('huddle doctor' shows why)", error.what()));
+    throw;
+  }
 }
 
 void NodeContext::make(const std::string& machine_text) {

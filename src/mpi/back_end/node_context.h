@@ -21,9 +21,11 @@ namespace huddle::mpi {
 // For several threads.
 class NodeContext {
  public:
-  // progress: what whoever waits does for the MPI.
+  // progress: keeps the MPI moving while a rank waits.
   // ranks_here: of the job, on this node; 0: unknown.
-  NodeContext(const Options& options, std::function<void()> progress, int ranks_here);
+  // warn: is passed a sentence if the machine file is broken.
+  NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
+              Complain warn);
 
   bool is_there() const;
   // pre: it is there.
@@ -38,7 +40,8 @@ class NodeContext {
   // Begins to look at this machine, where nobody has: the text will be wanted soon. What goes wrong
   // is said by machine_text().
   void begin_to_look() noexcept;
-  // The machine of the context or, where there is none yet, this machine: as text.
+  // Returns the machine of the context or, if there is none yet, this machine: as text. Throws
+  // FailureError, and warns of it: without a machine every collective goes to the MPI.
   std::string machine_text();
   // From such a text. Nothing where the context is there already.
   void make(const std::string& machine_text);
@@ -47,6 +50,7 @@ class NodeContext {
   const Options& options_;
   std::function<void()> progress_;
   int ranks_here_;
+  Complain warn_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<memory::HeapFacts> heap_;
   std::unique_ptr<MachineDiscovery> look_;  // while it runs

@@ -21,6 +21,9 @@ std::string kind_of(const Options& options) {
   return fmt::format("{} {}", huddle_version(), options.join_after_text());
 }
 
+// Returns whether `huddle run`, which has started this process, has reported them.
+bool are_settings_reported() { return std::getenv(settings::reported_variable.data()) != nullptr; }
+
 }  // namespace
 
 Process::Process(const huddle_door& door)
@@ -31,7 +34,7 @@ Process::Process(const huddle_door& door)
       operators_(door.real),
       options_(options_from(settings::process_sources(),
                             [this](const std::string& wrong) {
-                              if (is_speaker()) complain(wrong);
+                              if (is_speaker() && !are_settings_reported()) complain(wrong);
                             })),
       null_(handle<Comm>(comm_null, door.real)),
       world_(handle<Comm>(comm_world, door.real)),
@@ -44,7 +47,10 @@ Process::Process(const huddle_door& door)
       inter_node_(real_, options_, roll_call_, kind_of(options_)),
       mpi_progress_(real_),
       context_(
-          options_, [this] { keep_moving(); }, roll_call_.ranks_here()),
+          options_, [this] { keep_moving(); }, roll_call_.ranks_here(),
+          [this](const std::string& sentence) {
+            if (!has_warned_.exchange(true)) complain(sentence);
+          }),
       joining_(real_, types_, options_, world_ranks_, roll_call_, context_, inter_node_,
                mpi_progress_,
                [this](const std::string& sentence) {

@@ -82,6 +82,8 @@ struct Job {
   // ...by that path, as in machine files.
   std::string path = {};
   bool traced = false;
+  // Is called now and then, with how often all have met and the simulated time since then.
+  std::function<void(int meetings, double ns)> progress = {};
   // What each rank does.
   std::function<void(ModelWorld&)> body;
 };

@@ -19,6 +19,9 @@ std::vector<double> capacities(const Figures& figures) {
   return gb_per_s;
 }
 
+// A turn takes well below a microsecond: reports come a thousand times a second.
+constexpr unsigned turns_between_reports = 1024;
+
 constexpr Side nearest{Side::Where::own_cache, 0, {}};
 
 }  // namespace
@@ -65,10 +68,18 @@ int Run::next_to_leave() const {
   return world::Fibers::host;
 }
 
+void Run::report_progress(double now_ns) {
+  if (!job_.progress || ++turns_ % turns_between_reports != 0) return;
+  job_.progress(meetings_, now_ns - origin_ns_);
+}
+
 int Run::next() {
   while (!error_) {
     double ready_ns = Sharing::never;
-    if (!ready_.empty()) ready_ns = ready_.begin()->first;
+    if (!ready_.empty()) {
+      ready_ns = ready_.begin()->first;
+      report_progress(ready_ns);
+    }
     if (const double end_ns = sharing_.next_end_ns();
         end_ns < Sharing::never && end_ns <= ready_ns) {
       const int rank = sharing_.finish_next();
@@ -124,6 +135,7 @@ void Run::meet(int rank) {
   catch_up(rank);
   if (++met_ == ranks()) {
     met_ = 0;
+    ++meetings_;
     double last_ns = 0;
     for (const Rank& one : ranks_) last_ns = std::max(last_ns, one.clock_ns);
     origin_ns_ = last_ns;

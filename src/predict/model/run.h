@@ -121,6 +121,7 @@ class Run {
         lines;
   }
   void begin_report();
+  void report_progress(double now_ns);
   std::string stalled_text();
   Outcome outcome();
 
@@ -134,6 +135,8 @@ class Run {
   std::vector<std::map<std::size_t, Line>> lines_;  // by owner, by number
   std::map<std::pair<int, std::size_t>, world::Address> exposed_;
   int met_ = 0;
+  int meetings_ = 0;
+  unsigned turns_ = 0;
   double origin_ns_ = 0;
   std::vector<std::size_t> lines_between_;
   std::vector<Span> spans_;

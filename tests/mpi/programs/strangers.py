@@ -83,6 +83,37 @@ def off_by_a_file(bench):
     file.unlink()
 
 
+def with_wrong_settings(bench):
+    """A mistake in a configuration file costs a job one line, with `huddle run` or without it."""
+    file = bench.build / "huddle/config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('stats = "on"\nmachin = "x"\n', encoding="utf-8")
+    huddle = str(bench.libraries.parents[1] / "bin/huddle")
+    program = bench.program("profiled")
+    words = bench.peer.job(2, program, [], {"XDG_CONFIG_HOME": str(bench.build)})
+    environment = {**bench.peer.environment(), "XDG_CONFIG_HOME": str(bench.build)}
+    under_run = job.run([huddle, "run", *words], environment, 60.0)
+    by_itself = bench.run(program, 2, settings={"JOIN_AFTER": "0"})
+    file.unlink()
+    for what, outcome in (("under huddle run", under_run), ("preloaded", by_itself)):
+        what = f"a wrong setting in a file, {what}"
+        bench.passes(what, outcome)
+        bench.expect(outcome.err.count("unknown setting 'machin'") == 1, f"{what}: {outcome.err}")
+        bench.expect(outcome.calls("barrier"), f"{what}: its other setting does not hold: {outcome.err}")
+    bench.takes("a wrong setting in a file", by_itself, ("allreduce",))
+
+
+def with_a_broken_machine_file(bench):
+    """Without figures every collective goes to the MPI, and one line gives the reason."""
+    file = bench.build / "broken.toml"
+    file.write_text("schema = 1\nname = \n", encoding="utf-8")
+    outcome = bench.run(bench.program("profiled"), 2,
+                        settings={"STATS": "0", "JOIN_AFTER": "0", "MACHINE": str(file)})
+    bench.passes("a broken machine file", outcome)
+    bench.expect(outcome.err.count(f"huddle: {file}:2: ") == 1 and outcome.err.count("huddle: ") == 1,
+                 f"a broken machine file: {outcome.err}")
+
+
 def by_another_launcher(bench):
     """Each process takes itself for a job of one rank: that is said, once."""
     other = peer_module.Peer("mpich-4" if bench.peer.is_open_mpi() else "openmpi-4")
@@ -117,5 +148,7 @@ def strangers(bench, _thorough):
     where_nothing_calls_mpi(bench)
     on_an_unknown_mpi(bench)
     with_a_static_mpi(bench)
+    with_wrong_settings(bench)
+    with_a_broken_machine_file(bench)
     by_another_launcher(bench)
     switched_off(bench)

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# Prints the targets that `make demo` builds: what the README's commands need, for the MPI that is on
+# the PATH. `make build` builds the parts for all MPIs.
+set -euo pipefail
+
+# The program itself, what it preloads whatever the MPI is, and what watches threads.
+echo huddle huddle_preload huddle_profile_preload huddle_look huddle_heap_preload \
+  huddle_threads_helper huddle_pattern
+
+# Processes of that MPI load the first two; the others measure in them.
+command -v mpirun >/dev/null || command -v mpiexec >/dev/null || exit 0
+abi=mpich
+case $({ mpirun --version || mpiexec --version; } 2>/dev/null) in *'Open MPI'*) abi=openmpi ;; esac
+echo "huddle_$abi" "huddle_profile_$abi" "huddle-bench-$abi" "huddle-network-$abi"
