@@ -7,7 +7,8 @@
 
 namespace huddle {
 
-// Whether the process behind a pidfd is dead. -1 never is.
+// Whether the process behind a pidfd is dead. False for -1, and for a descriptor that is closed or
+// no pidfd.
 bool is_dead(int pidfd);
 
 // Whether its number may be another one's by now: not while it is dead and nobody has waited for
