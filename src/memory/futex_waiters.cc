@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,7 +13,6 @@
 #include <charconv>
 #include <climits>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -36,11 +36,8 @@ std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
 
 // The kernel writes the number of the call that a thread sleeps in, and its arguments.
 std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
-  constexpr std::string_view name = "/syscall";
   std::array<char, 64> path{};
-  if (std::strlen(thread) + name.size() >= path.size()) return std::nullopt;
-  std::strcpy(path.data(), thread);
-  std::strcat(path.data(), name.data());
+  fmt::format_to_n(path.data(), path.size() - 1, "{}/syscall", thread);
   const FileDescriptor file(openat(tasks, path.data(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
   const ssize_t bytes = read(file.number(), text.data(), text.size());
@@ -53,7 +50,7 @@ std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
   return is_shared ? address : std::nullopt;
 }
 
-// By another mapping of the page, which the kernel takes for the same futex.
+// Uses another mapping of the page, in which the kernel finds the same futex.
 void wake(std::size_t place, int file) {
   const std::size_t page = round_down(place, page_bytes());
   void* const mapped = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file,

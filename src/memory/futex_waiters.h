@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Futexes that may be shared between processes, in pages that stop being shared. The kernel knows
-// such a futex by the file that its page belongs to: after the change nobody can wake a thread that
-// waits already. pthread_join() waits so, on a word of the data of the other thread.
+// such a futex by the file that its page belongs to: after the change no call can wake a thread
+// that waits already. pthread_join() waits so, on a word of the data of the other thread.
 #pragma once
 
 #include "memory/arena_space.h"
@@ -11,7 +11,7 @@
 namespace huddle::memory {
 
 // Wakes the threads of this process that wait for such a futex, so that they look at it and wait
-// again. Requires: the pages, told by their address, were mapped from the beginning of the file.
+// again. Requires: the pages, given by their address, were mapped from the beginning of the file.
 // Allocates nothing.
 void wake_futex_waiters(Piece pages, int file) noexcept;
 

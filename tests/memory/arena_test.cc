@@ -25,9 +25,10 @@
 
 namespace {
 
-// How often posix_fallocate() is still interrupted on this thread, as it would be by a timer that
-// is faster than the kernel. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables):
-// the function has no other state
+// Number of times that posix_fallocate() is still interrupted on this thread, as it would be by a
+// timer that is faster than the kernel.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the function has no other
+// state
 thread_local int interruptions_left = 0;
 
 bool lets_signals_through() {

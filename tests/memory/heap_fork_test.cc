@@ -161,7 +161,7 @@ TEST(HeapFork, LeavesPagesAloneWhilePeersUseThem) {
   EXPECT_NE(heap.allocate(1), nullptr);
 }
 
-// What ibv_fork_init() of libibverbs does when a buffer is registered, and no longer registered.
+// libibverbs does this when a buffer is registered, and when it is no longer registered.
 TEST(HeapFork, CopiesPagesThatChildrenWereToShare) {
   Heap heap(cap_bytes);
   std::byte* const block = filled(heap, mebibyte, 1);

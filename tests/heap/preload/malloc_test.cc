@@ -267,7 +267,7 @@ TEST(MallocFork, LeavesPagesAloneWhilePeersUseThem) {
   facts().state->calls = 0;
 }
 
-// What ibv_fork_init() of libibverbs does when a buffer is registered, and no longer registered.
+// libibverbs does this when a buffer is registered, and when it is no longer registered.
 TEST(MallocFork, CopiesPagesThatChildrenWereToShare) {
   const Block block = block_of(std::aligned_alloc(page, mebibyte));
   ASSERT_TRUE(is_in_heap(block.get()));
@@ -287,7 +287,7 @@ TEST(MallocFork, CopiesPagesThatChildrenWereToShare) {
   EXPECT_TRUE(facts().state->is_shared);
 }
 
-// Of a child that none of the C library's handlers knows of.
+// _Fork() calls no handlers.
 TEST(MallocForkDeathTest, SharesNothingWithAChildMadeByTheKernel) {
   const Block block = block_of(std::aligned_alloc(page, mebibyte));
   ASSERT_EQ(madvise(block.get(), mebibyte, MADV_DOFORK), 0);
