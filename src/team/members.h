@@ -63,11 +63,11 @@ class Members {
   // One that nobody uses after all; nothing where it has no bytes.
   void give_back(memory::Piece piece);
 
-  // One system call for all of them, and one for each, where the limit of descriptors is not very
-  // low. Throws
-  // world::PeerLost with the lowest rank that has died without leaving the team. What it did before
-  // it died can be seen after this, so whoever waits for a flag looks at it once more before it
-  // gives up.
+  // Throws world::PeerLost with the lowest rank that has died without leaving the team. What it did
+  // before it died can be seen after this, so a rank that waits for a flag looks at it once more
+  // before it gives up. Costs one system call, and one per member, unless the limit of descriptors
+  // is very low: then it is two per member. Collectives call it only while they wait for long, and
+  // then a few times per second.
   void check();
 
  private:

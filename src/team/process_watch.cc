@@ -43,7 +43,7 @@ int ProcessWatch::pidfd() const {
 bool ProcessWatch::is_dead() const {
   const std::scoped_lock lock(mutex_);
   if (!huddle::is_dead(usable_pidfd())) return has_died_;
-  // Before Linux 6.9 a pidfd of the program's own cannot be told from ours.
+  // Before Linux 6.9 a pidfd that the program has opened looks like ours.
   has_died_ = !is_running(process_).value_or(false);
   if (!has_died_) open_again();
   return has_died_;
