@@ -4,11 +4,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <climits>
@@ -36,8 +36,11 @@ std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
 
 // The kernel writes the number of the call that a thread sleeps in, and its arguments.
 std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
+  constexpr std::string_view name = "/syscall";
+  const std::string_view number(thread);
   std::array<char, 64> path{};
-  fmt::format_to_n(path.data(), path.size() - 1, "{}/syscall", thread);
+  if (number.size() + name.size() >= path.size()) return std::nullopt;
+  std::copy(name.begin(), name.end(), std::copy(number.begin(), number.end(), path.begin()));
   const FileDescriptor file(openat(tasks, path.data(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
   const ssize_t bytes = read(file.number(), text.data(), text.size());
