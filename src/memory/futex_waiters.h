@@ -3,7 +3,7 @@
 //
 // Futexes that may be shared between processes, in pages that stop being shared. The kernel knows
 // such a futex by the file that its page belongs to: after the change no call can wake a thread
-// that waits already. pthread_join() waits so, on a word of the data of the other thread.
+// that waits already. pthread_join() waits so, on a number in the data of the other thread.
 #pragma once
 
 #include "memory/arena_space.h"
