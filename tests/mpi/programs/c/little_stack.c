@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A thread with little stack is the first that calls each collective: little_stack BYTES OPERATION...
- * The operations: barrier, bcast, allreduce, allgather. It does them on two communicators of the same
- * ranks, so that the second finds what the first has set up. Prints how much stack was used.
+ * A thread with little stack is the first that calls each collective: little_stack BYTES
+ * OPERATION... The operations: barrier, bcast, allreduce, allgather. It does them on two
+ * communicators of the same ranks, so that the second finds what the first has set up. Prints how
+ * much stack was used.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -57,8 +58,8 @@ int main(int argc, char** argv) {
   const size_t bytes = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
   operations = argv + 2;
   for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-  unsigned char* const guard = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  unsigned char* const guard =
+      mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   mprotect(guard, page, PROT_NONE);
   unsigned char* const stack = guard + page;
   memset(stack, untouched, bytes);
