@@ -27,8 +27,7 @@ namespace {
 
 // Number of times that posix_fallocate() is still interrupted on this thread, as it would be by a
 // timer that is faster than the kernel.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the function has no other
-// state
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it replaces a C function
 thread_local int interruptions_left = 0;
 
 bool lets_signals_through() {
