@@ -7,7 +7,8 @@
 
 namespace huddle {
 
-// Whether the process behind a pidfd is dead. -1 never is.
+// Returns whether the process behind a pidfd is dead. False for -1, a closed descriptor, and one of
+// another kind.
 bool is_dead(int pidfd);
 
 // Whether its number may be another one's by now: not while it is dead and nobody has waited for

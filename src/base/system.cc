@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -34,14 +33,19 @@ bool System::exists(std::string_view path) const {
 std::optional<std::string> System::read(std::string_view path) const {
   const int file = open(at(path).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
+  // Not by way of the stack, of which threads of programs may have little.
+  constexpr std::size_t chunk_bytes = 4096;
   std::string text;
-  std::array<char, 4096> chunk{};
+  std::size_t size = 0;
   ssize_t bytes = 0;
-  while ((bytes = ::read(file, chunk.data(), chunk.size())) > 0 || (bytes < 0 && errno == EINTR)) {
-    if (bytes > 0) text.append(chunk.data(), static_cast<std::size_t>(bytes));
-  }
+  do {
+    text.resize(size + chunk_bytes);
+    bytes = ::read(file, text.data() + size, chunk_bytes);
+    if (bytes > 0) size += static_cast<std::size_t>(bytes);
+  } while (bytes > 0 || (bytes < 0 && errno == EINTR));
   close(file);
   if (bytes < 0) return std::nullopt;
+  text.resize(size);
   text.erase(text.find_last_not_of(white) + 1);
   return text;
 }

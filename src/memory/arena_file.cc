@@ -14,12 +14,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/without_signals.h"
 
 namespace huddle::memory {
 namespace {
 
-// A signal interrupts the kernel's work and undoes what the call has done so far: calls of this
-// size (a few milliseconds) get through between the ticks of a profiler.
+// Signals are blocked while the kernel works on this much, a few milliseconds.
 constexpr std::size_t step_bytes = std::size_t{8} << 20;
 
 #ifndef MFD_NOEXEC_SEAL
@@ -59,7 +59,10 @@ void check_file_size_limit(std::size_t bytes) {
                   size_text(static_cast<double>(bytes))));
 }
 
+// A signal interrupts the kernel's work and undoes what the call has done so far: under a fast
+// timer it would never come to its end.
 int reserve_uninterrupted(int file, Piece pages) {
+  const WithoutSignals without_signals;
   int error = EINTR;
   while (error == EINTR) {
     error =

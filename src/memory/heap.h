@@ -123,6 +123,8 @@ class Heap {
   // Around every fork(), called by the thread that forks; nothing is allocated meanwhile, and what
   // this thread frees stays where it is. The child has all that was in blocks; the parent does not
   // go on before it has. For pthread_atfork().
+  // If the stack of that thread lies in a block, the heap is not shared any more afterwards: the
+  // child uses its stack before after_fork_in_child() can copy it.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
   void after_fork_in_child() noexcept;
@@ -152,6 +154,8 @@ class Heap {
   std::size_t begin() const { return reinterpret_cast<std::uintptr_t>(view_.base()); }
   Piece in_file(Piece piece) const { return {piece.offset - begin(), piece.bytes}; }
 
+  bool holds_stack_of_caller() const;
+  void freeze_before_fork();
   AtFork choose_at_fork();
   bool stop_sharing();
   bool map_all_anew() const;

@@ -4,20 +4,31 @@
 // The heap when its process forks. Its pages are left out of every child by the kernel, so that no
 // child can ever write to them; what follows gives a child of fork() pages of its own instead. No
 // memory is allocated here: others' handlers may hold their locks.
+#include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/round_up.h"
+#include "memory/futex_waiters.h"
 #include "memory/heap.h"
 #include "memory/own_pages.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::memory {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Upper bound on the delay of a fork that has to wait until no peer uses the heap: longer than a
+// collective on large buffers takes, and short enough for a fork while another thread waits in a
+// collective for something else.
+constexpr std::chrono::milliseconds longest_wait_for_peers{500};
 
 void say(std::string_view sentence) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, sentence.data(), sentence.size());
@@ -60,6 +71,12 @@ bool for_each_touched_part(int file, Piece pages, const Act& act) {
 
 void Heap::before_fork() noexcept {
   mutex_.lock_for_fork();
+  if (!is_private_) {
+    // ibv_fork_init() and its like reverse this for memory that an adapter no longer uses. The
+    // child would then share those pages, and map_all_anew() would fail.
+    leave_out_of_children({begin(), view_.cap_bytes()});
+    if (holds_stack_of_caller()) freeze_before_fork();
+  }
   at_fork_ = choose_at_fork();
 }
 
@@ -90,6 +107,37 @@ void Heap::after_fork_in_child() noexcept {
     state_.calls = 0;
   }
   mutex_.unlock_after_fork();
+}
+
+// Returns whether the child would miss what it needs before its first handler: the stack of the
+// calling thread or context, or the thread's own data, which lie on the same block if the program
+// has given the thread its stack.
+bool Heap::holds_stack_of_caller() const {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the C library's handle is the address of those data
+  const auto* const thread = reinterpret_cast<const void*>(pthread_self());
+  return holds(__builtin_frame_address(0)) || holds(thread);
+}
+
+// Makes all blocks private to this process, so that the child inherits them as any other memory.
+// Only the pages of the stack would not do: blocks share pages, and peers would read old data
+// there. Unlocks while it waits for the end of other threads' calls, which may need the heap.
+void Heap::freeze_before_fork() {
+  const Clock::time_point deadline = Clock::now() + longest_wait_for_peers;
+  while (!is_private_ && file_.is_there()) {
+    if (stop_sharing()) {
+      is_private_ = freeze_blocks();
+      break;
+    }
+    if (Clock::now() >= deadline) break;
+    mutex_.unlock_after_fork();
+    sched_yield();
+    mutex_.lock_for_fork();
+  }
+  say(is_private_
+          ? "huddle: heap: a fork on a stack that lies in the shared heap; its memory is not "
+            "shared any more\n"
+          : "huddle: heap: a fork on a stack that lies in the shared heap while peers use "
+            "the heap: the child cannot run; fork from another thread\n");
 }
 
 Heap::AtFork Heap::choose_at_fork() {
@@ -137,6 +185,7 @@ bool Heap::freeze_blocks() const {
   if (!map_own_view({begin(), end - begin()}, file_.descriptor())) return false;
   drop_pages({end, begin() + view_.cap_bytes() - end});
   for_each_gap(drop_pages);
+  wake_futex_waiters({begin(), end - begin()}, file_.descriptor());
   return true;
 }
 

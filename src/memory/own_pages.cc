@@ -41,6 +41,10 @@ bool remove_shared_pages(Piece pages) noexcept {
   return pages.bytes == 0 || madvise(address_of(pages), pages.bytes, MADV_REMOVE) == 0;
 }
 
+void leave_out_of_children(Piece pages) noexcept {
+  madvise(address_of(pages), pages.bytes, MADV_DONTFORK);
+}
+
 bool forbid_pages(Piece pages) noexcept {
   return pages.bytes == 0 || mprotect(address_of(pages), pages.bytes, PROT_NONE) == 0;
 }

@@ -24,6 +24,9 @@ bool drop_pages(Piece pages) noexcept;
 // those who register memory with a network's adapter see. False where the system cannot: of pages
 // that are locked, say.
 bool remove_shared_pages(Piece pages) noexcept;
+// Makes the kernel leave these pages out of every child, even if the program has requested the
+// opposite. Has no effect if the kernel refuses.
+void leave_out_of_children(Piece pages) noexcept;
 // A touch of them ends the program.
 bool forbid_pages(Piece pages) noexcept;
 

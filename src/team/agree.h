@@ -6,7 +6,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <exception>
+#include <memory>
+#include <new>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -65,20 +68,26 @@ void throw_first(std::span<const T> by_rank, Trouble T::*trouble) {
   }
 }
 
-// Room for one of each rank, which takes memory only where there are very many.
-template <class T>
-class ByRank {
- public:
-  explicit ByRank(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
-    if (ranks_ > few_.size()) many_.resize(ranks_);
-  }
-  std::span<T> all() { return many_.empty() ? std::span(few_).first(ranks_) : std::span(many_); }
+// Calls `use` with room for one T of each rank, without memory from the heap. Throws std::bad_alloc
+// if there are very many ranks. Not inlined: only its own frame is large.
+template <class T, class Use>
+[[gnu::noinline]] auto use_room_on_stack(std::size_t ranks, Use& use) {
+  std::array<T, 256> few{};
+  if (ranks > few.size()) throw std::bad_alloc();
+  return use(std::span<T>(few).first(ranks));
+}
 
- private:
-  std::size_t ranks_;
-  std::array<T, 256> few_{};
-  std::vector<T> many_;
-};
+// Calls `use` with room for one T of each rank. The room is on the heap, because threads of
+// programs may have little stack. Without memory it is on the stack, so that a rank can still tell
+// the others that it has none.
+template <class T, class Use>
+auto with_room_by_rank(int ranks, Use&& use) {
+  const auto count = static_cast<std::size_t>(ranks);
+  if (const std::unique_ptr<T[]> room(new (std::nothrow) T[count]()); room) {
+    return use(std::span<T>(room.get(), count));
+  }
+  return use_room_on_stack<T>(count, use);
+}
 
 // Everybody's value, by rank. pre: T is the same on all ranks; `all` has room for one of each.
 template <class T>

@@ -54,12 +54,10 @@ Greeting Greeting::mine() {
   return greeting;
 }
 
-// All look at the same greetings, so all come to the same end.
-void greet(const Bootstrap& bootstrap, const Greeting& mine) {
-  // A rank that has no memory left has to be able to say so.
-  ByRank<Greeting> room(bootstrap.ranks);
-  const std::span<Greeting> greetings = room.all();
-  gather_to(greetings, bootstrap, mine);
+namespace {
+
+// All ranks look at the same greetings, so all of them come to the same result.
+void check(std::span<const Greeting> greetings) {
   for (std::size_t rank = 1; rank < greetings.size(); ++rank) {
     const std::string difference = what_differs(greetings.front(), greetings[rank], rank);
     if (difference.empty()) continue;
@@ -69,6 +67,15 @@ void greet(const Bootstrap& bootstrap, const Greeting& mine) {
     if (greetings[rank].is_in_trouble == 0) continue;
     throw_of(rank, Trouble("it has no memory to make a team"));
   }
+}
+
+}  // namespace
+
+void greet(const Bootstrap& bootstrap, const Greeting& mine) {
+  with_room_by_rank<Greeting>(bootstrap.ranks, [&](std::span<Greeting> greetings) {
+    gather_to(greetings, bootstrap, mine);
+    check(greetings);
+  });
 }
 
 }  // namespace huddle::team

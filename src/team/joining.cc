@@ -69,15 +69,15 @@ std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) 
   mine.trouble = Trouble::of([&] { fill_offer(bring); });
   mine.piece = card_.piece;
   mine.presence = card_.presence;
-  ByRank<Offer> room(bootstrap_.ranks);
-  const std::span<Offer> offers = room.all();
-  gather_to(offers, bootstrap_, mine);
-  throw_first(std::span<const Offer>(offers), &Offer::trouble);
-  for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    members_->admit({group_->peers()[rank], offers[rank].piece, offers[rank].presence});
-  }
-  same_decisions_ = std::all_of(offers.begin(), offers.end(), [&](const Offer& offer) {
-    return offer.decisions == mine.decisions;
+  with_room_by_rank<Offer>(bootstrap_.ranks, [&](std::span<Offer> offers) {
+    gather_to(offers, bootstrap_, mine);
+    throw_first(std::span<const Offer>(offers), &Offer::trouble);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      members_->admit({group_->peers()[rank], offers[rank].piece, offers[rank].presence});
+    }
+    same_decisions_ = std::all_of(offers.begin(), offers.end(), [&](const Offer& offer) {
+      return offer.decisions == mine.decisions;
+    });
   });
   is_done_ = true;
   return std::move(members_);
@@ -86,8 +86,8 @@ std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) 
 void Joining::decline(const Bootstrap& bootstrap) {
   Offer mine;
   mine.trouble = Trouble("it has no memory to make a team");
-  ByRank<Offer> room(bootstrap.ranks);
-  gather_to(room.all(), bootstrap, mine);
+  with_room_by_rank<Offer>(bootstrap.ranks,
+                           [&](std::span<Offer> offers) { gather_to(offers, bootstrap, mine); });
 }
 
 void Joining::fill_offer(const Peers::Bring& bring) {

@@ -16,22 +16,22 @@
 namespace huddle::team {
 namespace {
 
-// Whether there is anything to look at. The kernel takes no more at once than RLIMIT_NOFILE allows,
-// though many ranks may be threads of few processes; the limit may also have been lowered since.
-bool look_at(std::vector<pollfd>& processes) {
-  const int found = poll(processes.data(), processes.size(), 0);
-  if (found >= 0 || errno == EINTR) return found > 0;
+constexpr pollfd not_watched{-1, 0, 0};
+
+bool is_watched(const pollfd& process) { return process.events != 0; }
+
+// The kernel takes no more at once than RLIMIT_NOFILE allows, though many ranks may be threads of
+// few processes; the limit may also have been lowered since.
+void look_at(std::vector<pollfd>& processes) {
+  if (poll(processes.data(), processes.size(), 0) >= 0) return;
   for (pollfd& one : processes) {
     one.revents = is_dead(one.fd) ? POLLIN : static_cast<short>(0);
   }
-  return true;
 }
 
 }  // namespace
 
-bool Member::is_gone() const {
-  return !is_present(peer->base(), presence) || is_dead(peer->process());
-}
+bool Member::is_gone() const { return !is_present(peer->base(), presence) || peer->is_dead(); }
 
 Members::Members(Peers& peers, int rank, int ranks) : peers_(peers), rank_(rank), ranks_(ranks) {
   by_rank_.reserve(static_cast<std::size_t>(ranks));
@@ -61,15 +61,25 @@ void Members::give_back(memory::Piece piece) {
   peers_.arena().free(piece);
 }
 
-void Members::check() {
-  if (!look_at(processes_)) return;
+// A program may close descriptors that it does not know: their peers have new ones.
+void Members::renew_descriptors() {
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
-    if (processes_[rank].revents == 0) continue;
-    const Member& dead = by_rank_[rank];
-    if (is_present(dead.peer->base(), dead.presence)) {
+    if (is_watched(processes_[rank])) processes_[rank].fd = by_rank_[rank].peer->process();
+  }
+}
+
+void Members::check() {
+  renew_descriptors();
+  look_at(processes_);
+  for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+    pollfd& process = processes_[rank];
+    const bool may_be_dead = process.revents != 0 || process.fd < 0;
+    const Member& member = by_rank_[rank];
+    if (!is_watched(process) || !may_be_dead || !member.peer->is_dead()) continue;
+    if (is_present(member.peer->base(), member.presence)) {
       throw world::PeerLost(fmt::format("rank {} of the team has died", rank));
     }
-    processes_[rank].fd = -1;  // it had left before; it need not be looked at again
+    process = not_watched;  // it had left before
   }
 }
 

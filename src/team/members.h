@@ -45,7 +45,8 @@ class Members {
   int ranks() const { return ranks_; }
 
   bool is_gone(int rank) const { return member(rank).is_gone(); }
-  // A pidfd of the rank's process, -1 where that is this very one; open as long as this lives.
+  // A pidfd of the rank's process, as long as this lives and the program does not close it; -1 for
+  // this very process.
   int process(int rank) const { return member(rank).peer->process(); }
 
   // The piece that the rank brought to the team, where this process sees it.
@@ -62,13 +63,15 @@ class Members {
   // One that nobody uses after all; nothing where it has no bytes.
   void give_back(memory::Piece piece);
 
-  // One system call for all of them, where the limit of descriptors is not very low. Throws
-  // world::PeerLost with the lowest rank that has died without leaving the team. What it did before
-  // it died can be seen after this, so whoever waits for a flag looks at it once more before it
-  // gives up.
+  // Throws world::PeerLost with the lowest rank that has died without leaving the team. What it did
+  // before it died can be seen after this, so a rank that waits for a flag looks at it once more
+  // before it gives up. Costs one system call, and one per member, unless the limit of descriptors
+  // is very low: then it is two per member. Collectives call it only while they wait for long, and
+  // then a few times per second.
   void check();
 
  private:
+  void renew_descriptors();
   const Member& member(int rank) const { return by_rank_[static_cast<std::size_t>(rank)]; }
 
   Peers& peers_;
@@ -76,7 +79,7 @@ class Members {
   int ranks_;
   std::vector<Member> by_rank_;
   std::vector<memory::Piece> pieces_;  // of this rank, that the team keeps
-  std::vector<pollfd> processes_;      // by rank; -1 where there is nothing to watch
+  std::vector<pollfd> processes_;      // by rank
 };
 
 }  // namespace huddle::team

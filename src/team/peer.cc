@@ -41,7 +41,7 @@ FailureError no_pidfd(int error) {
 Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 
 Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card)
-    : view_(arena.number(), card.cap_bytes), process_(std::move(process)) {}
+    : view_(arena.number(), card.cap_bytes), process_(std::move(process), card.process) {}
 
 // The order matters: the process is held first. A process id may be given to another process, but
 // then that one does not have this arena open.

@@ -10,6 +10,7 @@
 #include "memory/arena.h"
 #include "memory/arena_view.h"
 #include "team/business_card.h"
+#include "team/process_watch.h"
 
 namespace huddle::team {
 
@@ -21,13 +22,15 @@ class Peer {
   Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card);
 
   std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
-  // A pidfd, readable once the process is dead; -1 for this very process.
-  int process() const { return process_.number(); }
+  // A pidfd, readable once the process is dead; -1 for this very process, and if the program has
+  // closed it and it cannot be opened again.
+  int process() const { return process_.pidfd(); }
+  bool is_dead() const { return process_.is_dead(); }
 
  private:
   std::shared_ptr<memory::Arena> arena_;
   memory::ArenaView view_;
-  FileDescriptor process_;
+  ProcessWatch process_;
 };
 
 // Opens the arena of another process by /proc. Nothing where the system does not let us, so that

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace huddle::team {
 
@@ -22,6 +23,8 @@ struct ProcessIdentity {
 
 // Whether a process id of one means the same process to the other.
 bool share_process_ids(const ProcessIdentity& one, const ProcessIdentity& other);
+// Returns whether the process is alive, by /proc; nothing if that cannot be known.
+std::optional<bool> is_running(const ProcessIdentity& process);
 // Whether they are one process, for sure.
 bool is_same_process(const ProcessIdentity& one, const ProcessIdentity& other);
 // Whether they are on two machines, for sure.

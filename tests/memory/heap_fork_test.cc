@@ -2,17 +2,21 @@
 // Copyright the huddle contributors
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "memory/heap.h"
 #include "memory/page_buffer.h"
@@ -155,6 +159,85 @@ TEST(HeapFork, LeavesPagesAloneWhilePeersUseThem) {
   expect_two_worlds(heap);
   EXPECT_TRUE(heap.facts().state->is_shared);
   EXPECT_NE(heap.allocate(1), nullptr);
+}
+
+// libibverbs does this when a buffer is registered, and when it is no longer registered.
+TEST(HeapFork, CopiesPagesThatChildrenWereToShare) {
+  Heap heap(cap_bytes);
+  std::byte* const block = filled(heap, mebibyte, 1);
+  for (const int advice : {MADV_DONTFORK, MADV_DOFORK}) {
+    ASSERT_EQ(madvise(block, mebibyte, advice), 0);
+  }
+  expect_two_worlds(heap);
+  Child child(heap, [&] {
+    const bool is_kept = holds_only(block, mebibyte, 1);
+    std::memset(block, 2, mebibyte);
+    return is_kept;
+  });
+  EXPECT_EQ(child.end(), 0);
+  EXPECT_TRUE(holds_only(block, mebibyte, 1));
+  EXPECT_TRUE(heap.facts().state->is_shared);
+}
+
+// Runs the work on a thread whose stack is a block of the heap.
+void run_on_stack_in(Heap& heap, std::function<void()> work) {
+  constexpr std::size_t stack_bytes = mebibyte;
+  void* const stack = heap.allocate(stack_bytes, page_bytes());
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstack(&attributes, stack, stack_bytes), 0);
+  pthread_t thread{};
+  const auto run = [](void* given) -> void* {
+    (*static_cast<std::function<void()>*>(given))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, &work), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  heap.free(stack);
+}
+
+TEST(HeapFork, OnAStackOfTheHeapEndsTheSharing) {
+  Heap heap(cap_bytes);
+  ::testing::internal::CaptureStderr();
+  run_on_stack_in(heap, [&] {
+    std::byte* const block = filled(heap, mebibyte, 1);
+    for (const int value : {2, 3}) {
+      Child child(heap, [&] {
+        const bool is_kept = holds_only(block, mebibyte, value - 1);
+        std::memset(block, 9, mebibyte);
+        return is_kept && heap.free(block);
+      });
+      std::memset(block, value, mebibyte);
+      EXPECT_EQ(child.end(), 0);
+      EXPECT_TRUE(holds_only(block, mebibyte, value));
+    }
+    EXPECT_TRUE(heap.free(block));
+  });
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("its memory is not shared any more"));
+  EXPECT_FALSE(heap.facts().state->is_shared);
+}
+
+// A call that another thread completes meanwhile, and for which it allocates.
+TEST(HeapFork, OnAStackOfTheHeapWaitsForTheEndOfOtherCalls) {
+  Heap heap(cap_bytes);
+  heap.facts().state->calls = 1;
+  std::atomic<bool> is_forking{false};
+  std::thread other([&] {
+    while (!is_forking) std::this_thread::yield();
+    heap.free(heap.allocate(mebibyte));
+    heap.facts().state->calls = 0;
+  });
+  ::testing::internal::CaptureStderr();
+  run_on_stack_in(heap, [&] {
+    is_forking = true;
+    Child child(heap, [] { return true; });
+    EXPECT_EQ(child.end(), 0);
+  });
+  other.join();
+  ::testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(heap.facts().state->is_shared);
 }
 
 std::size_t resident_bytes() {

@@ -2,9 +2,14 @@
 // Copyright the huddle contributors
 //
 // Ranks die at any moment, and whoever is left hears of it and keeps nothing.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -79,6 +84,71 @@ TEST(Death, IsNoticedWhereRanksOutnumberDescriptors) {
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
   }
+}
+
+// Returns the descriptors by which this rank watches the others.
+std::vector<int> watches(const Members& members) {
+  std::vector<int> all;
+  for (int rank = 0; rank < members.ranks(); ++rank) {
+    if (rank != members.rank()) all.push_back(members.process(rank));
+  }
+  return all;
+}
+
+void barrier(const Bootstrap& bootstrap) { gather(bootstrap, char{}); }
+
+// Programs that become daemons close all descriptors that they do not know.
+TEST(Death, IsNotSeenInAClosedDescriptor) {
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    Peers peers(new_arena());
+    const auto members = peers.join(bootstrap, 1000);
+    for (const int watch : watches(*members)) EXPECT_EQ(close(watch), 0);
+    EXPECT_NO_THROW(members->check());
+    for (int rank = 0; rank < 3; ++rank) EXPECT_FALSE(members->is_gone(rank));
+    barrier(bootstrap);
+    if (bootstrap.rank == 1) raise(SIGKILL);
+    EXPECT_EQ(what_is_lost(*members), "rank 1 of the team has died");
+  });
+  EXPECT_EQ(ends[0].how, How::fine);
+  EXPECT_EQ(ends[1].how, How::killed);
+  EXPECT_EQ(ends[2].how, How::fine);
+}
+
+TEST(Death, IsNotSeenInAFileOfTheProgram) {
+  const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
+    const FileDescriptor null(open("/dev/null", O_RDONLY));
+    const FileDescriptor event(eventfd(1, EFD_CLOEXEC));
+    for (const FileDescriptor* const readable : {&null, &event}) {
+      Peers peers(new_arena());
+      auto members = peers.join(bootstrap, 1000);
+      const int watch = watches(*members).front();
+      EXPECT_EQ(dup2(readable->number(), watch), watch);
+      EXPECT_NO_THROW(members->check());
+      EXPECT_FALSE(members->is_gone(1 - bootstrap.rank));
+      barrier(bootstrap);
+      members.reset();
+      barrier(bootstrap);
+      EXPECT_EQ(close(watch), 0) << "the program's own file is no longer open";
+    }
+  });
+  for (const RankEnd& end : ends) EXPECT_EQ(end.how, How::fine);
+}
+
+// The death of a child of the program's.
+TEST(Death, IsNotSeenInAWatchOfTheProgram) {
+  const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
+    Peers peers(new_arena());
+    const auto members = peers.join(bootstrap, 1000);
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    const int watch = watches(*members).front();
+    const FileDescriptor own(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    EXPECT_EQ(dup2(own.number(), watch), watch);
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    EXPECT_NO_THROW(members->check());
+    barrier(bootstrap);
+  });
+  for (const RankEnd& end : ends) EXPECT_EQ(end.how, How::fine);
 }
 
 TEST(Death, AfterLeavingIsNoLoss) {

@@ -103,6 +103,12 @@ int madvise(void* first, std::size_t bytes, int advice) noexcept {
   if (drops && is_on_page(first) && process_malloc.has_pages(first, pages)) {
     return process_malloc.clear(first, pages) ? 0 : -1;
   }
+  // A child that gets shared pages would write to its parent's memory. It gets a copy of all blocks
+  // instead, as of ordinary memory.
+  if (advice == MADV_DOFORK && is_on_page(first) && process_malloc.is_shared() &&
+      process_malloc.has_pages(first, pages)) {
+    return 0;
+  }
   return process_malloc.next().madvise(first, bytes, advice);
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "heap/preload/obstacle.h"
+#include "heap/system_limits.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::heap {
@@ -67,6 +68,11 @@ bool ProcessMalloc::has_pages(const void* first, std::size_t bytes) const noexce
   const Large* const large = large_.load(std::memory_order_acquire);
   if (large == nullptr || bytes == 0 || !large->heap.holds(first)) return false;
   return large->heap.holds(static_cast<const std::byte*>(first) + bytes - 1);
+}
+
+bool ProcessMalloc::is_shared() const noexcept {
+  const Large* const large = large_.load(std::memory_order_acquire);
+  return large != nullptr && large->heap.facts().state->is_shared;
 }
 
 bool ProcessMalloc::clear(void* first, std::size_t bytes) noexcept {
@@ -149,10 +155,13 @@ const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
 // page.
 void ProcessMalloc::open(const huddle_heap_wish& wish) {
   throw_if_in_the_way();
-  auto* const large =
-      new (place_.data()) Large{Heap(wish.cap_bytes, wish.most_copied_bytes,
-                                     wish.checked ? Heap::Care::checked : Heap::Care::usual),
-                                std::max(wish.least_block_bytes, memory::page_bytes())};
+  const System system;
+  check_overcommit(system);
+  const std::size_t copied =
+      most_copied_bytes(wish.most_copied_bytes, system, memory::machine_bytes());
+  auto* const large = new (place_.data())
+      Large{Heap(wish.cap_bytes, copied, wish.checked ? Heap::Care::checked : Heap::Care::usual),
+            std::max(wish.least_block_bytes, memory::page_bytes())};
   const memory::HeapFacts facts = large->heap.facts();
   told_ = {.refusal = nullptr,
            .base = facts.base,

@@ -42,6 +42,8 @@ class ProcessMalloc {
 
   // Whether all of these pages are the heap's.
   bool has_pages(const void* first, std::size_t bytes) const noexcept;
+  // Returns whether peers still share the heap.
+  bool is_shared() const noexcept;
   // What is in them is zero from now on. False, and errno, where the system cannot do that. pre: it
   // has them, whole.
   bool clear(void* first, std::size_t bytes) noexcept;

@@ -252,12 +252,12 @@ bool Joining::meet_others(Facts& facts, Communicator& communicator) {
     if (trouble.is_any()) communicator.why = trouble;
     return !trouble.is_any();
   }
-  team::ByRank<Facts> room(communicator.ranks);
-  const std::span<Facts> all = room.all();
-  if (!tell(all, facts, communicator)) return false;
-  facts = all.front();
-  for (const Facts& higher : all.subspan(1)) facts.meet(higher);
-  return true;
+  return team::with_room_by_rank<Facts>(communicator.ranks, [&](std::span<Facts> all) {
+    if (!tell(all, facts, communicator)) return false;
+    facts = all.front();
+    for (const Facts& higher : all.subspan(1)) facts.meet(higher);
+    return true;
+  });
 }
 
 Route Joining::find_common_ground(const Facts& all) const {
@@ -318,10 +318,11 @@ bool Joining::tell(std::span<Words> all, const Words& mine, const Communicator& 
 }
 
 bool Joining::all_agree(bool mine, const Communicator& communicator) {
-  team::ByRank<std::uint8_t> room(communicator.ranks);
-  const std::span<std::uint8_t> all = room.all();
-  return tell(all, static_cast<std::uint8_t>(mine), communicator) &&
-         std::all_of(all.begin(), all.end(), [](std::uint8_t agrees) { return agrees != 0; });
+  return team::with_room_by_rank<std::uint8_t>(
+      communicator.ranks, [&](std::span<std::uint8_t> all) {
+        return tell(all, static_cast<std::uint8_t>(mine), communicator) &&
+               std::all_of(all.begin(), all.end(), [](std::uint8_t agrees) { return agrees != 0; });
+      });
 }
 
 bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,

@@ -4,13 +4,28 @@
 
 #include <fmt/format.h>
 
+#include <future>
 #include <utility>
 
 #include "base/error.h"
+#include "base/without_signals.h"
 #include "heap/start.h"
 #include "machine/machine_file.h"
 
 namespace huddle::mpi {
+namespace {
+
+// Parses on a thread of its own, if there can be one: the parser takes 14 KiB of stack, and threads
+// of programs may have little.
+machine::Machine parsed(const std::string& machine_text) {
+  const WithoutSignals without_signals;
+  const auto parse = [&] {
+    return machine::parse_machine(machine_text, "the machine of the first rank");
+  };
+  return std::async(std::launch::async | std::launch::deferred, parse).get();
+}
+
+}  // namespace
 
 NodeContext::NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
                          Complain warn)
@@ -72,7 +87,7 @@ void NodeContext::make(const std::string& machine_text) {
   const std::lock_guard lock(mutex_);
   if (context_) return;
   team::ContextOptions options;
-  options.machine = machine::parse_machine(machine_text, "the machine of the first rank");
+  options.machine = parsed(machine_text);
   options.machine_text = machine_text;
   options.arena.cap_bytes = team::default_cap_bytes;
   options.progress = progress_;

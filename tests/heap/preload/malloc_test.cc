@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -264,6 +265,81 @@ TEST(MallocFork, LeavesPagesAloneWhilePeersUseThem) {
   expect_two_worlds(over_fork_bytes);
   EXPECT_TRUE(facts().state->is_shared);
   facts().state->calls = 0;
+}
+
+// libibverbs does this when a buffer is registered, and when it is no longer registered.
+TEST(MallocFork, CopiesPagesThatChildrenWereToShare) {
+  const Block block = block_of(std::aligned_alloc(page, mebibyte));
+  ASSERT_TRUE(is_in_heap(block.get()));
+  std::memset(block.get(), 1, mebibyte);
+  for (const int advice : {MADV_DONTFORK, MADV_DOFORK}) {
+    ASSERT_EQ(madvise(block.get(), mebibyte, advice), 0);
+  }
+  EXPECT_TRUE(child_finds(
+      [&] {
+        const bool is_kept = holds_only(block.get(), mebibyte, 1);
+        std::memset(block.get(), 2, mebibyte);
+        return is_kept;
+      },
+      [&] { std::memset(block.get(), 3, page); }));
+  EXPECT_TRUE(holds_only(block.get(), page, 3));
+  EXPECT_TRUE(holds_only(block.get() + page, mebibyte - page, 1));
+  EXPECT_TRUE(facts().state->is_shared);
+}
+
+// _Fork() calls no handlers.
+TEST(MallocForkDeathTest, SharesNothingWithAChildMadeByTheKernel) {
+  const Block block = block_of(std::aligned_alloc(page, mebibyte));
+  ASSERT_EQ(madvise(block.get(), mebibyte, MADV_DOFORK), 0);
+  std::memset(block.get(), 1, mebibyte);
+  const pid_t child = _Fork();
+  if (child == 0) {
+    std::memset(block.get(), 2, mebibyte);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(holds_only(block.get(), mebibyte, 1));
+}
+
+// Forks on the stack that the test gives to a thread or a context.
+void fork_here() {
+  expect_two_worlds(large_bytes);
+  const Block block = filled(small_bytes, 1);
+  EXPECT_TRUE(child_finds([&] { return holds_only(block.get(), small_bytes, 1); }));
+}
+
+constexpr std::size_t stack_bytes = 256 * kibibyte;
+
+TEST(MallocForkOnThread, WithItsStackFromMallocWorks) {
+  const Block stack = block_of(std::aligned_alloc(page, stack_bytes));
+  ASSERT_TRUE(is_in_heap(stack.get()));
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstack(&attributes, stack.get(), stack_bytes), 0);
+  const auto work = [](void* /*nothing*/) -> void* {
+    fork_here();
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, &attributes, work, nullptr), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_FALSE(facts().state->is_shared);
+}
+
+TEST(MallocForkInContext, WithItsStackFromMallocWorks) {
+  const Block stack = block_of(std::malloc(stack_bytes));
+  ASSERT_TRUE(is_in_heap(stack.get()));
+  ucontext_t here{};
+  ucontext_t there{};
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack.get();
+  there.uc_stack.ss_size = stack_bytes;
+  there.uc_link = &here;
+  makecontext(&there, fork_here, 0);
+  swapcontext(&here, &there);
+  EXPECT_FALSE(facts().state->is_shared);
 }
 
 // What only wants to start another program asks for no copy.

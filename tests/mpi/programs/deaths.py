@@ -27,6 +27,7 @@ PATIENCE_SECONDS = 30.0
 
 
 def deaths(bench, thorough):
+    lost_descriptors(bench)
     ranks_die(bench, thorough)
     if thorough:
         launcher_dies(bench)
@@ -42,6 +43,13 @@ def held_against(native_seconds, native, ours):
         native_seconds = max(native_seconds, native())
         seconds = ours()
     return seconds, native_seconds
+
+
+def lost_descriptors(bench):
+    """Programs that close the descriptors by which their ranks watch each other: no rank has died."""
+    outcome = bench.run(bench.program("lost_descriptors"), 2, ["watched"], settings=AT_ONCE)
+    bench.passes("descriptors that the program closes", outcome)
+    bench.takes("descriptors that the program closes", outcome, ("barrier",))
 
 
 class Death:

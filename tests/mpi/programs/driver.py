@@ -48,6 +48,7 @@ GROUPS = {
     "pools": lifetimes.pools,
     "threads": lifetimes.threads,
     "thread levels": lifetimes.thread_levels,
+    "little stacks": lifetimes.little_stacks,
     "sessions": lifetimes.sessions,
     "spawn": lifetimes.spawn,
     "errors": lifetimes.errors,
@@ -68,7 +69,7 @@ MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standa
 # What each change is tested by under the MPIs that are not Debian's, so that five take no longer
 # than a person waits.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
-         "attributes", "errors", "tools", "halves", "sessions", "heaps", "devices", "profiles")
+         "attributes", "errors", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles")
 # The same MPIs once more: what is new is how data and handles look.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77

@@ -10,6 +10,7 @@ AT_ONCE = {"JOIN_AFTER": "0"}
 def heaps(bench, _thorough):
     if not bench.heap:
         return
+    forks(bench)
     program = bench.program("heap")
     for ranks in (2, 3):
         # The MPIs' own way takes long where ranks outnumber the cores.
@@ -20,3 +21,12 @@ def heaps(bench, _thorough):
             bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
             bench.takes(what, outcome, ("bcast", "allreduce"))
             print(f"  {what}: {outcome.seconds:.1f} s", flush=True)
+
+
+def forks(bench):
+    """Forks after which the heap is shared as before, and others that end the sharing."""
+    outcome = bench.run(bench.program("heap_forks"), 2, settings=AT_ONCE, ends_sharing=True)
+    bench.passes("forks with a heap", outcome)
+    bench.takes("forks with a heap", outcome, ("allreduce",))
+    bench.expect("its memory is not shared any more" in outcome.err,
+                 f"a fork on a stack of the heap leaves it shared\n{outcome.tail()}")

@@ -83,6 +83,24 @@ def threads(bench, thorough):
         bench.takes("threads", outcome, ("barrier", "bcast", "reduce", "allreduce"))
 
 
+# PTHREAD_STACK_MIN of 16 KiB is what MPIs need by themselves; what is left is for huddle.
+STACK_BYTES = (32 << 10, 64 << 10)
+ON_LITTLE_STACK = ("barrier", "bcast", "allgather")
+
+
+def little_stacks(bench, _thorough):
+    """A thread with little stack sets up the team of a communicator, and calls each collective first."""
+    for stack in STACK_BYTES:
+        arguments = [stack, *ON_LITTLE_STACK]
+        if not bench.does_natively("little_stack", 2, arguments):
+            continue
+        what = f"collectives on {stack >> 10} KiB of stack"
+        outcome = bench.run(bench.program("little_stack"), 2, arguments, settings=AT_ONCE)
+        bench.passes(what, outcome)
+        bench.takes(what, outcome, ON_LITTLE_STACK)
+        bench.expect("stack used" in outcome.out, f"{what}: no thread\n{outcome.tail()}")
+
+
 def thread_levels(bench, _thorough):
     """Whatever a program asks for, from MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE."""
     program = bench.program("profiled")
