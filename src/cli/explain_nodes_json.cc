@@ -15,11 +15,14 @@ constexpr int explain_nodes_json_schema = 1;
 
 // Of all segments together.
 Json node_part(const internode::NodePhase& phase, const std::string& algorithm, int segments) {
-  return {{"where", "node"},
-          {"operation", select::name(phase.operation)},
-          {"algorithm", algorithm},
-          {"bytes", phase.bytes * static_cast<std::size_t>(segments)},
-          {"predicted_ns", phase.ns * segments}};
+  Json part = {{"where", "node"},
+               {"operation", select::name(phase.operation)},
+               {"algorithm", algorithm},
+               {"bytes", phase.bytes * static_cast<std::size_t>(segments)},
+               {"predicted_ns", phase.ns * segments}};
+  const std::string_view barrier_phase = name(phase.barrier_phase);
+  if (!barrier_phase.empty()) part["phase"] = barrier_phase;
+  return part;
 }
 
 }  // namespace

@@ -254,6 +254,27 @@ TEST(ExplainNodes, TellsThePartsOfACollective) {
   EXPECT_TRUE(allreduce["mpi"].empty());
 }
 
+// The leaders' exchange comes between the two phases of one barrier.
+TEST(ExplainNodes, ABarrierCostsTheNodesOneBarrier) {
+  const json within = json::parse(
+      Program().run({"explain", "barrier", "-n", "32", "--machine", songshan, "--json"}).out);
+  double tree_ns = 0;
+  for (const json& candidate : within["candidates"]) {
+    const double ns = candidate["predicted_ns"];
+    if (candidate["algorithm"] == "tree" && (tree_ns == 0 || ns < tree_ns)) tree_ns = ns;
+  }
+  const json barrier =
+      between_nodes({"barrier", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan});
+  const json& parts = barrier["parts"];
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0]["phase"], "gather");
+  EXPECT_EQ(parts[2]["phase"], "release");
+  const double in_nodes_ns =
+      parts[0]["predicted_ns"].get<double>() + parts[2]["predicted_ns"].get<double>();
+  EXPECT_GT(tree_ns, 0);
+  EXPECT_NEAR(in_nodes_ns, tree_ns, 2) << "both are rounded to whole nanoseconds";
+}
+
 TEST(ExplainNodes, TellsHowManyLeadersShareTheData) {
   const std::vector<std::string> words = {"allreduce",        "16M", "--nodes",   "16",
                                           "--ranks-per-node", "32",  "--machine", songshan};
