@@ -40,6 +40,8 @@ std::string explain_nodes_json(const NodesExplained& explained) {
   document["machine_file"] = path.empty() ? Json(nullptr) : Json(path);
   document["network"] = {{"message_ns", explained.network.message_ns},
                          {"ns_per_mib", explained.network.ns_per_mib},
+                         {"gap_ns", explained.network.gap_ns},
+                         {"second_way_percent", explained.network.second_way_percent},
                          {"measured", explained.network.is_estimated == 0}};
   document["predicted_ns"] = prediction.ns();
   document["by_one_leader_ns"] = explained.by_one_leader_ns;

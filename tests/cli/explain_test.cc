@@ -303,6 +303,61 @@ TEST(ExplainNodes, CountsWhatIsSentBetweenNodes) {
   }
 }
 
+// Sixteen nodes beneath one switch, one rank each: the same network for both commands.
+class SixteenNodes {
+ public:
+  explicit SixteenNodes(std::string machine)
+      : machine_(HUDDLE_SOURCE_DIR "/machines/" + std::move(machine) + ".toml") {
+    program_.home_file("switch.toml",
+                       "schema = 1\nname = \"one switch\"\n[[level]]\nname = \"leaf\"\nof = 16\n");
+  }
+  void force(const std::string& algorithm) { program_.environment("HUDDLE_NET_ALGO=" + algorithm); }
+  // What explain expects between the nodes.
+  json explained(const std::string& operation, const std::string& size) const {
+    return ran({"explain", operation, size, "--nodes", "16", "--ranks-per-node", "1"})["parts"][1];
+  }
+  double simulated_ns(const std::string& algorithm, const std::string& size, int radix = 2) const {
+    const std::string fabric = (program_.home().folder() / "switch.toml").string();
+    return ran({"sim", algorithm, size, "-n", "16", "--radix", std::to_string(radix), "--fabric",
+                fabric})["algorithms"][0]["ns"];
+  }
+
+ private:
+  json ran(std::vector<std::string> words) const {
+    std::erase(words, "");
+    words.insert(words.end(), {"--machine", machine_, "--json"});
+    const Ran ran = program_.run(words);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return json::parse(ran.out);
+  }
+
+  Program program_;
+  std::string machine_;
+};
+
+TEST(ExplainNodes, TakesTheRadixThatIsQuickestInTheSimulation) {
+  for (const char* machine : {"dawning-5000a", "xeon-e5620-2s", "epyc-2x64-estimate"}) {
+    const SixteenNodes nodes(machine);
+    const json barrier = nodes.explained("barrier", "");
+    const double ns = nodes.simulated_ns("barrier:dissemination", "", barrier["radix"]);
+    EXPECT_NEAR(barrier["predicted_ns"].get<double>(), ns, 0.1 * ns) << machine;
+    for (const int radix : {2, 4, 8, 16}) {
+      EXPECT_GE(1.1 * nodes.simulated_ns("barrier:dissemination", "", radix), ns)
+          << machine << " " << radix;
+    }
+  }
+}
+
+TEST(ExplainNodes, CountsPairsAndRingsAsTheSimulationDoes) {
+  for (const char* algorithm : {"allgather:ring", "allgather:neighbor", "allgather:doubling"}) {
+    SixteenNodes nodes("dawning-5000a");
+    nodes.force(algorithm);
+    const double ns = nodes.simulated_ns(algorithm, "256K");
+    EXPECT_NEAR(nodes.explained("allgather", "256K")["predicted_ns"].get<double>(), ns, 0.1 * ns)
+        << algorithm;
+  }
+}
+
 TEST(ExplainNodes, SaysWhatTheMpiWasMeasuredToTake) {
   Program program;
   const std::string file = (program.home().folder() / "cluster.toml").string();
