@@ -19,7 +19,8 @@
 
 namespace huddle::internode {
 
-// What messages from node to node cost. `huddle sim` counts by the same figures (sim/simulation.h).
+// The cost of messages from node to node. `huddle sim` counts by the same figures
+// (sim/simulation.h).
 struct Network {
   std::int64_t message_ns = 0;    // one message that is almost empty
   std::int64_t ns_per_mib = 0;    // added for its bytes

@@ -41,7 +41,7 @@ void add_link_bytes(const Flows& flows, std::size_t links, SharedRound& round) {
   }
 }
 
-// What a node sends and receives in one round.
+// The bytes that a node sends and receives in one round.
 struct NodeBytes {
   double sent = 0;
   double received = 0;

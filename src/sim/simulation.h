@@ -12,10 +12,10 @@
 //                    arrives after the latency of its way and the time its bytes take.
 //   Bytes            flow as if all messages of the round began together, links shared by max-min
 //                    (flows.h). One alone is no faster than the network's curve. A node that sends
-//                    and receives in one round does both at once, or as much slower as was measured
-//                    of two nodes that send to each other (both_ways).
+//                    and receives in one round does both at once, unless two nodes that send to
+//                    each other were measured to take longer (both_ways).
 //
-// Which schedule runs is chosen by the same figures (internode/choice.h).
+// Schedules are chosen by the same figures (internode/choice.h).
 #pragma once
 
 #include <cstdint>

@@ -312,7 +312,7 @@ class SixteenNodes {
                        "schema = 1\nname = \"one switch\"\n[[level]]\nname = \"leaf\"\nof = 16\n");
   }
   void force(const std::string& algorithm) { program_.environment("HUDDLE_NET_ALGO=" + algorithm); }
-  // What explain expects between the nodes.
+  // The part between the nodes.
   json explained(const std::string& operation, const std::string& size) const {
     return ran({"explain", operation, size, "--nodes", "16", "--ranks-per-node", "1"})["parts"][1];
   }

@@ -40,7 +40,7 @@ TEST(NodeTimes, AreOfTheSlowestNode) {
   EXPECT_EQ(times.ns_at(Operation::scatter, 1000), 3000);
 }
 
-// A gather phase of so many nanoseconds, a release phase of that many, nothing else.
+// The two phases of a barrier take these times, everything else takes none.
 NodeTimes of_barrier(std::int64_t gather_ns, std::int64_t release_ns) {
   return NodeTimes::of([=](const select::Request& part) -> std::int64_t {
     switch (part.barrier_phase) {
