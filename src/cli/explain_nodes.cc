@@ -90,7 +90,7 @@ std::int64_t whole_ns(const std::optional<select::Candidate>& candidate) {
 
 std::string algorithm_in(const InNode& in_node, const std::optional<internode::NodePhase>& phase) {
   if (!phase) return {};
-  const auto candidate = in_node(internode::request_of_part(phase->operation, phase->bytes));
+  const auto candidate = in_node(phase->request());
   return candidate ? std::string(algorithm_name(candidate->plan)) : "one rank";
 }
 
@@ -113,9 +113,8 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
   explained.placement = options.placement();
   explained.subject = subject;
   explained.network = internode::network_of(subject.machine);
-  const auto times = internode::NodeTimes::of([&](select::Operation operation, std::size_t bytes) {
-    return whole_ns(in_node(internode::request_of_part(operation, bytes)));
-  });
+  const auto times = internode::NodeTimes::of(
+      [&](const select::Request& part) { return whole_ns(in_node(part)); });
   explained.prediction = internode::predict(request.operation, request.bytes, map,
                                             explained.network, times, sharing, forced);
   explained.forced = forced.for_operation(internode::schedule_of(request.operation));

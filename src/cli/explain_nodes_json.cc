@@ -15,11 +15,14 @@ constexpr int explain_nodes_json_schema = 1;
 
 // Of all segments together.
 Json node_part(const internode::NodePhase& phase, const std::string& algorithm, int segments) {
-  return {{"where", "node"},
-          {"operation", select::name(phase.operation)},
-          {"algorithm", algorithm},
-          {"bytes", phase.bytes * static_cast<std::size_t>(segments)},
-          {"predicted_ns", phase.ns * segments}};
+  Json part = {{"where", "node"},
+               {"operation", select::name(phase.operation)},
+               {"algorithm", algorithm},
+               {"bytes", phase.bytes * static_cast<std::size_t>(segments)},
+               {"predicted_ns", phase.ns * segments}};
+  const std::string_view barrier_phase = name(phase.barrier_phase);
+  if (!barrier_phase.empty()) part["phase"] = barrier_phase;
+  return part;
 }
 
 }  // namespace
@@ -37,6 +40,8 @@ std::string explain_nodes_json(const NodesExplained& explained) {
   document["machine_file"] = path.empty() ? Json(nullptr) : Json(path);
   document["network"] = {{"message_ns", explained.network.message_ns},
                          {"ns_per_mib", explained.network.ns_per_mib},
+                         {"gap_ns", explained.network.gap_ns},
+                         {"second_way_percent", explained.network.second_way_percent},
                          {"measured", explained.network.is_estimated == 0}};
   document["predicted_ns"] = prediction.ns();
   document["by_one_leader_ns"] = explained.by_one_leader_ns;

@@ -59,13 +59,19 @@ std::string mpi_text(const NodesExplained& explained, const MpiAnswer& answer) {
          "to the MPI.";
 }
 
+std::string phase_name(const internode::NodePhase& phase) {
+  const std::string_view operation = name(phase.operation);
+  if (phase.barrier_phase == select::BarrierPhase::both) return std::string(operation);
+  return fmt::format("{} ({} phase)", operation, name(phase.barrier_phase));
+}
+
 // Of all segments together.
 void add_part(Table& table, const std::string& where,
               const std::optional<internode::NodePhase>& phase, const std::string& algorithm,
               int segments) {
   if (!phase) return;
   const double bytes = static_cast<double>(phase->bytes) * segments;
-  table.add({fmt::format("{}: {} by {}", where, name(phase->operation), algorithm),
+  table.add({fmt::format("{}: {} by {}", where, phase_name(*phase), algorithm),
              phase->bytes > 0 ? size_text(bytes) : "-",
              time_text(static_cast<double>(phase->ns) * segments)});
 }

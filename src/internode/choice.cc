@@ -14,8 +14,14 @@
 namespace huddle::internode {
 namespace {
 
-// TCP over an Ethernet of 10 Gbit/s, as nodes have it at least: 25 us, 1.25 GB/s.
-constexpr Network generic = {25'000, 840'000, 1};
+// TCP over an Ethernet of 10 Gbit/s, which is the least that nodes have: 25 us, 1.25 GB/s, 3 us
+// between two messages, as the machine files of Ethernets have it, and half of the second
+// direction, as a ring of whole messages was measured to take (record 38).
+constexpr Network generic = {.message_ns = 25'000,
+                             .ns_per_mib = 840'000,
+                             .is_estimated = 1,
+                             .second_way_percent = 50,
+                             .gap_ns = 3'000};
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
@@ -87,25 +93,37 @@ std::int64_t joined_bytes(const net::Round& round, const net::Sizes& sizes) {
   return static_cast<std::int64_t>(bytes);
 }
 
-// What two nodes send to each other at the same time: as many bytes as go both ways.
-std::int64_t exchanged_bytes(const net::Round& round, const net::Sizes& sizes) {
-  std::int64_t bytes = 0;
-  for (const net::Message& sent : round.sends) {
-    for (const net::Message& received : round.receives) {
-      if (sent.peer != received.peer) continue;
-      bytes += static_cast<std::int64_t>(
-          std::min(sizes.bytes(sent.part.blocks), sizes.bytes(received.part.blocks)));
-    }
-  }
-  return bytes;
+// Returns the time of a node's messages in one round, without their bytes. Those of one direction
+// leave or arrive one after the other; the processor posts its own before it takes what comes.
+std::int64_t messages_ns(const net::Round& round, const Network& network) {
+  const auto sends = static_cast<std::int64_t>(round.sends.size());
+  const auto receives = static_cast<std::int64_t>(round.receives.size());
+  const std::int64_t most = std::max(sends, receives);
+  if (most == 0) return 0;
+  const std::int64_t last_ns =
+      network.message_ns + (most - 1) * std::max(network.gap_ns, network.cpu_ns);
+  return std::max(last_ns, (sends + receives) * network.cpu_ns);
+}
+
+// Returns the bytes of a node's round, with both directions as if they were one.
+std::int64_t moved_bytes(std::int64_t sent, std::int64_t received, const Network& network) {
+  const std::int64_t second_way = std::min(sent, received) * network.second_way_percent / 100;
+  return std::max(sent, received) + second_way;
+}
+
+std::int64_t bytes_ns(const net::Round& round, const net::Sizes& sizes, const Network& network) {
+  const std::int64_t sent = bytes_of(round.sends, sizes);
+  const std::int64_t received = bytes_of(round.receives, sizes);
+  return moving_ns(moved_bytes(sent, received, network), network.ns_per_mib) +
+         moving_ns(joined_bytes(round, sizes), network.joining_ns_per_mib);
 }
 
 // Who chooses among schedules of many nodes and rounds looks at so many of each: a call is not to
 // wait for it.
 constexpr std::int64_t most_looked_at = 256;
 
-// A rank begins the messages of a round one after the other: so many of them at most, which begin
-// while the first is under way. More may not be counted as one.
+// Figures were measured with few messages of one rank under way, so schedules with more are not
+// tried.
 constexpr int largest_radix = 16;
 
 // Which of so many are looked at, evenly spaced and the first among them: action(number).
@@ -115,27 +133,22 @@ void for_each_looked_at(std::int64_t count, const Action& action) {
   for (std::int64_t i = 0; i < looked_at; ++i) action(i * count / looked_at);
 }
 
-// The longest part of it that any node has. Nothing: nobody has a part in it.
+// Returns the time of the node whose part takes longest; nothing if no node that was looked at
+// sends or receives in this round.
 std::optional<std::int64_t> round_ns(const net::Schedule& schedule, std::int64_t number,
                                      const net::Sizes& sizes, const Network& network,
                                      net::Round& round) {
   std::int64_t most_ns = 0;
-  std::size_t most_messages = 0;
+  bool has_messages = false;
   const auto look_at = [&](std::int64_t node) {
     schedule.make(static_cast<int>(node), number, round);
-    const std::int64_t one_way =
-        std::max(bytes_of(round.sends, sizes), bytes_of(round.receives, sizes));
-    const std::int64_t second_way =
-        exchanged_bytes(round, sizes) * network.second_way_percent / 100;
-    most_ns =
-        std::max(most_ns, moving_ns(one_way + second_way, network.ns_per_mib) +
-                              moving_ns(joined_bytes(round, sizes), network.joining_ns_per_mib));
-    most_messages = std::max({most_messages, round.sends.size(), round.receives.size()});
+    has_messages = has_messages || !round.sends.empty() || !round.receives.empty();
+    most_ns = std::max(most_ns, messages_ns(round, network) + bytes_ns(round, sizes, network));
   };
   for_each_looked_at(schedule.ranks(), look_at);
   look_at(schedule.root());
-  if (most_messages == 0) return std::nullopt;
-  return network.message_ns + most_ns;
+  if (!has_messages) return std::nullopt;
+  return most_ns;
 }
 
 // In how many blocks nodes may contribute what they have where that differs.
@@ -197,7 +210,9 @@ Network network_of(const machine::Machine& machine) {
         static_cast<std::uint8_t>(std::lround(100 * (*first.both_ways - 1)));
   }
   if (first.piece_bytes) network.piece_bytes = std::llround(*first.piece_bytes);
-  network.gap_ns = std::llround(first.gap_ns);
+  // A node's cards take turns.
+  network.gap_ns = std::llround(first.gap_ns / first.rails);
+  network.cpu_ns = std::llround(first.cpu_ns);
   network.node_ns_per_mib =
       std::max<std::int64_t>(1, std::llround(static_cast<double>(mib) / first.node_gb_per_s));
   const int processor = machine.topology.pus.first();
@@ -210,6 +225,7 @@ Network Network::shared_by(int senders) const {
   if (senders == 1) return *this;
   Network shared = *this;
   shared.message_ns += (senders - 1) * gap_ns;
+  shared.gap_ns = senders * gap_ns;
   shared.ns_per_mib = std::max(ns_per_mib, senders * node_ns_per_mib);
   return shared;
 }
@@ -241,7 +257,8 @@ std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes
 std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
                                 const Network& network) {
   const auto of_round = static_cast<std::int64_t>(bytes) * ranks_on_node;
-  return (ranks - ranks_on_node) * (network.message_ns + moving_ns(of_round, network.ns_per_mib));
+  const std::int64_t moved = moved_bytes(of_round, of_round, network);
+  return (ranks - ranks_on_node) * (network.message_ns + moving_ns(moved, network.ns_per_mib));
 }
 
 std::int64_t copying_ns(std::size_t bytes) {

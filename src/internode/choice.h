@@ -19,23 +19,28 @@
 
 namespace huddle::internode {
 
-// What a message from node to node takes.
+// The cost of messages from node to node. `huddle sim` counts by the same figures
+// (sim/simulation.h).
 struct Network {
-  std::int64_t message_ns = 0;    // one that is almost empty
-  std::int64_t ns_per_mib = 0;    // and so much more for its bytes
-  std::uint8_t is_estimated = 1;  // nobody has measured it
-  // Of an exchange of two, how much of its second way is added to the first, in percent: over TCP
-  // it takes as long as one way or as both, by how acknowledgements fall, until somebody measures.
-  std::uint8_t second_way_percent = 50;
+  std::int64_t message_ns = 0;    // one message that is almost empty
+  std::int64_t ns_per_mib = 0;    // added for its bytes
+  std::uint8_t is_estimated = 1;  // 0: it was measured
+  // If a node sends and receives at the same time, the percentage of the smaller direction that is
+  // added to the larger one. It does not matter whether the two peers are one node, as in an
+  // exchange in pairs, or two, as in a ring. 0: both directions at once, as in a machine file that
+  // has no measurement of it.
+  std::uint8_t second_way_percent = 0;
   std::int64_t piece_bytes = 0;  // of messages that go in pieces; 0: they go whole
-  // While several ranks of a node send: between two messages of theirs, and for the bytes of all
-  // together. 0: nobody knows, and one alone speaks for its node.
-  std::int64_t gap_ns = 0;
+  std::int64_t gap_ns = 0;       // between the starts of two messages of a node
+  // For the bytes of all ranks of a node that send together. 0: not known, and each node has one
+  // leader.
   std::int64_t node_ns_per_mib = 0;
-  // What the rank that speaks takes to join what has come to what it has.
+  // The time in which the leader reduces what it received into what it has.
   std::int64_t joining_ns_per_mib = 0;
+  // The time for which one message occupies the processor at each end, part of message_ns.
+  std::int64_t cpu_ns = 0;
 
-  // As each of so many ranks of a node finds it while all of them send.
+  // The network as each of that many ranks of a node finds it while all of them send.
   Network shared_by(int senders) const;
   bool operator==(const Network&) const = default;
 };

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -15,6 +17,7 @@
 #include "internode/pending_messages.h"
 #include "internode/rank_wire.h"
 #include "node/reduction_order.h"
+#include "select/explain.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
 
@@ -147,15 +150,51 @@ void NodePart::join_before(const std::byte* input, std::byte* output, std::size_
   send_from_root(all.data(), node::Blocks::listed(blocks), output, own_bytes, 0);
 }
 
-void NodePart::barrier() {
-  attempt([&] { team_.barrier(); },
-          [&] {
-            const std::byte here{};
-            std::byte leave{};
-            std::vector<std::byte> all(static_cast<std::size_t>(ranks()));
-            send_to_root(&here, 1, all.data(), node::Blocks::even(1), 0);
-            send_from_root(all.data(), node::Blocks::even(1), &leave, 1, 0);
-          });
+// The first rank chooses, for the same reason as in a team (team/decision.h). Its plan goes by
+// messages, which need no memory of the team's.
+const select::TreeBarrierPlan& NodePart::barrier_plan() {
+  if (barrier_plan_) return *barrier_plan_;
+  static_assert(std::is_trivially_copyable_v<select::TreeBarrierPlan>);
+  select::TreeBarrierPlan plan = {};
+  if (place_ == 0) {
+    const select::Explanation explanation = team_.explain(
+        {.operation = select::Operation::barrier, .barrier_phase = select::BarrierPhase::gather});
+    plan = std::get<select::TreeBarrierPlan>(select::chosen(explanation).plan);
+  }
+  auto* const bytes = reinterpret_cast<std::byte*>(&plan);
+  const std::vector<node::Block> same(static_cast<std::size_t>(ranks()), {0, sizeof plan});
+  send_from_root(bytes, node::Blocks::listed(same), bytes, sizeof plan, 0);
+  barrier_plan_ = plan;
+  return *barrier_plan_;
+}
+
+void NodePart::run_barrier_phase(select::BarrierPhase phase) {
+  team_.run_by(*barrier_, {.operation = select::Operation::barrier, .barrier_phase = phase});
+}
+
+void NodePart::gather_barrier() {
+  if (ranks() == 1) return;
+  const select::TreeBarrierPlan& plan = barrier_plan();
+  attempt(
+      [&] {
+        if (!barrier_) barrier_ = team_.ready_by(plan);
+        run_barrier_phase(select::BarrierPhase::gather);
+        is_barrier_by_team_ = true;
+      },
+      [&] {
+        is_barrier_by_team_ = false;
+        const std::byte here{};
+        std::vector<std::byte> all(static_cast<std::size_t>(ranks()));
+        send_to_root(&here, 1, all.data(), node::Blocks::even(1), 0);
+      });
+}
+
+void NodePart::release_barrier() {
+  if (ranks() == 1) return;
+  if (is_barrier_by_team_) return run_barrier_phase(select::BarrierPhase::release);
+  std::byte leave{};
+  const std::vector<std::byte> all(static_cast<std::size_t>(ranks()));
+  send_from_root(all.data(), node::Blocks::even(1), &leave, 1, 0);
 }
 
 void NodePart::bcast(void* buffer, std::size_t bytes, int root) {

@@ -8,11 +8,15 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "internode/node_map.h"
 #include "memory/reduction.h"
 #include "net/wire.h"
 #include "node/blocks.h"
+#include "select/candidate.h"
+#include "select/operation.h"
+#include "team/engine.h"
 #include "team/team.h"
 #include "world/hardware/waiting.h"
 
@@ -25,7 +29,11 @@ class NodePart {
       : team_(team), by_rank_(by_rank), map_(map), node_(node), place_(place) {}
 
   // As the team has them (team/team.h): roots and blocks by place.
-  void barrier();
+  // The two phases of a barrier, which every rank calls in turn. The node's first rank returns from
+  // the first once all ranks of the node have called it; the others return from the second once
+  // the first rank has called it. The first time, all ranks wait for each other in the first one.
+  void gather_barrier();
+  void release_barrier();
   void bcast(void* buffer, std::size_t bytes, int root);
   void reduce(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction, int root);
@@ -49,6 +57,8 @@ class NodePart {
   void attempt(const ByTeam& by_team, const ByMessages& by_messages);
   template <typename Exchange>
   void finish_all(std::unique_ptr<Exchange> exchange);
+  const select::TreeBarrierPlan& barrier_plan();
+  void run_barrier_phase(select::BarrierPhase phase);
   int ranks() const { return map_.ranks_on(node_); }
   int rank_at(int place) const { return map_.rank_at(node_, place); }
 
@@ -68,6 +78,10 @@ class NodePart {
   const NodeMap& map_;
   int node_;
   int place_;
+  std::optional<select::TreeBarrierPlan> barrier_plan_;  // the first rank's, once it is known
+  std::optional<team::Ready> barrier_;                   // once it is set up
+  // Whether the phase that follows runs by the team, as the gather phase did.
+  bool is_barrier_by_team_ = false;
 };
 
 }  // namespace huddle::internode

@@ -24,6 +24,10 @@ NodePhase phase(const NodeTimes& times, Operation operation, std::size_t bytes) 
   return {operation, bytes, times.ns_at(operation, bytes)};
 }
 
+NodePhase barrier_phase(const NodeTimes& times, select::BarrierPhase phase) {
+  return {Operation::barrier, 0, times.barrier_ns(phase), phase};
+}
+
 // Blocks of all ranks, a node's side by side.
 net::Sizes blocks_by_node(const NodeMap& map, std::size_t bytes) {
   return NodeOrder(map, bytes).sizes();
@@ -47,6 +51,8 @@ void NodeTimes::become_slower_of(const NodeTimes& other) {
       ns_[part][i] = std::max(ns_[part][i], other.ns_[part][i]);
     }
   }
+  gather_phase_ns_ = std::max(gather_phase_ns_, other.gather_phase_ns_);
+  release_phase_ns_ = std::max(release_phase_ns_, other.release_phase_ns_);
 }
 
 std::int64_t NodeTimes::ns_at(Operation part, std::size_t bytes) const {
@@ -57,6 +63,23 @@ std::int64_t NodeTimes::ns_at(Operation part, std::size_t bytes) const {
   std::size_t above = 1;
   while (above + 1 < sizes.size() && sizes[above] < wanted) ++above;
   return on_line(wanted, sizes[above - 1], sizes[above], ns[above - 1], ns[above]);
+}
+
+std::int64_t NodeTimes::barrier_ns(select::BarrierPhase phase) const {
+  switch (phase) {
+    case select::BarrierPhase::both:
+      return gather_phase_ns_ + release_phase_ns_;
+    case select::BarrierPhase::gather:
+      return gather_phase_ns_;
+    case select::BarrierPhase::release:
+      return release_phase_ns_;
+  }
+  return 0;
+}
+
+select::Request NodePhase::request() const {
+  return operation == Operation::barrier ? request_of_phase(barrier_phase)
+                                         : request_of_part(operation, bytes);
 }
 
 MpiTimes::MpiTimes(const machine::Machine& machine, const std::string& mpi, const NodeMap& map) {
@@ -204,8 +227,9 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
   };
   switch (operation) {
     case Operation::barrier:
-      return {in_node(Operation::barrier, 0), chosen(net::Operation::barrier, 0),
-              in_node(Operation::barrier, 0)};
+      return {barrier_phase(node_times, select::BarrierPhase::gather),
+              chosen(net::Operation::barrier, 0),
+              barrier_phase(node_times, select::BarrierPhase::release)};
     case Operation::bcast:
       return {{}, chosen(net::Operation::bcast, bytes), in_node(Operation::bcast, bytes)};
     case Operation::reduce:

@@ -24,33 +24,48 @@
 
 namespace huddle::internode {
 
-// Predicted times of what a node's team does, of its slowest node, at a few sizes.
+// Returns the request whose time a node's team predicts for a part of a collective. Elements of
+// reductions are doubles.
+constexpr select::Request request_of_part(select::Operation part, std::size_t bytes) {
+  return {part, bytes, select::reduces(part) ? sizeof(double) : 1};
+}
+constexpr select::Request request_of_phase(select::BarrierPhase phase) {
+  return {.operation = select::Operation::barrier, .barrier_phase = phase};
+}
+
+// Predicted times of the parts that a node's team carries out, each on its slowest node: those of
+// data at a few sizes, and the two phases of a barrier.
 class NodeTimes {
  public:
   static constexpr std::array parts = {
-      select::Operation::barrier,   select::Operation::reduce,  select::Operation::bcast,
-      select::Operation::gather,    select::Operation::scatter, select::Operation::reduce_scatter,
-      select::Operation::allgatherv};
+      select::Operation::reduce,  select::Operation::bcast,          select::Operation::gather,
+      select::Operation::scatter, select::Operation::reduce_scatter, select::Operation::allgatherv};
   static constexpr std::array<std::int64_t, 9> sizes = {64,      256,     1 << 10, 1 << 12, 1 << 14,
                                                         1 << 16, 1 << 18, 1 << 20, 1 << 22};
 
-  // Predict: (operation, bytes as a request has them) to nanoseconds.
+  // Predict: (const select::Request&) to nanoseconds.
   template <typename Predict>
   static NodeTimes of(const Predict& predict) {
     NodeTimes times;
     for (std::size_t part = 0; part < parts.size(); ++part) {
       for (std::size_t i = 0; i < sizes.size(); ++i) {
-        times.ns_[part][i] = predict(parts[part], static_cast<std::size_t>(sizes[i]));
+        times.ns_[part][i] =
+            predict(request_of_part(parts[part], static_cast<std::size_t>(sizes[i])));
       }
     }
+    times.gather_phase_ns_ = predict(request_of_phase(select::BarrierPhase::gather));
+    times.release_phase_ns_ = predict(request_of_phase(select::BarrierPhase::release));
     return times;
   }
   void become_slower_of(const NodeTimes& other);
   // Straight lines between the sizes; beyond the last at its rate. pre: one of `parts`.
   std::int64_t ns_at(select::Operation part, std::size_t bytes) const;
+  std::int64_t barrier_ns(select::BarrierPhase phase) const;
 
  private:
   std::array<std::array<std::int64_t, sizes.size()>, parts.size()> ns_{};
+  std::int64_t gather_phase_ns_ = 0;
+  std::int64_t release_phase_ns_ = 0;
 };
 
 // What the MPI's own collectives were measured to take.
@@ -80,6 +95,9 @@ struct NodePhase {
   select::Operation operation = select::Operation::barrier;
   std::size_t bytes = 0;  // as a request has them
   std::int64_t ns = 0;
+  select::BarrierPhase barrier_phase = select::BarrierPhase::both;
+
+  select::Request request() const;
 };
 
 // Of several segments, all three are of one, the largest.
@@ -171,11 +189,6 @@ constexpr net::Operation schedule_of(select::Operation operation) {
 net::Sizes largest_pair(const NodeMap& map, std::size_t bytes);
 // pre: those are the sizes.
 Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const net::Sizes& largest);
-
-// What a node's team is asked to predict of a part. Elements of reductions are doubles.
-constexpr select::Request request_of_part(select::Operation part, std::size_t bytes) {
-  return {part, bytes, select::reduces(part) ? sizeof(double) : 1};
-}
 
 // Why the MPI's own is taken where nobody has measured it; empty: it is not. bytes: as a request
 // has them. Equal on all ranks.

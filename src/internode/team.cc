@@ -81,9 +81,9 @@ bool Team::can_join(const memory::Reduction& reduction) const {
 
 void Team::barrier() {
   run([&] {
-    node_part_.barrier();
+    node_part_.gather_barrier();
     if (is_first()) between({Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
-    node_part_.barrier();
+    node_part_.release_barrier();
   });
 }
 

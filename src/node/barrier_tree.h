@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A barrier over a tree: everybody reports to the parent once all children have reported; then the
-// word that all are there comes back down. The tree makes it flat, k-ary, or the three levels of
-// Zhang, Meng and Huo (cores to chip leader, chip leaders to node leader).
+// A barrier over a tree. Each rank reports to its parent once all its children have reported; then
+// the root's release comes back down. The tree makes it flat, k-ary, or the three levels of Zhang,
+// Meng and Huo (cores to chip leader, chip leaders to node leader). Its two phases can be called
+// one by one, so that the root can wait for other nodes between them.
 #pragma once
 
 #include <cstdint>
@@ -40,12 +41,22 @@ class TreeBarrier {
 
   template <world::World W>
   void run(W& w) {
-    const auto here = world::until_reached(++round_);
-    w.wait_all(reports_of_children_, here);
-    if (has_parent_) {
-      w.store(report_, round_);
-      w.wait(release_, here);
-    }
+    gather(w);
+    release(w);
+  }
+
+  // The root returns once every rank has called gather(); any other rank returns once the ranks
+  // below it have.
+  template <world::World W>
+  void gather(W& w) {
+    w.wait_all(reports_of_children_, world::until_reached(++round_));
+    if (has_parent_) w.store(report_, round_);
+  }
+  // Returns once the root has called release(). Requires: gather() has returned, and every rank
+  // calls the two in turn.
+  template <world::World W>
+  void release(W& w) {
+    if (has_parent_) w.wait(release_, world::until_reached(round_));
     for (const Address& child : releases_) w.store(child, round_);
   }
 

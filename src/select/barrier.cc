@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
+#include <variant>
 
 namespace huddle::select {
 namespace {
@@ -74,8 +77,11 @@ void add_dissemination(std::vector<Candidate>& list,
        fmt::format("radix {}, flags a line: {}", parameters.radix, parameters.flags_per_line), ns});
 }
 
+// In a dissemination barrier every rank waits for all others before it can return, so it has no
+// gather phase to stop after.
 void add_disseminations(std::vector<Candidate>& list, const Prices& prices, const TeamResources&,
-                        const Request&) {
+                        const Request& request) {
+  if (request.barrier_phase != BarrierPhase::both) return;
   const int ranks = prices.ranks();
   for (int radix = 2;; radix *= 2) {
     const node::DisseminationBarrier::Parameters parameters{std::min(radix, ranks), 1};
@@ -102,9 +108,32 @@ void add_tree_barriers_of(std::vector<Candidate>& list, const Prices& prices,
   }
 }
 
+double phase_ns(const Prices& prices, const TreeBarrierPlan& plan, BarrierPhase phase) {
+  const node::Tree tree = node::tree(plan.shape, prices.locality(), 0);
+  switch (phase) {
+    case BarrierPhase::both:
+      return tree_barrier_ns(prices, tree, plan.parameters);
+    case BarrierPhase::gather:
+      return gathered_ns(prices, tree, tree.root(), plan.parameters.flags_per_line);
+    case BarrierPhase::release:
+      return release_ns(prices, tree, tree.root(), plan.parameters);
+  }
+  return 0;
+}
+
+// Both phases of one barrier use the same tree. A request for one phase gets the tree on which the
+// two together are cheapest, so that two requests give the same plan.
 void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
-                       const TeamResources& resources, const Request&) {
-  for (const node::Shape& shape : resources.shapes) add_tree_barriers_of(list, prices, shape);
+                       const TeamResources& resources, const Request& request) {
+  std::vector<Candidate> trees;
+  for (const node::Shape& shape : resources.shapes) add_tree_barriers_of(trees, prices, shape);
+  if (request.barrier_phase != BarrierPhase::both && !trees.empty()) {
+    Candidate best = cheapest(trees);
+    best.ns = phase_ns(prices, std::get<TreeBarrierPlan>(best.plan), request.barrier_phase);
+    trees = {std::move(best)};
+  }
+  list.insert(list.end(), std::make_move_iterator(trees.begin()),
+              std::make_move_iterator(trees.end()));
 }
 
 }  // namespace

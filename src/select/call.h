@@ -27,6 +27,7 @@ struct Call {
   node::Blocks incoming = {};
   // The input is what stands in the output, where the result is to be.
   bool in_place = false;
+  BarrierPhase barrier_phase = BarrierPhase::both;
 
   std::size_t element_bytes() const { return reduction == nullptr ? 1 : reduction->element_bytes; }
 };

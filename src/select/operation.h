@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -31,6 +32,26 @@ enum class Operation {
   scan,
   exscan,
 };
+
+// Which phase of a barrier runs. Between nodes, a node's first rank waits for the other nodes after
+// the gather phase and before the release phase.
+enum class BarrierPhase : std::uint8_t {
+  both,     // an ordinary barrier
+  gather,   // the first rank returns once every rank of the node has called
+  release,  // every other rank returns once the first rank has called
+};
+// Empty for a whole barrier.
+constexpr std::string_view name(BarrierPhase phase) {
+  switch (phase) {
+    case BarrierPhase::both:
+      return {};
+    case BarrierPhase::gather:
+      return "gather";
+    case BarrierPhase::release:
+      return "release";
+  }
+  return {};
+}
 
 // What a rank has on one side of a call, what it hands in or what it wants: in terms of the bytes
 // of a request.
@@ -140,6 +161,7 @@ struct Request {
   // Of a broadcast: whether its root is another than that of the one before. Then whoever receives
   // where it sent from writes lines that its readers still have cached.
   bool root_moved = false;
+  BarrierPhase barrier_phase = BarrierPhase::both;
 
   bool operator==(const Request&) const = default;
 };

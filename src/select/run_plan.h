@@ -81,8 +81,15 @@ inline auto protocol_for(const DirectReducePlan&, const Setting& at) {
 // All: one call of the protocol, by this rank.
 
 template <world::World W>
-void run_plan(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const Call&) {
-  protocol.run(w);
+void run_plan(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const Call& call) {
+  switch (call.barrier_phase) {
+    case BarrierPhase::both:
+      return protocol.run(w);
+    case BarrierPhase::gather:
+      return protocol.gather(w);
+    case BarrierPhase::release:
+      return protocol.release(w);
+  }
 }
 template <world::World W>
 void run_plan(node::DisseminationBarrier& protocol, W& w, const DisseminationPlan&, const Call&) {

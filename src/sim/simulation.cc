@@ -41,6 +41,34 @@ void add_link_bytes(const Flows& flows, std::size_t links, SharedRound& round) {
   }
 }
 
+// The bytes that a node sends and receives in one round.
+struct NodeBytes {
+  double sent = 0;
+  double received = 0;
+
+  // The smaller direction as a share of the larger one.
+  double overlap() const {
+    const double most = std::max(sent, received);
+    return most > 0 ? std::min(sent, received) / most : 0;
+  }
+};
+
+// Prolongs messages at nodes that send and receive at the same time, by what was measured of two
+// that send to each other. It does not matter whether both peers are one node.
+void add_second_way(double more_than_one_way, const Traffic& traffic, std::size_t ranks,
+                    SharedRound& round) {
+  std::vector<NodeBytes> bytes(ranks);
+  const auto at = [&](int rank) -> NodeBytes& { return bytes[static_cast<std::size_t>(rank)]; };
+  for (const Sent& sent : traffic.messages) {
+    at(sent.from).sent += sent.bytes;
+    at(sent.to).received += sent.bytes;
+  }
+  for (SharedRound::Flight& flight : round.flights) {
+    const double overlap = std::max(at(flight.from).overlap(), at(flight.to).overlap());
+    flight.sharing_ns += more_than_one_way * overlap * (flight.wire_ns + flight.sharing_ns);
+  }
+}
+
 void list_receivers(SharedRound& round) {
   round.by_receiver.resize(round.flights.size());
   std::iota(round.by_receiver.begin(), round.by_receiver.end(), 0);
@@ -110,6 +138,9 @@ SharedRound Simulation::share_out(const Traffic& traffic) const {
   for (std::size_t flow = 0; flow < through.size(); ++flow) {
     SharedRound::Flight& shared = round.flights[flow_of[flow]];
     shared.sharing_ns = std::max(0.0, through[flow] - shared.wire_ns);
+  }
+  if (const auto both_ways = cluster_.network.both_ways) {
+    add_second_way(*both_ways - 1, traffic, node_of_rank_.size(), round);
   }
   add_link_bytes(flows, capacity_.size(), round);
   list_receivers(round);

@@ -11,7 +11,11 @@
 //                    before it) and, from rendezvous_bytes on, its receiver has begun the round; it
 //                    arrives after the latency of its way and the time its bytes take.
 //   Bytes            flow as if all messages of the round began together, links shared by max-min
-//                    (flows.h). One alone is no faster than the network's curve.
+//                    (flows.h). One alone is no faster than the network's curve. A node that sends
+//                    and receives in one round does both at once, unless two nodes that send to
+//                    each other were measured to take longer (both_ways).
+//
+// Schedules are chosen by the same figures (internode/choice.h).
 #pragma once
 
 #include <cstdint>

@@ -254,6 +254,27 @@ TEST(ExplainNodes, TellsThePartsOfACollective) {
   EXPECT_TRUE(allreduce["mpi"].empty());
 }
 
+// The leaders' exchange comes between the two phases of one barrier.
+TEST(ExplainNodes, ABarrierCostsTheNodesOneBarrier) {
+  const json within = json::parse(
+      Program().run({"explain", "barrier", "-n", "32", "--machine", songshan, "--json"}).out);
+  double tree_ns = 0;
+  for (const json& candidate : within["candidates"]) {
+    const double ns = candidate["predicted_ns"];
+    if (candidate["algorithm"] == "tree" && (tree_ns == 0 || ns < tree_ns)) tree_ns = ns;
+  }
+  const json barrier =
+      between_nodes({"barrier", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan});
+  const json& parts = barrier["parts"];
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0]["phase"], "gather");
+  EXPECT_EQ(parts[2]["phase"], "release");
+  const double in_nodes_ns =
+      parts[0]["predicted_ns"].get<double>() + parts[2]["predicted_ns"].get<double>();
+  EXPECT_GT(tree_ns, 0);
+  EXPECT_NEAR(in_nodes_ns, tree_ns, 2) << "both are rounded to whole nanoseconds";
+}
+
 TEST(ExplainNodes, TellsHowManyLeadersShareTheData) {
   const std::vector<std::string> words = {"allreduce",        "16M", "--nodes",   "16",
                                           "--ranks-per-node", "32",  "--machine", songshan};
@@ -279,6 +300,61 @@ TEST(ExplainNodes, CountsWhatIsSentBetweenNodes) {
     std::vector<std::string> words = {"allgather", "1000", "--machine", songshan};
     words.insert(words.end(), placement.begin(), placement.end());
     EXPECT_EQ(between_nodes(words)["parts"][1]["bytes"], 3 * 8 * 1000);
+  }
+}
+
+// Sixteen nodes beneath one switch, one rank each: the same network for both commands.
+class SixteenNodes {
+ public:
+  explicit SixteenNodes(std::string machine)
+      : machine_(HUDDLE_SOURCE_DIR "/machines/" + std::move(machine) + ".toml") {
+    program_.home_file("switch.toml",
+                       "schema = 1\nname = \"one switch\"\n[[level]]\nname = \"leaf\"\nof = 16\n");
+  }
+  void force(const std::string& algorithm) { program_.environment("HUDDLE_NET_ALGO=" + algorithm); }
+  // The part between the nodes.
+  json explained(const std::string& operation, const std::string& size) const {
+    return ran({"explain", operation, size, "--nodes", "16", "--ranks-per-node", "1"})["parts"][1];
+  }
+  double simulated_ns(const std::string& algorithm, const std::string& size, int radix = 2) const {
+    const std::string fabric = (program_.home().folder() / "switch.toml").string();
+    return ran({"sim", algorithm, size, "-n", "16", "--radix", std::to_string(radix), "--fabric",
+                fabric})["algorithms"][0]["ns"];
+  }
+
+ private:
+  json ran(std::vector<std::string> words) const {
+    std::erase(words, "");
+    words.insert(words.end(), {"--machine", machine_, "--json"});
+    const Ran ran = program_.run(words);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return json::parse(ran.out);
+  }
+
+  Program program_;
+  std::string machine_;
+};
+
+TEST(ExplainNodes, TakesTheRadixThatIsQuickestInTheSimulation) {
+  for (const char* machine : {"dawning-5000a", "xeon-e5620-2s", "epyc-2x64-estimate"}) {
+    const SixteenNodes nodes(machine);
+    const json barrier = nodes.explained("barrier", "");
+    const double ns = nodes.simulated_ns("barrier:dissemination", "", barrier["radix"]);
+    EXPECT_NEAR(barrier["predicted_ns"].get<double>(), ns, 0.1 * ns) << machine;
+    for (const int radix : {2, 4, 8, 16}) {
+      EXPECT_GE(1.1 * nodes.simulated_ns("barrier:dissemination", "", radix), ns)
+          << machine << " " << radix;
+    }
+  }
+}
+
+TEST(ExplainNodes, CountsPairsAndRingsAsTheSimulationDoes) {
+  for (const char* algorithm : {"allgather:ring", "allgather:neighbor", "allgather:doubling"}) {
+    SixteenNodes nodes("dawning-5000a");
+    nodes.force(algorithm);
+    const double ns = nodes.simulated_ns(algorithm, "256K");
+    EXPECT_NEAR(nodes.explained("allgather", "256K")["predicted_ns"].get<double>(), ns, 0.1 * ns)
+        << algorithm;
   }
 }
 

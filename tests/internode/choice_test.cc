@@ -30,17 +30,54 @@ TEST(Choice, TakesFewRoundsForLittleAndFewBytesForMuch) {
   EXPECT_NE(chosen(net::Operation::bcast, 8, 1 << 20, slow).algorithm, "knomial");
 }
 
-// Two that send to each other at the same time may find that the wire has one direction.
-TEST(Choice, TakesARingForMuchRatherThanExchanges) {
-  EXPECT_EQ(chosen(net::Operation::allgather, 4, 1 << 18, slow).algorithm, "ring");
-  EXPECT_EQ(chosen(net::Operation::allreduce, 4, 1 << 20, slow).algorithm, "slices");
+constexpr Network byte_a_ns = {1000, std::int64_t{1} << 20, 0};
+
+std::int64_t ns_of(const char* algorithm, const net::Call& call, std::size_t block_bytes,
+                   const Network& network) {
+  const auto schedule = net::make_schedule(net::algorithm_named(algorithm), call);
+  return predicted_ns(*schedule, net::Sizes::equal(block_bytes), network);
 }
 
-TEST(Choice, CountsHalfOfTheSecondWayOfAnExchange) {
-  const net::Call call{.ranks = 2};
-  const auto doubling = net::make_schedule(net::algorithm_named("allreduce:doubling"), call);
-  const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
-  EXPECT_EQ(predicted_ns(*doubling, net::Sizes::cut(100, 1, 1), network), 1000 + 150);
+TEST(Choice, CountsBothDirectionsOfAPairAsThoseOfARing) {
+  Network network = byte_a_ns;
+  // Seven rounds of a block, and four: of one block, then of two.
+  EXPECT_EQ(ns_of("allgather:ring", {.ranks = 8}, 100, network), 7 * (1000 + 100));
+  EXPECT_EQ(ns_of("allgather:neighbor", {.ranks = 8}, 100, network), 4 * 1000 + 7 * 100);
+  network.second_way_percent = 50;
+  EXPECT_EQ(ns_of("allgather:ring", {.ranks = 8}, 100, network), 7 * (1000 + 150));
+  EXPECT_EQ(ns_of("allgather:neighbor", {.ranks = 8}, 100, network), 4 * 1000 + 7 * 150);
+}
+
+// A ring has too many rounds for such blocks; algorithms with fewer rounds gain too little by them.
+TEST(Choice, TakesANeighborExchangeBetweenShortAndLongBlocks) {
+  const Network network = {1000, 100'000, 0};
+  EXPECT_EQ(chosen(net::Operation::allgather, 12, 64, network).algorithm, "bruck");
+  EXPECT_EQ(chosen(net::Operation::allgather, 12, 80 << 10, network).algorithm, "neighbor");
+  EXPECT_EQ(chosen(net::Operation::allgather, 12, 1 << 20, network).algorithm, "ring");
+}
+
+TEST(Choice, CountsEachFurtherMessageOfARound) {
+  Network network = byte_a_ns;
+  network.gap_ns = 350;
+  const auto barrier_ns = [&](int radix) {
+    return ns_of("barrier:dissemination", {.ranks = 16, .radix = radix}, 0, network);
+  };
+  EXPECT_EQ(barrier_ns(2), 4 * 1000);
+  EXPECT_EQ(barrier_ns(4), 2 * (1000 + 2 * 350));
+  EXPECT_EQ(barrier_ns(16), 1000 + 14 * 350);
+  const Chosen best = chosen(net::Operation::barrier, 16, 0, network);
+  EXPECT_EQ(best.schedule->call().radix, 4);
+  EXPECT_EQ(best.ns, barrier_ns(4));
+}
+
+TEST(Choice, CountsTheProcessorsPartOfEachMessage) {
+  Network network = byte_a_ns;
+  network.cpu_ns = 200;
+  const auto barrier_ns = [&](int radix) {
+    return ns_of("barrier:dissemination", {.ranks = 16, .radix = radix}, 0, network);
+  };
+  EXPECT_EQ(barrier_ns(4), 2 * (1000 + 2 * 200));
+  EXPECT_EQ(barrier_ns(16), 2 * 15 * 200) << "busy with sending, then with receiving";
 }
 
 // A float's bits must not depend on what was chosen.
@@ -84,10 +121,7 @@ TEST(Choice, TakesWhatIsForced) {
 }
 
 TEST(Choice, PredictsWhatARingTakes) {
-  const net::Call call{.ranks = 5};
-  const auto ring = net::make_schedule(net::algorithm_named("allgather:ring"), call);
-  const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
-  EXPECT_EQ(predicted_ns(*ring, net::Sizes::equal(100), network), 4 * (1000 + 100));
+  EXPECT_EQ(ns_of("allgather:ring", {.ranks = 5}, 100, byte_a_ns), 4 * (1000 + 100));
 }
 
 TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
@@ -120,22 +154,28 @@ TEST(Choice, SeveralSendersShareWhatTheirNodeCarries) {
                               .gap_ns = 100,
                               .node_gb_per_s = 4});
   const Network one = network_of(machine);
+  EXPECT_EQ(one.second_way_percent, 0) << "not measured: both directions at once";
   EXPECT_EQ(one.shared_by(1), one);
   EXPECT_EQ(one.shared_by(4).message_ns, one.message_ns + 300);
+  EXPECT_EQ(one.shared_by(4).gap_ns, 400) << "the others' messages come between two of one rank";
   EXPECT_EQ(one.shared_by(4).ns_per_mib, one.ns_per_mib);
   EXPECT_EQ(one.shared_by(8).ns_per_mib, 2 << 20);
 }
 
 TEST(Choice, AnAlltoallWithoutNodesSendsAMessageToEachRankElsewhere) {
-  const Network network{1000, std::int64_t{1} << 20, 0};  // a byte a nanosecond
+  const Network& network = byte_a_ns;
   EXPECT_EQ(direct_alltoall_ns(8, 2, 100, network), 6 * (1000 + 200));
+  Network half = network;
+  half.second_way_percent = 50;
+  EXPECT_EQ(direct_alltoall_ns(8, 2, 100, half), 6 * (1000 + 300));
 }
 
 TEST(Choice, ReckonsWithRoundFiguresWhereNothingWasMeasured) {
   machine::Machine machine;
   EXPECT_EQ(network_of(machine).is_estimated, 1);
   EXPECT_GT(network_of(machine).message_ns, 0);
-  EXPECT_EQ(network_of(machine).second_way_percent, 50);
+  EXPECT_GT(network_of(machine).gap_ns, 0);
+  EXPECT_EQ(network_of(machine).second_way_percent, 50) << "as over TCP";
   EXPECT_EQ(network_of(machine).piece_bytes, 0);
   EXPECT_EQ(network_of(machine).node_ns_per_mib, 0) << "nobody knows what several would send";
 }

@@ -7,12 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -44,7 +46,9 @@ constexpr std::size_t scant_bytes = std::size_t{8} << 10;
 
 using Function = std::function<void(NodePart& part, int place)>;
 
-void run(std::size_t cap_bytes, const Function& function) {
+using InTeam = std::function<void(team::Team& team, NodePart& part, int place)>;
+
+void run_in_team(std::size_t cap_bytes, const InTeam& function) {
   const NodeMap map(std::vector<std::uint64_t>(ranks, 7));
   test::Mail mail;
   const auto ends = team::run_thread_ranks(ranks, [&](const team::Bootstrap& all) {
@@ -57,10 +61,14 @@ void run(std::size_t cap_bytes, const Function& function) {
       EXPECT_FALSE(team.is_lost());
     }
     NodePart part(team, wire, map, 0, all.rank);
-    function(part, all.rank);
+    function(team, part, all.rank);
   });
   for (const team::RankEnd& end : ends) EXPECT_EQ(end.how, team::RankEnd::How::fine) << end;
   EXPECT_TRUE(mail.is_empty()) << "messages that nobody received";
+}
+
+void run(std::size_t cap_bytes, const Function& function) {
+  run_in_team(cap_bytes, [&](team::Team&, NodePart& part, int place) { function(part, place); });
 }
 
 std::vector<float> floats_of(int rank, std::size_t count) {
@@ -161,7 +169,8 @@ TEST(NodePart, SendsFromAndToRoots) {
     expect_the_same([root](NodePart& part, int place) {
       std::vector<float> data = floats_of(place, count);
       std::vector<float> all(place == root ? count * ranks : 0);
-      part.barrier();
+      part.gather_barrier();
+      part.release_barrier();
       part.bcast(data.data(), bytes, root);
       part.gather(data.data(), all.data(), bytes, root);
       part.scatter(all.data(), data.data(), bytes, root);
@@ -179,6 +188,63 @@ TEST(NodePart, SendsFromAndToRoots) {
       return data;
     });
   }
+}
+
+// The first rank stands between the phases as it does while it waits for other nodes.
+TEST(NodePart, OnlyTheFirstRankWaitsInTheGatherPhaseAndReleasesTheOthers) {
+  constexpr int times = 20;
+  std::atomic<int> gathered{0};
+  std::atomic<int> released{0};
+  run(plenty_bytes, [&](NodePart& part, int place) {
+    // All ranks set the barrier up together.
+    part.gather_barrier();
+    part.release_barrier();
+    for (int time = 1; time <= times; ++time) {
+      if (place == 0) {
+        while (gathered.load() < time * (ranks - 1)) std::this_thread::yield();
+        part.gather_barrier();
+        released.store(time);
+        part.release_barrier();
+      } else {
+        part.gather_barrier();
+        gathered.fetch_add(1);
+        part.release_barrier();
+        ASSERT_GE(released.load(), time);
+      }
+    }
+  });
+}
+
+// Takes what the team has left, so that no barrier can be set up.
+void use_up(team::Team& team) {
+  for (const std::size_t size : {4096, 512, 128}) {
+    try {
+      while (true) team.common_memory(size);
+    } catch (const FailureError&) {
+      // All ranks get it together: it is used up.
+    }
+  }
+}
+
+TEST(NodePart, ABarrierWithoutMemoryGoesByMessages) {
+  constexpr int times = 20;
+  std::atomic<int> entered{0};
+  std::atomic<int> released{0};
+  run_in_team(scant_bytes, [&](team::Team& team, NodePart& part, int place) {
+    use_up(team);
+    EXPECT_THROW(team.barrier(), FailureError);
+    for (int time = 1; time <= times; ++time) {
+      entered.fetch_add(1);
+      part.gather_barrier();
+      if (place == 0) {
+        EXPECT_EQ(entered.load(), time * ranks);
+        released.store(time);
+      }
+      part.release_barrier();
+      EXPECT_GE(released.load(), time);
+    }
+    EXPECT_FALSE(team.is_lost());
+  });
 }
 
 TEST(NodePart, ExchangesBlocksOfPairs) {

@@ -22,8 +22,9 @@ const NodeMap uneven(std::vector<std::uint64_t>{1, 1, 1, 2, 3, 3, 4});
 
 // Of a byte a nanosecond, and none of messages.
 NodeTimes by_bytes(std::int64_t factor = 1) {
-  return NodeTimes::of(
-      [factor](Operation, std::size_t bytes) { return factor * static_cast<std::int64_t>(bytes); });
+  return NodeTimes::of([factor](const select::Request& part) {
+    return factor * static_cast<std::int64_t>(part.bytes);
+  });
 }
 
 TEST(NodeTimes, LieOnLinesBetweenSizes) {
@@ -37,6 +38,29 @@ TEST(NodeTimes, AreOfTheSlowestNode) {
   times.become_slower_of(by_bytes(3));
   times.become_slower_of(by_bytes(2));
   EXPECT_EQ(times.ns_at(Operation::scatter, 1000), 3000);
+}
+
+// The two phases of a barrier take these times, everything else takes none.
+NodeTimes of_barrier(std::int64_t gather_ns, std::int64_t release_ns) {
+  return NodeTimes::of([=](const select::Request& part) -> std::int64_t {
+    switch (part.barrier_phase) {
+      case select::BarrierPhase::both:
+        return 0;
+      case select::BarrierPhase::gather:
+        return gather_ns;
+      case select::BarrierPhase::release:
+        return release_ns;
+    }
+    return 0;
+  });
+}
+
+TEST(NodeTimes, EachPhaseOfABarrierIsOfItsSlowestNode) {
+  NodeTimes times = of_barrier(300, 20);
+  times.become_slower_of(of_barrier(100, 50));
+  EXPECT_EQ(times.barrier_ns(select::BarrierPhase::gather), 300);
+  EXPECT_EQ(times.barrier_ns(select::BarrierPhase::release), 50);
+  EXPECT_EQ(times.barrier_ns(select::BarrierPhase::both), 350);
 }
 
 TEST(MpiTimes, AreTakenOfTheSameMpiOnRanksThatSitAlike) {
@@ -79,6 +103,14 @@ TEST(Prediction, IsThreePartsOneAfterTheOther) {
   EXPECT_EQ(allgather.after->bytes, 8 * 1024U);
   EXPECT_FALSE(predict(Operation::bcast, 1024, blocks, network, by_bytes()).before);
   EXPECT_FALSE(predict(Operation::gather, 1024, blocks, network, by_bytes()).after);
+}
+
+TEST(Prediction, ABarrierCostsOneNodeBarrierAroundTheLeadersExchange) {
+  const Prediction barrier = predict(Operation::barrier, 0, blocks, network, of_barrier(300, 50));
+  ASSERT_TRUE(barrier.before && barrier.after);
+  EXPECT_EQ(barrier.before->barrier_phase, select::BarrierPhase::gather);
+  EXPECT_EQ(barrier.after->barrier_phase, select::BarrierPhase::release);
+  EXPECT_EQ(barrier.ns(), 300 + barrier.between.ns + 50);
 }
 
 TEST(Prediction, IsThereForAllThatGoesBetweenNodes) {

@@ -411,6 +411,37 @@ TEST(Choice, LevelsBeatAFlatBarrierAcrossSockets) {
   EXPECT_LT(ns(node::Shape::Kind::levels), ns(node::Shape::Kind::flat));
 }
 
+TEST(Choice, BothPhasesOfABarrierUseTheCheapestTree) {
+  for (const char* file : {"dawning-5000a", "songshan", "epyc-2x64-estimate"}) {
+    const auto machine =
+        machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + std::string(file) + ".toml");
+    const machine::CostModel model(machine);
+    const node::RankLocality locality = seats_on(machine, machine::core_count(machine.topology));
+    const TeamResources resources = team_resources(locality, model, queue_bytes);
+    const auto phase = [&](BarrierPhase of_barrier) {
+      const auto list = candidates({.operation = Operation::barrier, .barrier_phase = of_barrier},
+                                   locality, model, resources);
+      return chosen(list, "tree");
+    };
+    const Candidate gather = phase(BarrierPhase::gather);
+    const Candidate release = phase(BarrierPhase::release);
+    EXPECT_GT(gather.ns, 0) << file;
+    EXPECT_GT(release.ns, 0) << file;
+    EXPECT_EQ(std::get<TreeBarrierPlan>(gather.plan), std::get<TreeBarrierPlan>(release.plan));
+    EXPECT_NEAR(gather.ns + release.ns, phase(BarrierPhase::both).ns, 1e-6) << file;
+  }
+}
+
+TEST(Choice, ADisseminationBarrierHasNoPhases) {
+  const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
+  const machine::CostModel model(machine);
+  const node::RankLocality locality = seats_on(machine, 4);
+  const auto list =
+      candidates({.operation = Operation::barrier, .barrier_phase = BarrierPhase::gather}, locality,
+                 model, team_resources(locality, model, queue_bytes));
+  EXPECT_EQ(algorithm_name(chosen(list, "dissemination").plan), "tree");
+}
+
 // Where ranks share a processor every wait costs a turn: one round beats several.
 TEST(Choice, FewWaitsWhereRanksOutnumberCores) {
   const auto machine =

@@ -93,6 +93,22 @@ TEST(Simulation, CardsNeedAGapBetweenMessages) {
   EXPECT_DOUBLE_EQ(ns_of(cluster_with(network), {three}), 1000 + 500) << "the third waits";
 }
 
+// 4,000 bytes take 2,000 ns one way.
+TEST(Simulation, BothDirectionsOfANodeTakeWhatWasMeasuredOfTwo) {
+  const Traffic one_way{{{0, 1, 4000}}, {}};
+  const Traffic pairs{{{0, 1, 4000}, {1, 0, 4000}}, {}};
+  const Traffic ring{{{0, 1, 4000}, {1, 2, 4000}, {2, 0, 4000}}, {}};
+  const Traffic uneven{{{0, 1, 4000}, {1, 0, 2000}}, {}};
+  machine::Network network = plain_network();
+  EXPECT_DOUBLE_EQ(ns_of(cluster_with(network), {pairs}), 1000 + 2000) << "not measured: at once";
+  network.both_ways = 1.25;
+  const fabric::Cluster cluster = cluster_with(network);
+  EXPECT_DOUBLE_EQ(ns_of(cluster, {one_way}), 1000 + 2000);
+  EXPECT_DOUBLE_EQ(ns_of(cluster, {pairs}), 1000 + 1.25 * 2000);
+  EXPECT_DOUBLE_EQ(ns_of(cluster, {ring}), 1000 + 1.25 * 2000) << "as in pairs";
+  EXPECT_DOUBLE_EQ(ns_of(cluster, {uneven}), 1000 + 2000 + 0.25 * 1000);
+}
+
 // Rank 1 is busy with rank 2 for long; a short message may wait for it, a long one's sender does.
 TEST(Simulation, LongMessagesMeet) {
   machine::Network network = plain_network();

@@ -58,13 +58,11 @@ void fill_table(internode::Meeting& meeting, const internode::Seats& seats, std:
 
 // What a node's team would take by its own choice. One rank alone has nothing to do.
 internode::NodeTimes times_of(const team::Team& team) {
-  return internode::NodeTimes::of(
-      [&](select::Operation operation, std::size_t bytes) -> std::int64_t {
-        if (team.ranks() == 1) return 0;
-        const select::Explanation explanation =
-            team.explain(internode::request_of_part(operation, bytes));
-        return explanation.candidates.empty() ? 0 : std::llround(select::chosen(explanation).ns);
-      });
+  return internode::NodeTimes::of([&](const select::Request& part) -> std::int64_t {
+    if (team.ranks() == 1) return 0;
+    const select::Explanation explanation = team.explain(part);
+    return explanation.candidates.empty() ? 0 : std::llround(select::chosen(explanation).ns);
+  });
 }
 
 }  // namespace
