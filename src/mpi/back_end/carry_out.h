@@ -202,13 +202,14 @@ int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
   Communicator* communicator = nullptr;
   try {
-    // Null where the MPI does not have it, or does not work any more.
     communicator = process.find(call.comm);
     if (passes_unseen(process, communicator)) {
       communicator->shares.count(communicator->passed);
       return call.native(process.real());
     }
     look_and_count(process, communicator, call);
+  } catch (const InvalidCommunicator& error) {
+    return error.status;
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }

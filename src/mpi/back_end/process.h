@@ -42,7 +42,8 @@ class Process {
   const Devices& devices() const { return devices_; }
   InterNode& inter_node() { return inter_node_; }
   bool is_null(Comm comm) const { return comm == null_; }
-  // Null where the MPI does not have it, or does not work any more.
+  // Returns null for MPI_COMM_NULL, after MPI_Finalize, and if the MPI cannot store the entry. Throws
+  // InvalidCommunicator.
   Communicator* find(Comm comm);
   // A call that moves so many bytes, equal on all ranks: it may be the one that makes the team.
   void count(Communicator& communicator, std::size_t bytes);
