@@ -63,6 +63,9 @@ Options options_from(const settings::Sources& sources, const Complain& complain)
   options.heap_wish = heap::wish_from(value);
   if (const auto calls = whole_number(value("join-after"))) {
     options.join_after = static_cast<std::size_t>(*calls);
+  } else if (options.verify) {
+    // Every call is compared from the first one. Its cost does not matter then.
+    options.join_after = 0;
   }
   return options;
 }

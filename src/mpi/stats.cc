@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "mpi/reasons.h"
 
 namespace huddle::mpi {
 
@@ -51,62 +52,14 @@ namespace {
 
 constexpr double ns_per_second = 1e9;
 
-// Why a call never comes to the back end, by its name: of these kinds huddle takes none.
-std::string_view kind_never_taken(std::string_view name) {
-  if (name.find("eighbor_") != std::string_view::npos) return "neighborhood";
-  if (name.find("_init") != std::string_view::npos) return "persistent";
-  return name.starts_with("MPI_I") ? "nonblocking" : "not taken yet";
-}
-
-// 12,040
-std::string grouped(std::size_t number) {
-  constexpr std::size_t group = 3;
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t at = 0; at < digits.size(); ++at) {
-    if (at > 0 && (digits.size() - at) % group == 0) text.push_back(',');
-    text.push_back(digits[at]);
-  }
-  return text;
-}
-
-// Reasons with their numbers of calls, the most frequent first.
-struct Reason {
-  std::size_t calls;
-  std::string_view words;
-};
-std::vector<Reason> reasons_of(const Shares& shares, const huddle_door& door) {
-  std::vector<Reason> reasons;
-  for (std::size_t i = 0; i < route_count; ++i) {
-    if (shares.passed[i] > 0) reasons.push_back({shares.passed[i], words(static_cast<Route>(i))});
-  }
-  std::map<std::string_view, std::size_t> elsewhere;
-  for (std::size_t i = 0; i < door.route_count; ++i) {
-    const std::size_t calls = huddle_counted_calls(&door.passed[i]);
-    if (calls > 0) elsewhere[kind_never_taken(door.passed[i].name)] += calls;
-  }
-  for (const auto& [kind, calls] : elsewhere) reasons.push_back({calls, kind});
-  std::stable_sort(reasons.begin(), reasons.end(),
-                   [](const Reason& a, const Reason& b) { return a.calls > b.calls; });
-  return reasons;
-}
-
 std::string shares_text(std::size_t taken, const std::vector<Reason>& reasons) {
-  std::size_t passed = 0;
-  std::string list;
-  for (const Reason& reason : reasons) {
-    passed += reason.calls;
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", grouped(reason.calls), reason.words);
-  }
-  if (!list.empty()) list = fmt::format(" ({})", list);
   return fmt::format("huddle: {} collectives of rank 0 taken, {} passed to the MPI{}\n",
-                     grouped(taken), grouped(passed), list);
+                     grouped(taken), grouped(calls_of(reasons)), listed(reasons));
 }
 
 std::string off_text(const std::vector<Reason>& reasons) {
-  std::size_t calls = 0;
-  for (const Reason& reason : reasons) calls += reason.calls;
-  return fmt::format("huddle: off; {} collectives of rank 0, all by the MPI\n", grouped(calls));
+  return fmt::format("huddle: off; {} collectives of rank 0, all by the MPI\n",
+                     grouped(calls_of(reasons)));
 }
 
 }  // namespace
@@ -128,7 +81,7 @@ std::string times(const Shares& shares, const Run& run) {
 }
 
 std::string summary(const Shares& shares, const huddle_door& door, const Run& run) {
-  const std::vector<Reason> reasons = reasons_of(shares, door);
+  const std::vector<Reason> reasons = reasons_of(shares.passed, door);
   if (shares.taken == 0 && reasons.empty()) {
     return fmt::format("huddle: {}rank 0 called no collective\n", run.off ? "off; " : "");
   }

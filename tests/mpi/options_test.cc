@@ -104,6 +104,11 @@ TEST(Options, AMistakeInAFileLeavesItsOtherSettings) {
   EXPECT_THAT(taken_by(options), ElementsAre(Operation::bcast));
 }
 
+TEST(Options, VerifyActivatesAtTheFirstCallUnlessJoinAfterIsSet) {
+  EXPECT_EQ(read({"HUDDLE_VERIFY=1"}).options.join_after, 0U);
+  EXPECT_EQ(read({"HUDDLE_VERIFY=1", "HUDDLE_JOIN_AFTER=8"}).options.join_after, 8U);
+}
+
 TEST(Options, DigestTellsWhatRanksMustHaveInCommon) {
   const Options plain = read({}).options;
   EXPECT_EQ(plain.digest(), read({"HUDDLE_STATS=1"}).options.digest());

@@ -89,9 +89,10 @@ std::string_view unserved_of(const Communicator& communicator, const Call& call)
   return moves_nothing ? std::string_view() : communicator.latest_unserved();
 }
 
-// What huddle could not do to the end on this rank alone is an error of this communicator.
+// Reports a failure that only this rank saw through the communicator's error handler.
 template <class Call>
 int failed(Process& process, const Call& call, const std::exception& error, int code) {
+  if (process.options().verify) process.verification().note_skipped(Incomparable::huddle_failed);
   process.stats().remark(error.what());
   process.complain(error.what());
   process.real().comm_call_errhandler(call.comm, code);
@@ -189,12 +190,13 @@ Route take(Process& process, Communicator& communicator, const Call& call) {
   return make(process, communicator, call);
 }
 
-// Whether it is settled that no call of this communicator is huddle's, and nobody wants to know
-// more of them than their number: then a call of one rank alone, which takes the MPI a few
-// nanoseconds, need not be looked at.
+// Returns whether all calls of this communicator are known to fall back to the MPI, and no
+// statistics need more than their number. Such a call is not inspected, since a call on a single
+// rank takes the MPI only a few nanoseconds.
 inline bool passes_unseen(const Process& process, const Communicator* communicator) {
   return communicator != nullptr && !communicator->has_joined() &&
-         communicator->passed != Route::too_young && !process.options().is_timed();
+         communicator->passed != Route::too_young && !process.options().is_timed() &&
+         !process.options().verify;
 }
 
 template <class Call>
@@ -202,13 +204,15 @@ int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
   Communicator* communicator = nullptr;
   try {
-    // Null where the MPI does not have it, or does not work any more.
     communicator = process.find(call.comm);
     if (passes_unseen(process, communicator)) {
       communicator->shares.count(communicator->passed);
       return call.native(process.real());
     }
     look_and_count(process, communicator, call);
+  } catch (const InvalidCommunicator& error) {
+    if (process.options().verify) process.verification().note_skipped(Route::for_judgement);
+    return error.status;
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }
@@ -245,6 +249,7 @@ int carry_out(Process& process, Call&& call) {
     }
     return error_of(process, *communicator, call);
   }
+  if (process.options().verify) process.verification().note_skipped(passed);
   const int status = call.native(process.real());
   const double seconds = watch.seconds();
   if (communicator != nullptr) {

@@ -48,10 +48,11 @@ Communicator* Communicators::look_up(Comm comm) {
     }
   }
   void* value = nullptr;
-  int found = 0;
-  if (real_.comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found) != success) {
-    return nullptr;
-  }
+  constexpr int not_written = -1;
+  int found = not_written;
+  const int status = real_.comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found);
+  // MPICH 5 returns success after an error if the program has a handler of its own.
+  if (status != success || found == not_written) throw InvalidCommunicator(status);
   if (found != 0) return static_cast<Communicator*>(value);
   Communicator* const freed = being_freed(comm);
   return freed != nullptr ? freed : make(comm);

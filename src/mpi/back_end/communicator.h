@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -28,6 +29,15 @@
 #include "team/team_pool.h"
 
 namespace huddle::mpi {
+
+// Thrown for a communicator that the MPI does not have. Its error handler has been called by then,
+// and must not be called again for the same call of the program.
+struct InvalidCommunicator : std::exception {
+  explicit InvalidCommunicator(int status_of_mpi) : status(status_of_mpi) {}
+  const char* what() const noexcept override { return "the MPI does not have this communicator"; }
+
+  int status;  // what the MPI returned, and the program's call has to return
+};
 
 // For the one thread that makes the communicator's collective calls, as MPI asks for.
 struct Communicator {
@@ -112,7 +122,8 @@ class Communicators {
   // From here on there is memory for one communicator more than there are, as long as any is left:
   // a rank that had none for the next would not count its calls as the others do.
   void begin();
-  // Made where it is not there yet; null where the MPI does not have this communicator.
+  // Returns the entry of a communicator, which is created if there is none yet; null if the MPI
+  // cannot store it. Throws InvalidCommunicator.
   Communicator* find(Comm comm);
   // Of all there are and were. pre: nobody makes calls.
   Shares shares() const;

@@ -50,6 +50,11 @@ HUDDLE_EXPORT int MPI_Finalize() {
   return process().real().finalize();
 }
 
+HUDDLE_EXPORT int MPI_Abort(Comm comm, int code) {
+  process().report_verification();
+  return process().real().abort(comm, code);
+}
+
 HUDDLE_EXPORT int MPI_Session_init(Info info, Errhandler errhandler, Session* session) {
   process().sign_in();
   process().inter_node().note_session();

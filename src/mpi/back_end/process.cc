@@ -7,9 +7,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "huddle/huddle.h"
 #include "mpi/beside.h"
+#include "mpi/job_rank.h"
 #include "mpi/speaker.h"
 
 namespace huddle::mpi {
@@ -23,6 +25,12 @@ std::string kind_of(const Options& options) {
 
 // Returns whether `huddle run`, which has started this process, has reported them.
 bool are_settings_reported() { return std::getenv(settings::reported_variable.data()) != nullptr; }
+
+// Returns 0 for a process without a launcher.
+int rank_by_launcher() {
+  const std::optional<JobRank> known = rank_in_job(settings::process_sources().environment);
+  return known ? known->rank : 0;
+}
 
 }  // namespace
 
@@ -56,7 +64,8 @@ Process::Process(const huddle_door& door)
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);
                }),
-      devices_(path_beside("libhuddle_marker.so"), [this] { communicators_.outlast_lookers(); }) {}
+      devices_(path_beside("libhuddle_marker.so"), [this] { communicators_.outlast_lookers(); }),
+      world_rank_(rank_by_launcher()) {}
 
 Communicator* Process::find(Comm comm) {
   if (comm == null_ || ended_.load(std::memory_order_relaxed)) return nullptr;
@@ -67,8 +76,12 @@ int Process::free(Comm* comm, int (*by_mpi)(Comm*)) {
   if (comm == nullptr || *comm == null_ || ended_.load(std::memory_order_relaxed)) {
     return by_mpi(comm);
   }
-  const Communicators::Freeing freeing(communicators_, *comm);
-  return by_mpi(comm);
+  try {
+    const Communicators::Freeing freeing(communicators_, *comm);
+    return by_mpi(comm);
+  } catch (const InvalidCommunicator& error) {
+    return error.status;
+  }
 }
 
 void Process::count(Communicator& communicator, std::size_t bytes) {
@@ -86,10 +99,6 @@ void Process::complain(std::string_view sentence) {
   std::fprintf(stderr, "huddle: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
 }
 
-void Process::differs(const std::string& sentence) {
-  if (differences_.fetch_add(1) == 0) complain("verify: " + sentence);
-}
-
 // Who is off is not here for the others.
 void Process::sign_in() {
   if (!options_.off) roll_call_.sign_in();
@@ -104,7 +113,11 @@ void Process::sign_in_for_world(bool has_threads) {
 void Process::begin() {
   begun_ = std::chrono::steady_clock::now();
   int rank = 0;
-  if (real_.comm_rank(world_, &rank) == success) roll_call_.confirm(rank);
+  if (real_.comm_rank(world_, &rank) == success) {
+    roll_call_.confirm(rank);
+    world_rank_ = rank;
+  }
+  report_verification_at_exit();
   note_other_launcher();
   inter_node_.begin(world_);
   types_.begin(self_);
@@ -138,9 +151,9 @@ void Process::opened(Session session) {
   world_ranks_.opened(session);
   communicators_.begin();
   start_heap();
+  report_verification_at_exit();
   std::call_once(leaving_, [this] {
     begun_ = std::chrono::steady_clock::now();
-    pid_ = getpid();
     std::atexit([] { process().leave(); });
   });
 }
@@ -159,6 +172,22 @@ void Process::closing(Session session) {
   if (world_ranks_.closed(session) == 0 && initialized == 0) mpi_progress_.stop();
 }
 
+void Process::report_verification() {
+  if (!options_.verify || pid_ != getpid() || has_reported_verification_.exchange(true)) return;
+  complain(fmt::format("verify: rank {}: {}", world_rank_.load(), verification_.report(door_)));
+}
+
+// Covers a rank that calls exit() without MPI_Finalize.
+void Process::report_verification_at_exit() {
+  std::call_once(reporting_, [this] {
+    pid_ = getpid();
+    if (!options_.verify) return;
+    std::atexit([] {
+      if (!process().ended_.load()) process().report_verification();
+    });
+  });
+}
+
 void Process::leave() {
   if (pid_ == getpid()) say_goodbye(is_speaker());
 }
@@ -166,9 +195,8 @@ void Process::leave() {
 // Once, and nothing is taken any more.
 void Process::say_goodbye(bool speaks) {
   if (ended_.exchange(true)) return;
-  if (const std::size_t differences = differences_.load(); differences > 1) {
-    complain(std::to_string(differences) + " results in all were not the MPI's");
-  }
+  // Only rank 0 and ranks that saw a difference print a line.
+  if (speaks || verification_.has_differences()) report_verification();
   if (!speaks || !(options_.stats || options_.summary)) return;
   const Shares shares = communicators_.shares();
   // The last line of the table, where its columns end.

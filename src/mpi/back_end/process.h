@@ -26,6 +26,7 @@
 #include "mpi/roll_call.h"
 #include "mpi/stats.h"
 #include "mpi/stub/door.h"
+#include "mpi/verification.h"
 
 namespace huddle::mpi {
 
@@ -42,7 +43,8 @@ class Process {
   const Devices& devices() const { return devices_; }
   InterNode& inter_node() { return inter_node_; }
   bool is_null(Comm comm) const { return comm == null_; }
-  // Null where the MPI does not have it, or does not work any more.
+  // Returns null for MPI_COMM_NULL, after MPI_Finalize, and if the MPI cannot store the entry.
+  // Throws InvalidCommunicator.
   Communicator* find(Comm comm);
   // Frees a communicator by this function of the MPI's, and with it what huddle keeps of it.
   int free(Comm* comm, int (*by_mpi)(Comm*));
@@ -57,10 +59,13 @@ class Process {
   // Whether any communicator came so far as to ask for a team.
   bool has_joined() const { return mpi_progress_.is_available(); }
 
+  Verification& verification() { return verification_; }
+  // Prints what `--verify` found until now, unless that has been printed: for a process that ends
+  // without MPI_Finalize.
+  void report_verification();
+
   // One line on stderr.
   void complain(std::string_view sentence);
-  // A result that is not the MPI's: the first is told, the others are counted.
-  void differs(const std::string& sentence);
 
   // Before MPI comes up, once it is there, and before it goes.
   void sign_in();
@@ -78,6 +83,7 @@ class Process {
   void start_heap();
   void note_other_launcher();
   void say_goodbye(bool speaks);
+  void report_verification_at_exit();
   Run run() const;
 
   const huddle_door& door_;
@@ -106,8 +112,11 @@ class Process {
   std::atomic<bool> ended_{false};
   std::atomic<bool> has_warned_{false};
   std::once_flag leaving_;
-  pid_t pid_ = 0;  // the one that has sessions, and not what it forks
-  std::atomic<std::size_t> differences_{0};
+  pid_t pid_ = 0;                // the one that has sessions, and not what it forks
+  std::atomic<int> world_rank_;  // from the launcher until MPI is initialized
+  Verification verification_;
+  std::once_flag reporting_;
+  std::atomic<bool> has_reported_verification_{false};
 };
 
 // The one of this process: made when the stub opens the back end, and never gone.

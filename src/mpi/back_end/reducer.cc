@@ -3,6 +3,7 @@
 #include "mpi/back_end/reducer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -99,7 +100,7 @@ class Reducer::LaidOut {
  public:
   LaidOut(const Reducer& reducer, const void* packed, std::size_t count)
       : room_(room_bytes(reducer.facts_, count)),
-        address_(room_.data() + bytes_before(reducer.facts_)),
+        address_(room_.data() + bytes_before(reducer.facts_, count)),
         view_(reducer.real_, reducer.comm_,
               {{address_, static_cast<Count>(count), reducer.type_}, &reducer.facts_}) {
     std::memcpy(view_.data(), packed, view_.bytes());
@@ -113,13 +114,21 @@ class Reducer::LaidOut {
   }
 
  private:
-  // Data may begin before an element's address and end behind its extent.
-  static std::size_t bytes_before(const TypeFacts& facts) {
-    return static_cast<std::size_t>(std::max<Aint>(0, -facts.first_byte));
+  // From the first element's address to the last one's; negative if addresses decrease.
+  static Aint to_last(const TypeFacts& facts, std::size_t count) {
+    return count == 0 ? 0 : static_cast<Aint>(count - 1) * facts.extent;
   }
+  // Data may begin before an element's address.
+  static std::size_t bytes_before(const TypeFacts& facts, std::size_t count) {
+    const Aint before = std::max<Aint>(0, -facts.first_byte);
+    return static_cast<std::size_t>(before + std::max<Aint>(0, -to_last(facts, count)));
+  }
+  // Data may end behind an element's extent, and an operator may copy whole extents.
   static std::size_t room_bytes(const TypeFacts& facts, std::size_t count) {
-    return bytes_before(facts) + count * static_cast<std::size_t>(std::abs(facts.extent)) +
-           static_cast<std::size_t>(std::max<Aint>(0, facts.first_byte)) + facts.span;
+    const Aint end_of_data = facts.first_byte + static_cast<Aint>(facts.span);
+    const Aint after = std::max({Aint{0}, std::abs(facts.extent), end_of_data});
+    return bytes_before(facts, count) +
+           static_cast<std::size_t>(after + std::max<Aint>(0, to_last(facts, count)));
   }
 
   std::vector<std::byte> room_;

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
+#include "mpi/back_end/bounds.h"
+#include "mpi/back_end/calls/side.h"
 #include "mpi/numbers.h"
 
 namespace huddle::mpi {
@@ -22,34 +25,92 @@ bool is_rounded(memory::Operator op) {
   return op == memory::Operator::sum || op == memory::Operator::product;
 }
 
-// Packed pairs; of a long double only the bytes that are its value.
-bool are_same_pairs(Dense& ours, Dense& theirs, const TypeFacts& pair, bool has_padding) {
-  if (!has_padding) return std::memcmp(ours.data(), theirs.data(), ours.bytes()) == 0;
-  for (std::size_t at = 0; at < ours.bytes(); at += pair.bytes) {
+// Compares packed pairs; of a long double only the bytes of its value.
+bool are_same_pairs(const ReferenceResult& reference, const TypeFacts& pair, bool has_padding) {
+  const std::span<const std::byte> ours = reference.ours();
+  const std::span<const std::byte> theirs = reference.theirs();
+  if (!has_padding) return std::equal(ours.begin(), ours.end(), theirs.begin());
+  for (std::size_t at = 0; at < ours.size(); at += pair.bytes) {
     const std::size_t index = at + sizeof(long double);
-    if (std::memcmp(ours.data() + at, theirs.data() + at, long_double_value_bytes) != 0 ||
-        std::memcmp(ours.data() + index, theirs.data() + index, sizeof(int)) != 0) {
+    if (std::memcmp(&ours[at], &theirs[at], long_double_value_bytes) != 0 ||
+        std::memcmp(&ours[index], &theirs[index], sizeof(int)) != 0) {
       return false;
     }
   }
   return true;
 }
 
-bool holds_padding(const Types& types, const Written& written) {
-  return std::any_of(written.parts.begin(), written.parts.end(), [&](const Part& part) {
-    return part.bytes() > 0 && types.holds_padding(part.place.type);
-  });
+std::size_t first_difference(const ReferenceResult& reference, std::size_t from) {
+  const auto begin = static_cast<std::ptrdiff_t>(from);
+  const std::span<const std::byte> ours = reference.ours();
+  const auto found =
+      std::mismatch(ours.begin() + begin, ours.end(), reference.theirs().begin() + begin);
+  return static_cast<std::size_t>(found.first - ours.begin());
 }
+
+// Finds the packed bytes of a part that are padding of long doubles, which lie at multiples of
+// their size in the program's memory.
+class Padding {
+ public:
+  // Finds out where each byte of an element lies: packs an element whose bytes are the low bits of
+  // their own offsets.
+  Padding(const UnderlyingMpi& real, Comm comm, const Part& part) : part_(part) {
+    const TypeFacts& facts = *part.facts;
+    is_known_ = facts.span <= most_span_bytes;
+    if (!is_known_) return;
+    std::vector<std::byte> element(facts.span);
+    for (std::size_t i = 0; i < element.size(); ++i) {
+      element[i] = static_cast<std::byte>(low_bits(facts.first_byte + static_cast<Aint>(i)));
+    }
+    void* const address = moved(element.data(), -facts.first_byte);
+    Dense packed(real, comm, {{address, 1, part.place.type}, &facts});
+    packed.fetch();
+    offsets_.assign(packed.data(), packed.data() + packed.bytes());
+  }
+
+  // Returns false for types that place an element's data too far apart.
+  bool is_known() const { return is_known_; }
+  // byte: of the part. Requires: is_known().
+  bool holds(std::size_t byte) const {
+    const auto element = static_cast<Aint>(byte / offsets_.size());
+    const Aint address = number_of(part_.place.address) + element * part_.facts->extent +
+                         std::to_integer<Aint>(offsets_[byte % offsets_.size()]);
+    return low_bits(address) >= long_double_value_bytes;
+  }
+
+ private:
+  // More is copied for no message: only types that contain addresses reach that far.
+  static constexpr std::size_t most_span_bytes = std::size_t{64} << 20;
+  // Also of a negative number.
+  static std::size_t low_bits(Aint offset) {
+    return static_cast<std::size_t>(offset) % sizeof(long double);
+  }
+
+  Part part_;
+  bool is_known_ = false;
+  std::vector<std::byte> offsets_;
+};
 
 }  // namespace
 
-std::optional<std::string> different_bytes(const Types& types, const Written& written,
-                                           ReferenceResult& twin) {
-  std::optional<std::size_t> at = twin.first_difference(false);
-  if (at) at = twin.first_difference(holds_padding(types, written));
-  if (!at) return std::nullopt;
-  return fmt::format("{} differs from the MPI's (byte {} of {})", twin.place_of(*at), *at,
-                     twin.bytes());
+Comparison compare_bytes(const Process& process, Comm comm, const Written& written,
+                         const ReferenceResult& reference) {
+  std::size_t at = first_difference(reference, 0);
+  std::size_t begin = 0;
+  for (const Part& part : written.parts) {
+    const std::size_t end = begin + part.bytes();
+    if (at < end && process.types().holds_padding(part.place.type)) {
+      const Padding padding(process.real(), comm, part);
+      if (!padding.is_known()) return Comparison::impossible(Incomparable::far_padding);
+      while (at < end && padding.holds(at - begin)) at = first_difference(reference, at + 1);
+    }
+    if (at < end) break;
+    begin = end;
+  }
+  const std::size_t bytes = reference.ours().size();
+  if (at >= bytes) return {};
+  return Comparison::different(
+      fmt::format("{} differs from the MPI's (byte {} of {})", reference.place_of(at), at, bytes));
 }
 
 ResultComparison::ResultComparison(const Process& process, Comm comm, const Part& brought, Op op)
@@ -67,41 +128,40 @@ Op ResultComparison::operator_of_scale() const {
   return process_.operators().named(kernel_->op == memory::Operator::sum ? "MPI_SUM" : "MPI_PROD");
 }
 
-std::optional<std::string> ResultComparison::difference(const Written& written,
-                                                        ReferenceResult& twin, int ranks) const {
-  // What rounding an operator of the program's own allows, only the program knows.
-  if (!kernel_ || written.parts.empty()) return std::nullopt;
-  const Part& ours = written.parts.front();
-  if (memory::facts(kernel_->type).kind == memory::TypeKind::located) {
-    return different_pairs(ours, twin);
+Comparison ResultComparison::result(const Written& written, const ReferenceResult& reference,
+                                    int ranks) const {
+  if (written.parts.empty()) return {};
+  const Part& part = written.parts.front();
+  if (!kernel_) {
+    // Only the program knows which rounding its own operator allows.
+    const Comparison bits = compare_bytes(process_, comm_, written, reference);
+    return bits.difference ? Comparison::impossible(Incomparable::unknown_rounding) : bits;
   }
-  return is_number(kernel_->type) ? different_numbers(ours, twin, ranks)
-                                  : different_bytes(process_.types(), written, twin);
+  if (memory::facts(kernel_->type).kind == memory::TypeKind::located) {
+    return of_pairs(part, reference);
+  }
+  return is_number(kernel_->type) ? of_numbers(part, reference, ranks)
+                                  : compare_bytes(process_, comm_, written, reference);
 }
 
-// Pairs have a gap inside that neither side has to keep: what counts is what MPI would send.
-std::optional<std::string> ResultComparison::different_pairs(const Part& ours,
-                                                             ReferenceResult& twin) const {
-  Dense our_data(process_.real(), comm_, ours);
-  Dense their_data(process_.real(), comm_,
-                   {{twin.address(), ours.place.count, ours.place.type}, ours.facts});
-  our_data.fetch();
-  their_data.fetch();
-  const bool has_padding = process_.types().holds_padding(ours.place.type);
-  if (are_same_pairs(our_data, their_data, *ours.facts, has_padding)) return std::nullopt;
-  return "pairs differ from the MPI's";
+Comparison ResultComparison::of_pairs(const Part& part, const ReferenceResult& reference) const {
+  const bool has_padding = process_.types().holds_padding(part.place.type);
+  if (are_same_pairs(reference, *part.facts, has_padding)) return {};
+  return Comparison::different("pairs differ from the MPI's");
 }
 
-std::optional<std::string> ResultComparison::different_numbers(const Part& ours,
-                                                               ReferenceResult& twin,
-                                                               int ranks) const {
-  const auto count = static_cast<std::size_t>(ours.place.count);
+// Types of numbers have no gaps: packed, they are arrays.
+Comparison ResultComparison::of_numbers(const Part& part, const ReferenceResult& reference,
+                                        int ranks) const {
+  const auto count = static_cast<std::size_t>(part.place.count);
+  const void* const ours = reference.ours().data();
+  const void* const theirs = reference.theirs().data();
   const std::optional<Difference> difference =
-      is_rounded(kernel_->op)
-          ? compare_rounded(kernel_->type, ours.place.address, twin.address(), count, ranks, scale_)
-          : compare_values(kernel_->type, ours.place.address, twin.address(), count);
-  if (!difference) return std::nullopt;
-  return fmt::format("element {}: huddle and the MPI have {}", difference->at, difference->text);
+      is_rounded(kernel_->op) ? compare_rounded(kernel_->type, ours, theirs, count, ranks, scale_)
+                              : compare_values(kernel_->type, ours, theirs, count);
+  if (!difference) return {};
+  return Comparison::different(
+      fmt::format("element {}: huddle and the MPI have {}", difference->at, difference->text));
 }
 
 }  // namespace huddle::mpi

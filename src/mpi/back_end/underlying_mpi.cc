@@ -21,6 +21,7 @@ void look_up_process(Find find, UnderlyingMpi& real) {
   look_up(find, "PMPI_Init", real.init);
   look_up(find, "PMPI_Init_thread", real.init_thread);
   look_up(find, "PMPI_Finalize", real.finalize);
+  look_up(find, "PMPI_Abort", real.abort);
   look_up(find, "PMPI_Session_init", real.session_init);
   look_up(find, "PMPI_Session_finalize", real.session_finalize);
   look_up(find, "PMPI_Initialized", real.initialized);

@@ -16,6 +16,7 @@ struct UnderlyingMpi : UnderlyingCollectives {
   int (*init)(int*, char***);
   int (*init_thread)(int*, char***, int, int*);
   int (*finalize)();
+  int (*abort)(Comm, int);
   // Null before MPI 4.
   int (*session_init)(Info, Errhandler, Session*);
   int (*session_finalize)(Session*);

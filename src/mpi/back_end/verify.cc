@@ -22,72 +22,78 @@
 namespace huddle::mpi {
 namespace {
 
-// The same call with its results elsewhere, for the MPI.
+// Returns what the call writes on this rank. The root of a broadcast only reads its buffer, which
+// other threads may read at the same time, so that nothing may be restored there.
 template <class Call>
-Call with_results_in(Call call, void* output) {
-  if constexpr (is_reduction<Call>) {
-    // What the input was is gone.
-    if (call.input == call.output) call.input = in_place();
+Written written_here(const Communicator& communicator, const Call& call) {
+  Written written = call.written(communicator);
+  if constexpr (!requires { call.input; }) {
+    if (!call.read(communicator).empty()) written.parts.clear();
   }
-  return with_output(call, output);
+  return written;
 }
 
 template <class Call>
-void complain(Process& process, const Communicator& communicator, const Call& call,
-              const std::optional<std::string>& difference) {
-  if (!difference) return;
-  process.differs(fmt::format("{}: {}", described(process, communicator, call), *difference));
+void note(Process& process, const Communicator& communicator, const Call& call,
+          const Comparison& comparison) {
+  if (comparison.incomparable) {
+    process.verification().note_skipped(*comparison.incomparable);
+  } else if (!comparison.difference) {
+    process.verification().note_equal();
+  } else if (process.verification().note_difference()) {
+    process.complain(fmt::format("verify: {}: {}", described(process, communicator, call),
+                                 *comparison.difference));
+  }
 }
 
-// Takes the call and has the MPI make it into the twin.
-template <class Call>
-Route take_both_ways(const Process& process, Communicator& communicator, const Call& call,
-                     const Written& written, ReferenceResult& twin) {
+// Makes the call by huddle and then by the MPI, and compares the results by `compare`. Notes
+// nothing about a call that falls back to the MPI: the caller makes and counts it.
+template <class Call, class Compare>
+Route make_both_ways(Process& process, Communicator& communicator, const Call& call,
+                     ReferenceResult& reference, const Compare& compare) {
   const Route passed = call.take(process, communicator);
   if (passed != Route::huddle) return passed;
-  if (written.parts.empty()) {
-    call.native(process.real());
-  } else {
-    with_results_in(call, twin.prepare()).native(process.real());
-  }
+  reference.begin();
+  const int status = call.native(process.real());
+  reference.end();
+  note(process, communicator, call,
+       status == success ? compare() : Comparison::impossible(Incomparable::mpi_failed));
   return passed;
 }
 
-// What the rounding of each result is measured by: everybody's magnitudes, joined like the numbers.
+// Returns the scale of each result's rounding: the magnitudes of all ranks' input, reduced like the
+// input itself.
 template <class Call>
-std::vector<double> scale_of(const Process& process, const ResultComparison& judge, Call call) {
-  const std::vector<double> scale = judge.magnitudes_of(call.brought(), call.count);
+std::vector<double> scale_of(const Process& process, const ResultComparison& comparison,
+                             Call call) {
+  const std::vector<double> scale = comparison.magnitudes_of(call.brought(), call.count);
   std::vector<double> joined(scale.size());
   call.input = scale.data();
   call.output = joined.data();
   call.type = process.types().named("MPI_DOUBLE");
-  call.op = judge.operator_of_scale();
+  call.op = comparison.operator_of_scale();
   call.native(process.real());
   return joined;
 }
 
-// The judge is made before the call, for the input may be overwritten.
+// The comparison is set up before the call, which may overwrite its input.
 template <class Call>
 Route verified_reduction(Process& process, Communicator& communicator, const Call& call) {
   const Written written = call.written(communicator);
-  ResultComparison judge(process, call.comm, {{nullptr, call.count, call.type}, call.facts},
-                         call.op);
-  if (judge.wants_scale()) judge.set_scale(scale_of(process, judge, call));
-  ReferenceResult twin(process.real(), call.comm, written);
-  const Route passed = take_both_ways(process, communicator, call, written, twin);
-  if (passed != Route::huddle) return passed;
-  complain(process, communicator, call, judge.difference(written, twin, communicator.ranks));
-  return passed;
+  ResultComparison comparison(process, call.comm, {{nullptr, call.count, call.type}, call.facts},
+                              call.op);
+  if (comparison.wants_scale()) comparison.set_scale(scale_of(process, comparison, call));
+  ReferenceResult reference(process.real(), call.comm, written);
+  return make_both_ways(process, communicator, call, reference,
+                        [&] { return comparison.result(written, reference, communicator.ranks); });
 }
 
 template <class Call>
 Route verified_move(Process& process, Communicator& communicator, const Call& call) {
-  const Written written = call.written(communicator);
-  ReferenceResult twin(process.real(), call.comm, written);
-  const Route passed = take_both_ways(process, communicator, call, written, twin);
-  if (passed != Route::huddle) return passed;
-  complain(process, communicator, call, different_bytes(process.types(), written, twin));
-  return passed;
+  const Written written = written_here(communicator, call);
+  ReferenceResult reference(process.real(), call.comm, written);
+  return make_both_ways(process, communicator, call, reference,
+                        [&] { return compare_bytes(process, call.comm, written, reference); });
 }
 
 }  // namespace
@@ -104,7 +110,13 @@ Route verified(Process& process, Communicator& communicator, const Call& call) {
 template <>
 Route verified(Process& process, Communicator& communicator, const BarrierCall& call) {
   const Route passed = call.take(process, communicator);
-  call.native(process.real());
+  if (passed != Route::huddle) return passed;
+  // A barrier has no result: it counts as compared if the MPI's succeeds as well.
+  if (call.native(process.real()) == success) {
+    process.verification().note_equal();
+  } else {
+    process.verification().note_skipped(Incomparable::mpi_failed);
+  }
   return passed;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// HUDDLE_VERIFY=1: every collective that huddle takes is made by the MPI as well, and the results
+// HUDDLE_VERIFY=1: every collective that huddle handles is made by the MPI as well, and the results
 // are compared.
 #pragma once
 
@@ -10,8 +10,9 @@
 
 namespace huddle::mpi {
 
-// Takes the call, makes it natively beside, complains of the first difference of the process and
-// counts the others. pre: as for the call's take(). For all calls that carry_out() knows.
+// Makes the call by huddle and by the MPI, prints the first difference of the process and counts
+// all of them. The program gets huddle's result. Requires what the call's take() requires. Defined
+// for all calls that carry_out() knows.
 template <class Call>
 Route verified(Process& process, Communicator& communicator, const Call& call);
 

@@ -11,7 +11,8 @@
 #define HUDDLE_LIFETIME_CALLS(CALL) \
   CALL(Init, 2)                     \
   CALL(Init_thread, 4)              \
-  CALL(Finalize, 0)
+  CALL(Finalize, 0)                 \
+  CALL(Abort, 2)
 
 /* The same with MPI 4's sessions. */
 #define HUDDLE_SESSION_CALLS(CALL) \

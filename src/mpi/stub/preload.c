@@ -41,7 +41,7 @@ static atomic_bool routed;
 /* Whether somebody wants a word about this run when it ends. */
 static int is_to_report(void) {
   return huddle_says("HUDDLE_STATS", "on", "1") || huddle_says("HUDDLE_SUMMARY", "on", "1") ||
-         huddle_says("HUDDLE_SUMMARY", "times", "times");
+         huddle_says("HUDDLE_SUMMARY", "times", "times") || huddle_says("HUDDLE_VERIFY", "on", "1");
 }
 
 /* Switched off, the back end would count, and leave all to the MPI. */

@@ -27,6 +27,7 @@ import refusals
 import semantics
 import strangers
 import tools
+import verify
 
 GROUPS = {
     "progress": progress.run,
@@ -36,7 +37,7 @@ GROUPS = {
     "buffers": semantics.buffers,
     "exchanges": exchanges.exchanges,
     "blocks": exchanges.blocks,
-    "verify": exchanges.verify,
+    "verify": verify.verify,
     "validated": exchanges.validated,
     "at root": exchanges.at_root,
     "sizes": exchanges.sizes,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The collectives that move blocks between all ranks, to one and from one, and what HUDDLE_VERIFY says
-of results that are wrong."""
+"""The collectives that move blocks between all ranks, to one and from one."""
+import verification
 
 AT_ONCE = {"JOIN_AFTER": "0"}
 # In the midst of the program: some of its communicators join and some do not.
@@ -22,7 +22,8 @@ def exchanges(bench, thorough):
             what = f"exchanges on {ranks} ranks, {settings}"
             outcome = bench.run(program, ranks, settings=settings, deadline=180.0)
             bench.passes(what, outcome)
-            bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
+            if "VERIFY" in settings:
+                verification.agrees(bench, what, outcome)
             bench.takes(what, outcome, MOVES)
 
 
@@ -36,7 +37,8 @@ def blocks(bench, thorough):
             what = f"blocks in layouts on {ranks} ranks, {settings}"
             outcome = bench.run(program, ranks, settings=settings)
             bench.passes(what, outcome)
-            bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
+            if "VERIFY" in settings:
+                verification.agrees(bench, what, outcome)
             bench.takes(what, outcome, ("allgather", "alltoallv", "alltoallw", "gather", "scatter"))
 
 
@@ -48,7 +50,8 @@ def validated(bench, thorough):
             what = f"benchmarks' loops on {ranks} ranks, {settings}"
             outcome = bench.run(program, ranks, settings=settings)
             bench.passes(what, outcome)
-            bench.expect("huddle: verify" not in outcome.err, f"{what}: complains\n{outcome.tail()}")
+            if "VERIFY" in settings:
+                verification.agrees(bench, what, outcome)
             bench.takes(what, outcome, ("barrier", "bcast", "reduce", "allreduce", *MOVES, "reduce_scatter",
                                         "reduce_scatter_block"))
 
@@ -71,16 +74,3 @@ def sizes(bench, thorough):
         bench.expect(f"huddle: rank {ranks - 1} sends 8 bytes to rank 0, which expects 4" in outcome.err,
                      f"{what}: nobody says which\n{outcome.tail()}")
         bench.takes(what, outcome, calls)
-
-
-def verify(bench, _thorough):
-    """Each operation is made once by a library that gives a wrong result, and once by the right one."""
-    program = bench.program("each")
-    right = bench.run(program, 2, OPERATIONS, settings=VERIFIED)
-    bench.passes("one of each operation", right)
-    bench.takes("one of each operation", right, OPERATIONS)
-    bench.expect("huddle: verify" not in right.err, f"one of each: complains\n{right.tail()}")
-    for operation in OPERATIONS:
-        wrong = bench.run(program, 2, [operation], settings=VERIFIED, libraries=bench.wrong)
-        bench.expect(f"huddle: verify: {operation} of" in wrong.err,
-                     f"a wrong result of {operation} is not found\n{wrong.tail()}")

@@ -17,7 +17,7 @@ void ReferenceResult::note_ours() {
     view.store();
     break;
   }
-  if (saved_) ours_ = data();
+  ours_ = data();
 }
 
 }  // namespace huddle::mpi

@@ -24,9 +24,15 @@ inline const TypeFacts& facts_of(const Process& process, Communicator& communica
   return latest != nullptr ? *latest : found_facts_of(process, communicator, type);
 }
 
-// Whether the MPI has nothing to say about it. Address zero can be right: types may hold addresses.
+// Returns whether elements of this type at address zero would access address zero. Types may
+// contain addresses themselves: their data then begin elsewhere.
+inline bool is_at_address_zero(const TypeFacts& facts) {
+  return facts.element != nullptr || (facts.bytes > 0 && facts.first_byte == 0);
+}
+
+// Returns whether the MPI would accept the buffer.
 inline bool is_plain(const void* address, Count count, const TypeFacts& facts) {
-  const bool is_missing = address == nullptr && facts.element != nullptr;
+  const bool is_missing = address == nullptr && is_at_address_zero(facts);
   return facts.is_type && count >= 0 && !(is_missing && count > 0);
 }
 

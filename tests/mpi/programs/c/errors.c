@@ -133,6 +133,27 @@ static void wrong_buffers(const char* handler, MPI_Comm comm) {
     say(handler, "bcast in place", MPI_Bcast(MPI_IN_PLACE, 2, MPI_INT, 0, comm));
 }
 
+/* Derived datatypes at address zero are wrong unless they contain addresses themselves. */
+static void derived_types_at_no_address(const char* handler, MPI_Comm comm) {
+  MPI_Datatype pair, gap;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &gap);
+  MPI_Type_commit(&pair);
+  MPI_Type_commit(&gap);
+  if (starts("bcast of a dense type at no address"))
+    say(handler, "bcast of a dense type at no address", MPI_Bcast(NULL, 2, pair, 0, comm));
+  if (starts("bcast of a type with gaps at no address"))
+    say(handler, "bcast of a type with gaps at no address", MPI_Bcast(NULL, 2, gap, 0, comm));
+  if (starts("allgather of a dense type from no address"))
+    say(handler, "allgather of a dense type from no address",
+        MPI_Allgather(NULL, 1, pair, results, 1, pair, comm));
+  if (starts("alltoall of a dense type into no address"))
+    say(handler, "alltoall of a dense type into no address",
+        MPI_Alltoall(numbers, 1, pair, NULL, 1, pair, comm));
+  MPI_Type_free(&gap);
+  MPI_Type_free(&pair);
+}
+
 /* Each on a communicator of its own, for what is left behind there. */
 static MPI_Comm apart(MPI_Comm comm) {
   MPI_Comm aside;
@@ -257,12 +278,39 @@ static void try_all(const char* handler, MPI_Comm comm) {
   wrong_types(handler, comm);
   wrong_operators(handler, comm);
   wrong_buffers(handler, comm);
+  derived_types_at_no_address(handler, comm);
   wrong_at_root(handler, comm);
   gathers_of_aliases(handler, comm);
   scatters_of_aliases(handler, comm);
   wrong_moves(handler, comm);
   wrong_scans(handler, comm);
   go_on(handler, comm);
+}
+
+/* Errors without a communicator go to the handler of MPI_COMM_WORLD or, since MPI 4, of
+ * MPI_COMM_SELF. */
+static void without_communicator(MPI_Errhandler own, MPI_Comm freed) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, own);
+  if (starts("barrier of nobody")) {
+    say("no communicator", "barrier", MPI_Barrier(MPI_COMM_NULL));
+  }
+  if (starts("bcast of nobody")) {
+    say("no communicator", "bcast", MPI_Bcast(numbers, 1, MPI_INT, 0, MPI_COMM_NULL));
+  }
+#ifndef OPEN_MPI /* its handles are addresses, which it reads after they were freed */
+  if (starts("barrier on a freed communicator")) {
+    say("freed communicator", "barrier", MPI_Barrier(freed));
+  }
+  if (starts("allreduce on a freed communicator")) {
+    say("freed communicator", "allreduce",
+        MPI_Allreduce(numbers, results, 1, MPI_INT, MPI_SUM, freed));
+  }
+#else
+  (void)freed;
+#endif
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
 int main(int argc, char** argv) {
@@ -277,14 +325,10 @@ int main(int argc, char** argv) {
   MPI_Comm_create_errhandler(on_error, &own);
   MPI_Comm_set_errhandler(comm, own);
   try_all("own handler", comm);
-  if (starts("barrier of nobody")) {
-    say("no communicator", "barrier", MPI_Barrier(MPI_COMM_NULL));
-  }
-  if (starts("bcast of nobody")) {
-    say("no communicator", "bcast", MPI_Bcast(numbers, 1, MPI_INT, 0, MPI_COMM_NULL));
-  }
-  MPI_Errhandler_free(&own);
+  const MPI_Comm freed = comm;
   MPI_Comm_free(&comm);
+  without_communicator(own, freed);
+  MPI_Errhandler_free(&own);
   MPI_Finalize();
   return verdict();
 }

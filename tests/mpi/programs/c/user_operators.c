@@ -27,6 +27,7 @@ static struct layout layouts[] = {
     {"below its address", {-16, -12, 0, 4}, -16, 24, MPI_DATATYPE_NULL},
     {"beyond its extent", {0, 4, 28, 32}, 0, 20, MPI_DATATYPE_NULL},
     {"out of order", {12, 8, 4, 0}, 0, 16, MPI_DATATYPE_NULL},
+    {"downwards", {0, 4, 8, 16}, 0, -24, MPI_DATATYPE_NULL},
 };
 enum { layout_count = sizeof layouts / sizeof *layouts };
 static const struct layout* current; /* an operator is told no more than its datatype */
@@ -107,16 +108,23 @@ enum { room_bytes = most_elements * widest + 2 * margin };
 static unsigned char* input_room;
 static unsigned char* output_room;
 
+/* From a room's beginning to the first element, which is the highest one where they go downwards.
+ */
+static MPI_Aint offset_of_first(void) {
+  return margin + (current->extent < 0 ? -(most_elements - 1) * current->extent : 0);
+}
+
 static void fill(unsigned char* room, int rank, int count) {
   memset(room, 0x5a, room_bytes);
-  for (int i = 0; i < count; ++i) put(room + margin + i * current->extent, input_of(rank, i));
+  for (int i = 0; i < count; ++i)
+    put(room + offset_of_first() + i * current->extent, input_of(rank, i));
 }
 
 /* Elements from `first` on, of so many ranks. */
 static void check_part(const char* what, joiner* join, int ranks, int first, int count) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
-    const struct matrix is = get(output_room + margin + i * current->extent);
+    const struct matrix is = get(output_room + offset_of_first() + i * current->extent);
     const struct matrix wanted = expected(join, ranks, first + i);
     wrong += memcmp(&is, &wanted, sizeof is) != 0;
   }
@@ -125,7 +133,8 @@ static void check_part(const char* what, joiner* join, int ranks, int first, int
   memcpy(bytes, output_room, sizeof bytes);
   for (int i = 0; i < count; ++i) {
     for (int cell = 0; cell < 4; ++cell) {
-      memset(bytes + margin + i * current->extent + current->places[cell], 0x5a, sizeof(int));
+      memset(bytes + offset_of_first() + i * current->extent + current->places[cell], 0x5a,
+             sizeof(int));
     }
   }
   int changed = 0;
@@ -141,9 +150,9 @@ static void check(const char* what, joiner* join, MPI_Comm comm, int count) {
 
 static void scan_all_ways(MPI_Comm comm, joiner* join, MPI_Op op, int count) {
   const int rank = rank_in(comm);
-  void* output = output_room + margin;
+  void* output = output_room + offset_of_first();
   for (int in_place = 0; in_place < 2; ++in_place) {
-    const void* input = in_place ? MPI_IN_PLACE : input_room + margin;
+    const void* input = in_place ? MPI_IN_PLACE : input_room + offset_of_first();
     fill(input_room, rank, count);
     fill(output_room, rank, in_place ? count : 0);
     MPI_Scan(input, output, count, current->type, op, comm);
@@ -164,8 +173,8 @@ static void reduce_to_blocks(MPI_Comm comm, joiner* join, MPI_Op op, int count) 
   int counts[most_ranks];
   for (int i = 0; i < ranks; ++i) counts[i] = i == 0 ? 0 : block;
   counts[ranks - 1] += block;
-  const void* input = input_room + margin;
-  void* output = output_room + margin;
+  const void* input = input_room + offset_of_first();
+  void* output = output_room + offset_of_first();
   fill(input_room, rank, block * ranks);
   fill(output_room, rank, 0);
   MPI_Reduce_scatter(input, counts[rank] == 0 ? NULL : output, counts, current->type, op, comm);
@@ -178,8 +187,8 @@ static void reduce_to_blocks(MPI_Comm comm, joiner* join, MPI_Op op, int count) 
 
 static void reduce_all_ways(MPI_Comm comm, joiner* join, MPI_Op op, int count, int root) {
   const int rank = rank_in(comm);
-  void* input = input_room + margin;
-  void* output = output_room + margin;
+  void* input = input_room + offset_of_first();
+  void* output = output_room + offset_of_first();
   fill(input_room, rank, count);
   memset(output_room, 0x5a, room_bytes);
   MPI_Allreduce(input, output, count, current->type, op, comm);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Counts what `--verify` found in one process.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "mpi/route.h"
+#include "mpi/stub/door.h"
+
+namespace huddle::mpi {
+
+// Why the results of a call that huddle handled could not be compared.
+enum class Incomparable {
+  unknown_rounding,  // the bits differ, and huddle does not know how much they may
+  far_padding,       // the difference may be in unused bytes of a long double
+  mpi_failed,        // the MPI reported an error for the same call
+  huddle_failed,
+};
+
+inline constexpr std::size_t incomparable_count =
+    static_cast<std::size_t>(Incomparable::huddle_failed) + 1;
+
+constexpr std::string_view words(Incomparable why) {
+  switch (why) {
+    case Incomparable::unknown_rounding:
+      return "other bits from an operator with unknown rounding";
+    case Incomparable::far_padding:
+      return "other bits in a datatype with unused bytes";
+    case Incomparable::mpi_failed:
+      return "error reported by the MPI";
+    case Incomparable::huddle_failed:
+      return "error in huddle";
+  }
+  return "";
+}
+
+// Thread-safe.
+class Verification {
+ public:
+  void note_equal() { count(compared_); }
+  // Returns whether this is the first difference of the process.
+  bool note_difference();
+  void note_skipped(Route why) { count(passed_[static_cast<std::size_t>(why)]); }
+  void note_skipped(Incomparable why) { count(incomparable_[static_cast<std::size_t>(why)]); }
+
+  bool has_differences() const { return differences_.load(std::memory_order_relaxed) > 0; }
+  // Returns "6,300 calls compared, 0 differ, 12 not comparable (10 one rank, 2 nonblocking)".
+  // Includes the calls that the stub forwards to the MPI.
+  std::string report(const huddle_door& door) const;
+
+ private:
+  using Counter = std::atomic<std::size_t>;
+  static void count(Counter& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
+
+  Counter compared_{0};  // those that differ included
+  Counter differences_{0};
+  std::array<Counter, route_count> passed_{};
+  std::array<Counter, incomparable_count> incomparable_{};
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/verification.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace huddle::mpi {
+namespace {
+
+const huddle_door no_calls = {nullptr, "/usr/lib/libmpi.so", nullptr, 0};
+
+TEST(Verification, ReportsEvenIfNothingWasCompared) {
+  const Verification verification;
+  EXPECT_EQ(verification.report(no_calls), "0 calls compared, 0 differ, 0 not comparable");
+  EXPECT_FALSE(verification.has_differences());
+}
+
+TEST(Verification, CountsDifferencesAmongComparedCalls) {
+  Verification verification;
+  for (int i = 0; i < 1234; ++i) verification.note_equal();
+  EXPECT_TRUE(verification.note_difference()) << "the first one is printed";
+  EXPECT_FALSE(verification.note_difference());
+  EXPECT_TRUE(verification.has_differences());
+  EXPECT_EQ(verification.report(no_calls), "1,236 calls compared, 2 differ, 0 not comparable");
+}
+
+TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
+  const std::array<huddle_passed, 2> passed = {{{"MPI_Ibcast", 2}, {"MPI_Iscan", 3}}};
+  const huddle_door door = {nullptr, "/usr/lib/libmpi.so", passed.data(), passed.size()};
+  Verification verification;
+  verification.note_skipped(Route::one_rank);
+  for (int i = 0; i < 6; ++i) verification.note_skipped(Incomparable::mpi_failed);
+  EXPECT_EQ(verification.report(door),
+            "0 calls compared, 0 differ, 12 not comparable (6 error reported by the MPI, "
+            "5 nonblocking, 1 one rank)");
+}
+
+}  // namespace
+}  // namespace huddle::mpi
