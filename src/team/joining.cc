@@ -32,9 +32,11 @@ Joining::Joining(Peers& peers, const Bootstrap& bootstrap)
       rank_(static_cast<std::size_t>(bootstrap.rank)),
       ranks_(static_cast<std::size_t>(bootstrap.ranks)) {}
 
-Joining::Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group)
+Joining::Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
+                 std::uint64_t decisions)
     : Joining(peers, bootstrap) {
   group_ = &group;
+  decisions_ = decisions;
 }
 
 Joining::~Joining() {
@@ -65,7 +67,7 @@ std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
 // The presence and the piece are the card's, so that they are given back where this fails.
 std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) {
   Offer mine;
-  mine.decisions = group_->decisions().latest().digest;
+  mine.decisions = decisions_;
   mine.trouble = Trouble::of([&] { fill_offer(bring); });
   mine.piece = card_.piece;
   mine.presence = card_.presence;

@@ -21,8 +21,9 @@ class Joining {
  public:
   Joining(Peers& peers, const Bootstrap& bootstrap);
   // Where all members have reached each other before, and know that they all know it, run() is one
-  // allgather. Keeps references.
-  Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group);
+  // allgather. Keeps references. decisions: the digest of those that the team is to use.
+  Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
+          std::uint64_t decisions);
   // What has been taken for the team is given back, unless the team has been made.
   ~Joining();
   Joining(const Joining&) = delete;
@@ -35,7 +36,7 @@ class Joining {
   std::unique_ptr<Members> run(const Peers::Bring& bring);
   // What a rank says in a known group that has no memory for a team: all throw.
   static void decline(const Bootstrap& bootstrap);
-  // Of a run in a known group: all members have the same decisions in their books.
+  // Of a run in a known group: whether all members brought decisions of the same digest.
   bool have_same_decisions() const { return same_decisions_; }
   // Who was reached, by rank, once the team is made; nobody in a known group.
   std::vector<std::shared_ptr<Peer>> take_reached() { return std::move(reached_); }
@@ -78,6 +79,7 @@ class Joining {
   std::size_t rank_;
   std::size_t ranks_;
   const GroupConfiguration* group_ = nullptr;  // known ones
+  std::uint64_t decisions_ = 0;                // their digest
   bool same_decisions_ = false;
   BusinessCard card_;
   bool is_done_ = false;

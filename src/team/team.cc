@@ -87,22 +87,25 @@ Team::Team(Context& context, const Bootstrap& bootstrap)
 
 Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation)
     : Team(context, bootstrap,
-           agreed_group_configuration(context, bootstrap, preparation->agreement),
+           agreed_group_configuration(context, bootstrap, preparation->agreement), nullptr,
            std::move(preparation->joining)) {}
 
 Team::Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<GroupConfiguration> group)
-    : Team(context, bootstrap, group, Joining(context.peers(), bootstrap, *group)) {}
+    : Team(context, bootstrap, group, group->decisions().latest()) {}
+
+Team::Team(Context& context, const Bootstrap& bootstrap,
+           const std::shared_ptr<GroupConfiguration>& group, const DecisionBook::Edition& known)
+    : Team(context, bootstrap, group, known.decisions,
+           Joining(context.peers(), bootstrap, *group, known.digest)) {}
 
 // Once there is memory for the team the others count on this rank: nothing after it may fail.
 Team::Team(Context& context, const Bootstrap& bootstrap,
-           const std::shared_ptr<GroupConfiguration>& group, Joining&& joining)
+           const std::shared_ptr<GroupConfiguration>& group, std::shared_ptr<const Decisions> known,
+           Joining&& joining)
     : rank_(bootstrap.rank),
       ranks_(bootstrap.ranks),
       team_memory_(context.peers(), bootstrap, std::move(joining),
-                   [&] {
-                     selection_inputs_.emplace(group);
-                     known_ = group->decisions().latest().decisions;
-                   }),
+                   [&] { selection_inputs_.emplace(group); }),
       waiting_(
           waiting_settings(selection_inputs_->model(), selection_inputs_->cpu_bindings(), rank_,
                            context),
@@ -112,7 +115,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
       engine_(team_memory_, *selection_inputs_, waiting_, peer_access_),
       fence_(memory::OneSidedFence::Among::processes, selection_inputs_->has_one_sided_fence()) {
   team_memory_.set_waiting(waiting_);
-  if (!joining.have_same_decisions()) known_.reset();
+  if (joining.have_same_decisions()) known_ = std::move(known);
   if (group->peers().empty()) group->set_peers(joining.take_reached());
 }
 

@@ -137,8 +137,13 @@ class Team {
 
  private:
   Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation);
+  // known: the decisions that this team uses if all ranks brought the same. They are one edition of
+  // the book from the beginning, because another thread may add to the book during the set-up.
   Team(Context& context, const Bootstrap& bootstrap,
-       const std::shared_ptr<GroupConfiguration>& group, Joining&& joining);
+       const std::shared_ptr<GroupConfiguration>& group, const DecisionBook::Edition& known);
+  Team(Context& context, const Bootstrap& bootstrap,
+       const std::shared_ptr<GroupConfiguration>& group, std::shared_ptr<const Decisions> known,
+       Joining&& joining);
   void gather_to_all(select::Operation operation, const void* input, void* output,
                      const node::Blocks& blocks, std::size_t largest);
   void gather_to_root(select::Operation operation, const void* input, std::size_t bytes,

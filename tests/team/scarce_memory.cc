@@ -3,6 +3,7 @@
 #include "scarce_memory.h"
 
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -13,6 +14,20 @@ namespace {
 // An operator new has nowhere else to look.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local huddle::team::Allowance left;
+
+struct Action {
+  long number = 0;
+  std::function<void()> run;
+};
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local Action action;
+
+// The action may allocate.
+[[maybe_unused]] void run_action() {
+  if (!action.run || action.number-- > 0) return;
+  const std::function<void()> run = std::exchange(action.run, nullptr);
+  run();
+}
 
 // By nobody where the operators below are the sanitizer's.
 [[maybe_unused]] bool is_refused() {
@@ -31,8 +46,15 @@ huddle::team::Allowance huddle::team::allow(Allowance allowance) {
   return std::exchange(left, allowance);
 }
 
+void huddle::team::before_allocation(long number, std::function<void()> run) {
+  action = {number, std::move(run)};
+}
+
+bool huddle::team::cancel_action() { return std::exchange(action.run, nullptr) != nullptr; }
+
 #if !defined(HUDDLE_SANITIZER_OWNS_NEW)
 void* operator new(std::size_t bytes) {
+  run_action();
   if (is_refused()) throw std::bad_alloc();
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();

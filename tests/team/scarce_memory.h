@@ -5,6 +5,8 @@
 // delete of its own, in the whole program, so that nothing is missed.
 #pragma once
 
+#include <functional>
+
 namespace huddle::team {
 
 inline constexpr long any_number = -1;
@@ -20,5 +22,12 @@ struct Allowance {
 // From now on, for this thread. Returns what is left of that before: any number, where all that was
 // to be refused has been.
 Allowance allow(Allowance allowance);
+
+// Runs `action` once, on this thread, before the allocation that follows `number` others: between
+// two steps of a function, as another thread could. Does nothing if a sanitizer has operators of
+// its own.
+void before_allocation(long number, std::function<void()> action);
+// Returns whether the action was still to be run, and forgets it.
+bool cancel_action();
 
 }  // namespace huddle::team
