@@ -89,7 +89,7 @@ class MapCommand : public Command {
            "  huddle map app.csv --rows last --machine machines/songshan.toml\n"
            "  huddle map app.json --nodes 4 --hosts n1,n2,n3,n4 --emit openmpi4 > rankfile\n"
            "  huddle map app.json --fixed 0=0 --compare\n"
-           "  huddle map app.json --pack           for programs that need little memory bandwidth\n"
+           "  huddle map app.json --pack      for programs that need little memory bandwidth\n"
            "  huddle map --compare      the methods on how programs talk, as a table\n"
            "\n"
            "MATRIX is what huddle profile writes, CSV (a row of numbers for each element), Matrix "

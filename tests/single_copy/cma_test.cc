@@ -145,8 +145,8 @@ void PrintTo(const Call& call, std::ostream* out) {
 struct Answer {
   ssize_t came;
   int error = 0;
-  // Closed by then: whoever is watched by the other end has died in this call.
-  FileDescriptor* alive = nullptr;
+  // The peer that dies in this call.
+  Child* dies = nullptr;
 };
 thread_local std::vector<Call> calls;
 thread_local std::vector<Answer> answers;
@@ -156,7 +156,7 @@ ssize_t scripted(pid_t, const iovec* local, unsigned long, const iovec* remote, 
   calls.push_back({address_of(local->iov_base), address_of(remote->iov_base), local->iov_len});
   const Answer answer = answers.front();
   answers.erase(answers.begin());
-  if (answer.alive != nullptr) *answer.alive = FileDescriptor();
+  if (answer.dies != nullptr) answer.dies->end();
   errno = answer.error;
   return answer.came;
 }
@@ -198,31 +198,19 @@ TEST_P(CmaCalls, GiveUpWhereTheyCannotGoOn) {
   EXPECT_EQ(copy(100, {{-1, EPERM}}), EPERM);
 }
 
-// A process that can be watched, and dies when it is told to.
-struct Watched {
-  Watched() {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    watch = FileDescriptor(ends[0]);
-    alive = FileDescriptor(ends[1]);
-  }
-  FileDescriptor watch;
-  FileDescriptor alive;
-};
-
 // Its number may be somebody else's by now, who has something at that address.
 TEST_P(CmaCalls, DoNotTakeAStrangerForTheDead) {
-  Watched peer;
-  EXPECT_EQ(copy(100, {{100}}, peer.watch.number()), fine);
-  peer.alive = FileDescriptor();
-  EXPECT_EQ(copy(100, {{100}}, peer.watch.number()), ESRCH);
+  Child peer;
+  EXPECT_EQ(copy(100, {{100}}, peer.watch()), fine);
+  peer.end();
+  EXPECT_EQ(copy(100, {{100}}, peer.watch()), ESRCH);
   // A read may reach the stranger, but nobody is told that it went well.
   EXPECT_EQ(calls.size(), GetParam() == Way::read ? 1U : 0U);
 }
 
 TEST_P(CmaCalls, NoticeADeathInTheMiddle) {
-  Watched peer;
-  EXPECT_EQ(copy(100, {{60, 0, &peer.alive}, {40}}, peer.watch.number()), ESRCH);
+  Child peer;
+  EXPECT_EQ(copy(100, {{60, 0, &peer}, {40}}, peer.watch()), ESRCH);
   EXPECT_EQ(calls.size(), GetParam() == Way::read ? 2U : 1U);
 }
 
