@@ -2,6 +2,9 @@
 # Copyright the huddle contributors
 """HUDDLE_VERIFY: it compares every call from the first one, raises no false alarm, and ends with how many
 calls it compared."""
+import pathlib
+import tempfile
+
 import exchanges
 from verification import agrees, ends_with, summaries
 
@@ -65,6 +68,9 @@ def early_ends(bench):
     the MPIs end the process without exit(), so that nothing can be printed.)"""
     program = bench.program("verified")
     for how in ("abort", "exit"):
-        outcome = bench.run(program, 2, [how], settings=VERIFIED)
+        with tempfile.TemporaryDirectory() as folder:
+            last_words = pathlib.Path(folder) / "last_words"
+            outcome = bench.run(program, 2, [how, last_words], settings=VERIFIED)
+            outcome.err += last_words.read_text(encoding="utf-8") if last_words.exists() else ""
         bench.expect(outcome.status != 0, f"{how}: status {outcome.status}")
         ends_with(bench, how, outcome, (5, 0, {}), rank=1)

@@ -2,9 +2,9 @@
 /* Copyright the huddle contributors */
 /*
  * A program keeps attributes of its own on communicators, and their delete callbacks communicate:
- * on the communicator that is being freed, and on others. Attributes are set before and after the
- * first collective, on some ranks before and on others after, since an MPI deletes the latest first.
- * The MPI then uses the handle again, for a communicator with other ranks.
+ * on the communicator that is being freed, and on others. An MPI deletes the latest attribute
+ * first, so some ranks set theirs before the first collective and others after it. The MPI then
+ * uses the handle again, for a communicator with other ranks.
  */
 #include <stdlib.h>
 #include <string.h>

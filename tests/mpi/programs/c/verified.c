@@ -6,10 +6,12 @@
  *   hole      a datatype whose data lie before and behind a page that may not be accessed
  *   padding   a datatype in which a long double is packed at no multiple of its size
  *   operator  an operator of the program whose result depends on the order
- *   nonblocking, abort, exit: some calls, and then the end that the name describes
+ *   nonblocking, abort, exit: some calls, and then the end that the name describes;
+ *             another argument names the file for the last words of the rank that ends early
  */
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -122,9 +124,11 @@ static void sum_up(void) {
   }
 }
 
-/* The rank with the highest number ends the job, and the others wait for that. */
-static void end_early(const char* how) {
+/* The rank with the highest number ends the job, and the others wait for that. A launcher may end
+ * the job before it has passed on what that rank printed last, which goes to a file instead. */
+static void end_early(const char* how, const char* file) {
   if (rank_in(MPI_COMM_WORLD) != size_of(MPI_COMM_WORLD) - 1) MPI_Barrier(MPI_COMM_SELF), pause();
+  if (freopen(file, "w", stderr) == NULL) exit(4);
   if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
   exit(3);
 }
@@ -147,7 +151,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "nonblocking") == 0) make_nonblocking();
   const int ends_early = strcmp(what, "abort") == 0 || strcmp(what, "exit") == 0;
   if (ends_early || strcmp(what, "nonblocking") == 0) sum_up();
-  if (ends_early) end_early(what);
+  if (ends_early) end_early(what, argv[2]);
   MPI_Finalize();
   return verdict();
 }
