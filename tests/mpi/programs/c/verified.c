@@ -129,6 +129,7 @@ static void sum_up(void) {
 static void end_early(const char* how, const char* file) {
   if (rank_in(MPI_COMM_WORLD) != size_of(MPI_COMM_WORLD) - 1) MPI_Barrier(MPI_COMM_SELF), pause();
   if (freopen(file, "w", stderr) == NULL) exit(4);
+  setvbuf(stderr, NULL, _IONBF, 0);
   if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
   exit(3);
 }
