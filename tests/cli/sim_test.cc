@@ -185,7 +185,8 @@ TEST(SimInsideANode, ShowsItsProgress) {
       sim({"allreduce", "64M", "-n", "2", "--machine", songshan, "--progress", "always"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, AllOf(HasSubstr(" %"), HasSubstr("allreduce of 64M on 2 ranks")));
-  EXPECT_EQ(sim({"allreduce", "8", "-n", "2", "--machine", songshan}).err, "");
+  EXPECT_THAT(sim({"allreduce", "8", "-n", "2", "--machine", songshan}).err,
+              Not(HasSubstr("allreduce of")));
 }
 
 TEST(Sim, KnowsMachinesAndFabricsByName) {
