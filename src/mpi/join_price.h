@@ -16,21 +16,25 @@
 
 namespace huddle::mpi {
 
-// The first time that ranks ask each other what they have; it takes about as long as a call.
-inline constexpr std::size_t first_ask = 64;
+// The number of calls after which ranks ask each other for the first time what they have. Asking
+// takes about as long as a call.
+inline constexpr std::size_t first_ask = 32;
 
 // What a rank tells when it is asked.
 struct JoinTerms {
-  std::uint64_t past_calls = 0;  // of communicators of the same ranks that are gone
-  std::uint64_t call_ns = 0;     // what a small collective of the MPI takes here; 0: not known yet
-  std::uint64_t join_ns = 0;     // what joining would take on one node
+  // The calls of this communicator, of which one that moves much counts as several. A rank of an
+  // erroneous program may count more than another one.
+  std::uint64_t use = 0;
+  std::uint64_t past_use = 0;  // the same, of communicators of the same ranks that are gone
+  std::uint64_t call_ns = 0;   // what a small collective of the MPI takes here; 0: not known yet
+  std::uint64_t join_ns = 0;   // what joining would take on one node
   std::uint64_t nodes_join_ns = 0;  // and over several
 
   // Those of ranks on several nodes. Nobody keeps a team over several nodes for communicators to
   // come: each has to pay by its own calls.
-  JoinTerms over_nodes() const { return {0, call_ns, nodes_join_ns, nodes_join_ns}; }
+  JoinTerms over_nodes() const { return {use, 0, call_ns, nodes_join_ns, nodes_join_ns}; }
 
-  // Becomes what holds for both: fewer calls, the dearer joining, and the quicker call, for whoever
+  // Becomes what holds for both: less use, the dearer joining, and the quicker call, for whoever
   // comes last to one waits for nobody.
   void meet(const JoinTerms& other);
 };
@@ -40,17 +44,19 @@ std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns);
 
 struct JoinVerdict {
   bool joins = false;
-  bool is_near = false;      // half of the calls are made
-  std::size_t next_ask = 0;  // at how many calls to ask again, where it does not join
+  bool is_near = false;      // half of the price is paid
+  std::size_t next_ask = 0;  // after how many calls to ask again, if it does not join
 };
-// calls: of this communicator so far, equal on all ranks. of_all: what holds for all of them.
+// calls: the number of calls of this communicator so far. Nothing else decides when to ask, because
+// it is equal on all ranks even if the program passes counts that differ. of_all: what holds for
+// all ranks.
 JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all);
 
 // What is known of communicators of some ranks that were freed without a team. For several threads.
 class PastCalls {
  public:
   struct Past {
-    std::uint64_t calls = 0;    // of all of them
+    std::uint64_t use = 0;      // of all of them
     std::uint64_t call_ns = 0;  // the quickest; 0: not known
   };
   Past of(std::span<const int> members) const;

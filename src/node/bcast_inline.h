@@ -42,7 +42,7 @@ class InlineBcast {
     }
     if (!is_root) {
       const Address slot = slot_of(role.parent, call);
-      w.wait(slot, world::until_reached(call));
+      w.wait_stamped(slot, world::until_reached(call));
       const Address payload = slot + payload_at(bytes);
       if (role.has_children) {
         pass_on(w, payload, bytes);
@@ -74,7 +74,7 @@ class InlineBcast {
 
   template <world::World W>
   void raise_flag(W& w) {
-    w.store(slot_of(w.rank(), call_), call_);
+    w.store_stamped(slot_of(w.rank(), call_), call_);
   }
 
   Roles roles_;

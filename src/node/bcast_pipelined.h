@@ -58,6 +58,7 @@ class PipelinedBcast {
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
     // Who gets nothing hears nothing of how far others are.
     if (bytes == 0) return;
+    have_.announce_call(w);
     const memory::CopyMethod method = begin(root, plan);
     const std::size_t fragment_bytes = static_cast<std::size_t>(plan.fragment_cells) * cell_bytes_;
     const auto cells = static_cast<world::Sequence>(plan.fragment_cells);
@@ -122,7 +123,7 @@ class PipelinedBcast {
 
   template <world::World W>
   void receive(W& w, const Fragment& fragment, const Roles::Role& role, memory::CopyMethod method) {
-    have_.wait_for(w, role.parent, fragment.end_cell);
+    have_.wait_in_call(w, role.parent, fragment.end_cell);
     // Others first: they wait for it, and for nothing else of this rank.
     if (role.has_children) have_.publish(w, fragment.end_cell);
     copy_out(w, {Region::output, w.rank(), fragment.at}, buffer_of(fragment), fragment.bytes,

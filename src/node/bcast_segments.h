@@ -42,6 +42,7 @@ class SegmentedBcast {
   template <world::World W>
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
     const std::size_t half_bytes = homes_.size() * plan.segment_bytes;
+    filled_.announce_call(w);
     for (std::size_t start = 0; start < bytes; start += half_bytes) {
       const Half half{start, std::min(half_bytes, bytes - start), plan.segment_bytes};
       if (w.rank() == root) {
@@ -104,7 +105,7 @@ class SegmentedBcast {
     const auto group = static_cast<std::size_t>(place_among_readers / readers_at_once_);
     for (std::size_t step = 0; step < homes_.size(); ++step) {
       const std::size_t segment = (group + step) % homes_.size();
-      filled_.wait_for(w, root, filled_after(segment));
+      filled_.wait_in_call(w, root, filled_after(segment));
       copy_out(w, {Region::output, w.rank(), half.at(segment)}, place_of(segment),
                half.bytes_in(segment), method);
     }

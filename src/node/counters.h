@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "node/lines.h"
+#include "world/call_stamp.h"
 #include "world/world.h"
 
 namespace huddle::node {
 
 class Counters {
+  static_assert(payload_offset + world::stamps_kept * sizeof(world::Sequence) <= line_bytes);
+
  public:
   Counters() = default;
   explicit Counters(SharedLayout& layout) : offset_(layout.take(apart_bytes)) {}
@@ -31,6 +34,19 @@ class Counters {
   auto wait_for(W& w, int owner, world::Sequence value) const {
     return w.wait(of(owner), world::until_reached(value));
   }
+  // At the beginning of a call: its arguments are announced with what is published next.
+  template <world::World W>
+  void announce_call(W& w) const {
+    w.keep_stamp(stamps_of(w.rank()));
+  }
+  // Waits for what `owner` publishes in this call. Throws CallsDiffer if it is in this call with
+  // other arguments.
+  template <world::World W>
+  auto wait_in_call(W& w, int owner, world::Sequence value) const {
+    const auto seen = wait_for(w, owner, value);
+    w.compare_stamp(stamps_of(owner));
+    return seen;
+  }
   // Until everybody else is as far. Returns how far the last of them is; alone in the team, as far
   // as was asked for.
   template <world::World W>
@@ -45,6 +61,9 @@ class Counters {
   }
 
  private:
+  // In the flag's own line, and apart from words that protocols keep behind the flag.
+  Address stamps_of(int owner) const { return of(owner) + payload_offset; }
+
   std::size_t offset_ = 0;
 };
 

@@ -75,13 +75,13 @@ class DoublingExchange {
              [&](Address in_message, Address in_output, std::size_t bytes) {
                w.copy(in_message, in_output, bytes, plan.method->in);
              });
-    w.store(mine, call_);
+    w.store_stamped(mine, call_);
   }
 
   template <world::World W>
   void receive(W& w, const Message& message, const Blocks& blocks, const Plan& plan) {
     const Address theirs = place_of(message, message.from);
-    w.wait(theirs, world::until_reached(call_));
+    w.wait_stamped(theirs, world::until_reached(call_));
     each_run(w, message.from, message.blocks, blocks, theirs,
              [&](Address in_message, Address in_output, std::size_t bytes) {
                copy_out(w, in_output, in_message, bytes, plan.method);

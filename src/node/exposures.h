@@ -49,6 +49,7 @@ class ExposedBuffers {
   template <world::SingleCopyWorld W>
   void publish(W& w) {
     failure_ = none;
+    shown_.announce_call(w);
     w.order_callers_stores();
     shown_.publish(w, ++call_);
   }
@@ -74,7 +75,7 @@ class ExposedBuffers {
   // copy it.
   template <world::SingleCopyWorld W>
   [[nodiscard]] std::optional<Address> reach(W& w, int owner, int number) const {
-    shown_.wait_for(w, owner, call_);
+    shown_.wait_in_call(w, owner, call_);
     return w.reach(place_of(owner, number));
   }
 
@@ -82,7 +83,7 @@ class ExposedBuffers {
   template <world::SingleCopyWorld W, class Join>
   void with_all(W& w, Join join) {
     for (int rank = 0; rank < w.ranks(); ++rank) {
-      if (rank != w.rank()) shown_.wait_for(w, rank, call_);
+      if (rank != w.rank()) shown_.wait_in_call(w, rank, call_);
     }
     departures_.copying(w, [&] {
       for (int rank = 0; rank < w.ranks(); ++rank) {
@@ -123,7 +124,7 @@ class ExposedBuffers {
   bool copy(W& w, int owner, Act act) {
     bool is_done = false;
     if (failure_ != none) return is_done;
-    shown_.wait_for(w, owner, call_);
+    shown_.wait_in_call(w, owner, call_);
     departures_.copying(w, owner, [&] { is_done = act(); });
     return is_done;
   }

@@ -23,10 +23,10 @@ class NoticeBoard {
     const Address mine = slot_of(w.rank());
     w.copy(mine + payload_at(bytes), {Region::input, w.rank(), 0}, bytes,
            memory::CopyKernel::plain);
-    w.store(mine, call_);
+    w.store_stamped(mine, call_);
     for (int rank = 0; rank < w.ranks(); ++rank) {
       const Address slot = slot_of(rank);
-      w.wait(slot, world::until_reached(call_));
+      w.wait_stamped(slot, world::until_reached(call_));
       w.copy({Region::output, w.rank(), static_cast<std::size_t>(rank) * bytes},
              slot + payload_at(bytes), bytes, memory::CopyKernel::plain);
     }

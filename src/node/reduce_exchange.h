@@ -166,7 +166,7 @@ class ExchangeReduce {
       w.copy(data_of(w.rank(), round) + at_in_slot(part.begin, round, unwanted),
              {Region::input, w.rank(), part.begin}, part.bytes(), kernel);
     }
-    w.store(line_of(w.rank(), round.number), round.number);
+    w.store_stamped(line_of(w.rank(), round.number), round.number);
   }
   // Where in a slot a byte of the input lies, of which so much is left out.
   static std::size_t at_in_slot(std::size_t byte, const Round& round, const Part& left_out) {
@@ -182,7 +182,7 @@ class ExchangeReduce {
   }
   template <world::World W>
   Address shown(W& w, int rank, const Round& round) const {
-    w.wait(line_of(rank, round.number), world::until_reached(round.number));
+    w.wait_stamped(line_of(rank, round.number), world::until_reached(round.number));
     return data_of(rank, round);
   }
   // Lines allow a rank to be ahead of the others, who are asked now and then: to ask costs as much

@@ -116,6 +116,7 @@ class SlicedReduce {
                   element_bytes};
     };
     if (chunks == 0) return;
+    shown_.announce_call(w);
     // Fetched first: what is brought in next takes the place of what was returned.
     for (std::size_t step = 0; step < chunks + sets_; ++step) {
       if (step >= sets_) fetch(w, part(step - sets_), job);
@@ -162,7 +163,7 @@ class SlicedReduce {
   Address contribution(W& w, int rank, const Part& part, std::size_t at) const {
     const int mine = w.rank();
     if (rank == mine) return Address{Region::input, mine, part.in_input(mine)} + at;
-    shown_.wait_for(w, rank, part.number + 1);
+    shown_.wait_in_call(w, rank, part.number + 1);
     return shown(rank, mine, part) + at;
   }
 

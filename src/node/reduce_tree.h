@@ -85,7 +85,7 @@ class TreeReduce {
   // The payload of a slot, once it is there.
   template <world::World W>
   Address arrived(W& w, Address slot, std::size_t bytes) const {
-    w.wait(slot, world::until_reached(round_));
+    w.wait_stamped(slot, world::until_reached(round_));
     return slot + payload_at(bytes);
   }
 
@@ -110,7 +110,7 @@ class TreeReduce {
     };
     fold_row(w, mine + payload_at(join.bytes()), {Region::scratch, w.rank(), 0}, w.rank(), last,
              contribution, join);
-    w.store(mine, round_);
+    w.store_stamped(mine, round_);
   }
 
   template <world::World W>
@@ -148,7 +148,7 @@ class TreeReduce {
   // Also in rounds in which nobody waits for it, so that it never falls far behind (counters.h).
   template <world::World W>
   void raise_result_flag(W& w) const {
-    if (leads(w.rank())) w.store(slot_of(w.rank(), results_offset_), round_);
+    if (leads(w.rank())) w.store_stamped(slot_of(w.rank(), results_offset_), round_);
   }
 
   int leader_of(int rank) const { return association_.first(association_.block_of(rank)); }

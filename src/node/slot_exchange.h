@@ -73,11 +73,11 @@ class SlotExchange {
     const Blocks blocks = Blocks::even(bytes);
     const Block own = blocks.of(w.rank());
     show_all_but(w, own, mine, all, plan);
-    w.store(mine, first_);
+    w.store_stamped(mine, first_);
     if (!in_place) move_own(w, own, own, plan.results);
     for (const int owner : visits(plan.order)) {
       const Address slot = slot_of(owner, first_, plan);
-      w.wait(slot, world::until_reached(first_));
+      w.wait_stamped(slot, world::until_reached(first_));
       const std::size_t left_out = shows_own(all) || w.rank() < owner ? 0 : bytes;
       const auto own_at = static_cast<std::size_t>(own.offset) - left_out;
       w.copy(output(w, blocks.of(owner).offset), slot + payload_at(all) + own_at, bytes,
@@ -124,7 +124,7 @@ class SlotExchange {
       w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes,
              plan.method->in);
     }
-    w.store(mine, round.number);
+    w.store_stamped(mine, round.number);
   }
 
   // What is in the flag's line comes with it, wanted or not. Else what nobody wants is left out,
@@ -149,7 +149,7 @@ class SlotExchange {
   void take(W& w, const Round& round, const Blocks& blocks, const Plan& plan) {
     for (const int owner : visits(plan.order)) {
       const Address slot = slot_of(owner, round.number, plan);
-      w.wait(slot, world::until_reached(round.number));
+      w.wait_stamped(slot, world::until_reached(round.number));
       const Block block = blocks.of(owner);
       const std::size_t bytes = round.bytes_of(block);
       if (bytes == 0) continue;

@@ -106,10 +106,15 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
       ranks_(bootstrap.ranks),
       team_memory_(context.peers(), bootstrap, std::move(joining),
                    [&] { selection_inputs_.emplace(group); }),
+      call_records_(team_memory_.call_records()),
       waiting_(
           waiting_settings(selection_inputs_->model(), selection_inputs_->cpu_bindings(), rank_,
                            context),
-          by_reference(context.progress()), [this] { team_memory_.check_members(); },
+          by_reference(context.progress()),
+          [this] {
+            team_memory_.check_calls(call_records_.calls());
+            team_memory_.check_members();
+          },
           [this](int rank) { return team_memory_.is_gone(rank); }),
       peer_access_(context.peers(), context.paths(), context.heap(), *selection_inputs_),
       engine_(team_memory_, *selection_inputs_, waiting_, peer_access_),
@@ -129,6 +134,8 @@ auto Team::unless_lost(Attempt attempt) {
   } catch (const world::PeerLost& error) {
     lose(error.what());
     throw;
+  } catch (const world::CallsDiffer& error) {
+    fail_because_calls_differ(error);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -152,8 +159,12 @@ void Team::give_up(std::string_view why) {
 void Team::barrier() {
   if (ranks_ == 1) return;
   static constexpr Call call;
-  if (!barrier_)
+  if (!barrier_) {
+    begin_call(call);
     barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}, [] {}); });
+  } else {
+    call_records_.note_barrier();
+  }
   last_run_ = &barrier_->usual;
   last_forced_ = barrier_->forced;
   run_ready(barrier_->usual, call);
@@ -301,6 +312,8 @@ void Team::run_ready(const Ready& ready, const Call& call) {
   } catch (const world::PeerLost& error) {
     lose(error.what());
     throw;
+  } catch (const world::CallsDiffer& error) {
+    fail_because_calls_differ(error);
   } catch (const std::exception& error) {
     give_up(error.what());
     throw;
@@ -310,9 +323,35 @@ void Team::run_ready(const Ready& ready, const Call& call) {
   }
 }
 
+// The context that noticed it knows less about the calls than the team does.
+void Team::fail_because_calls_differ(const world::CallsDiffer& error) {
+  try {
+    team_memory_.check_calls(call_records_.calls());
+  } catch (const world::CallsDiffer& detailed) {
+    give_up(detailed.what());
+    throw;
+  }
+  give_up(error.what());
+  throw error;
+}
+
+// A call that moves nothing waits for no rank. If a program makes many of them while its peers wait
+// in calls that move something, only this rank gets to compare them.
+void Team::compare_idle_calls() {
+  ++idle_calls_;
+  if (idle_calls_ % (CallRecords::kept / 2) != 0) return;
+  unless_lost([this] {
+    const std::uint32_t latest = call_records_.calls();
+    const std::uint32_t some = std::min<std::uint32_t>(latest, CallRecords::kept);
+    for (std::uint32_t back = 0; back < some; ++back) team_memory_.check_calls(latest - back);
+  });
+}
+
 void Team::run(const Call& call) {
-  if (call.count == 0 && !is_known_to_pairs_only(call.operation)) return;
-  if (ranks_ == 1) return run_alone(call);
+  const bool is_idle = call.count == 0 && !is_known_to_pairs_only(call.operation);
+  if (ranks_ == 1) return is_idle ? void() : run_alone(call);
+  begin_call(call);  // if it is idle, too, because on another rank it may move something
+  if (is_idle) return compare_idle_calls();
   const memory::HeapUse in_use(peer_access_.heap());
   last_run_ = unless_lost([&] { return &ready_for(call); });
   run_ready(*last_run_, call);
@@ -320,6 +359,7 @@ void Team::run(const Call& call) {
 
 void Team::run_by(const select::Plan& plan, const Call& call) {
   if (ranks_ == 1) return run_alone(call);
+  begin_call(call);
   run_by(ready_by(plan), call);
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,12 +20,14 @@
 #include "select/explain.h"
 #include "team/agree.h"
 #include "team/bootstrap.h"
+#include "team/call_record.h"
 #include "team/context.h"
 #include "team/engine.h"
 #include "team/peer_access.h"
 #include "team/preparation.h"
 #include "team/selection_inputs.h"
 #include "team/team_memory.h"
+#include "world/calls_differ.h"
 
 namespace huddle::team {
 
@@ -42,7 +45,9 @@ class Team {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  // All collective, with equal counts, operators and roots on all ranks. Throw FailureError, on all
+  // All collective, with equal counts, operators and roots on all ranks. Throw CallsDiffer on a
+  // rank that notices that another one makes a different call, or one with other arguments, and
+  // then PeerLost on the others; from then on all calls throw PeerLost. Throw FailureError, on all
   // ranks together, where there is no memory for a protocol that is used for the first time; throw
   // PeerLost where a member has died, and from then on always. Throw PathFailed, on all ranks
   // together, where one could not read another one's memory any more: what was to be replaced may
@@ -151,6 +156,11 @@ class Team {
   void scatter_from_root(select::Operation operation, const void* input, const node::Blocks& blocks,
                          void* output, std::size_t bytes, int root);
   void run(const Call& call);
+  void begin_call(const Call& call) {
+    waiting_.set_stamp(call_records_.note(CallArguments::of(call)));
+  }
+  void compare_idle_calls();
+  [[noreturn]] void fail_because_calls_differ(const world::CallsDiffer& error);
   template <class Attempt>
   auto unless_lost(Attempt attempt);
   void lose(std::string_view why);
@@ -188,6 +198,7 @@ class Team {
   std::optional<SelectionInputs> selection_inputs_;
   std::shared_ptr<const Decisions> known_;  // to all members; null: none, or not the same
   TeamMemory team_memory_;
+  CallRecords& call_records_;  // of this rank, in that memory
   world::hardware::Waiting waiting_;
   PeerAccess peer_access_;
   Engine engine_;
@@ -206,6 +217,7 @@ class Team {
   int bcast_root_ = 0;               // the latest one
   const Ready* last_run_ = nullptr;  // one of the above
   std::string_view last_forced_;     // what was to run there, if anything
+  std::uint32_t idle_calls_ = 0;     // those that moved nothing
   Trouble lost_;                     // why the team cannot be used any more
 };
 

@@ -6,7 +6,10 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <new>
 
+#include "base/round_up.h"
+#include "world/calls_differ.h"
 #include "world/peer_lost.h"
 
 namespace huddle::team {
@@ -43,10 +46,16 @@ std::atomic_ref<world::Sequence> flag_of(LastWord& word) { return std::atomic_re
 // The board, whose two slots lie apart from what follows: the common start, and the last word.
 const std::size_t start_at = node::NoticeBoard::shared_bytes(TeamMemory::most_notice_bytes);
 const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
-const std::size_t board_bytes = last_word_at + sizeof(LastWord);
+// Written at each call: in lines of their own.
+const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::apart_bytes);
+const std::size_t board_bytes = records_at + sizeof(CallRecords);
 
 LastWord& last_word_of(std::byte* piece) {
   return *reinterpret_cast<LastWord*>(piece + last_word_at);
+}
+
+CallRecords& records_of(std::byte* piece) {
+  return *reinterpret_cast<CallRecords*>(piece + records_at);
 }
 
 }  // namespace
@@ -71,7 +80,9 @@ std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, Joining& j
     prepare();
     board_memory_.resize(ranks);
     notices_.resize(ranks * most_notice_bytes);
-    return filled_piece(arena, {board_bytes, board_bytes});
+    const memory::Piece piece = filled_piece(arena, {board_bytes, records_at});
+    new (arena.data(piece) + records_at) CallRecords;
+    return piece;
   };
   return joining.run(std::cref(bring));  // by reference: a copy would take memory
 }
@@ -92,6 +103,23 @@ void TeamMemory::check_members() {
     if (!has_given_up(static_cast<int>(rank))) continue;
     const Trouble told = Trouble::of_rank(rank, last_word_of(board_memory_[rank]).why);
     throw world::PeerLost(told.text());
+  }
+}
+
+CallRecords& TeamMemory::call_records() {
+  return records_of(board_memory_[static_cast<std::size_t>(rank())]);
+}
+
+void TeamMemory::check_calls(std::uint32_t number) const {
+  const auto mine = records_of(board_memory_[static_cast<std::size_t>(rank())]).find(number);
+  if (!mine) return;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    const auto theirs = records_of(board_memory_[static_cast<std::size_t>(peer)]).find(number);
+    if (!theirs || *theirs == *mine) continue;
+    const bool peer_first = peer < rank();
+    throw world::CallsDiffer(peer_first ? described_difference(peer, *theirs, rank(), *mine)
+                                        : described_difference(rank(), *mine, peer, *theirs),
+                             theirs->operation == mine->operation && theirs->root == mine->root);
   }
 }
 

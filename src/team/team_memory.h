@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -18,6 +19,7 @@
 #include "node/notice_board.h"
 #include "team/agree.h"
 #include "team/bootstrap.h"
+#include "team/call_record.h"
 #include "team/joining.h"
 #include "team/members.h"
 #include "team/peers.h"
@@ -48,6 +50,11 @@ class TeamMemory {
   void set_waiting(world::hardware::Waiting& waiting) { context_.waiting = &waiting; }
   // Throws PeerLost: a member has died, or has given up.
   void check_members();
+  // Of this rank, for its peers to read.
+  CallRecords& call_records();
+  // Throws CallsDiffer if a peer is known to have made a call of that number with other arguments
+  // than this rank.
+  void check_calls(std::uint32_t number) const;
   // Left in good order, dead, or comes no more.
   bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }
   // A pidfd of the rank's process, -1 where that is this very one; open as long as this lives.

@@ -25,6 +25,17 @@ namespace huddle::world {
 //   load            what a flag holds; what its writer did before storing that is seen (acquire)
 //   store           everything done before is seen by whoever loads it (release), also what was
 //                   copied by non-temporal stores
+//   store_stamped   store() that also leaves the stamp of this rank's call (call_stamp.h) in the 4
+//                   bytes behind the flag. The flag is aligned to 8 bytes
+//   wait_stamped    wait() for a flag that a peer stores by store_stamped() in this call and does
+//                   not store again before this rank goes on. Throws CallsDiffer if the peer's call
+//                   is another one, or has other arguments
+//   keep_stamp      leaves the stamp of this rank's call among the latest ones at that place, which
+//                   no other rank writes. It is seen like any store before the next flag
+//   compare_stamp   throws CallsDiffer if what a peer kept there for its call of this number is not
+//                   the stamp of this call. pre: the peer has called keep_stamp in this call
+//                   The four change nothing for ranks whose calls have equal arguments: only the
+//                   hardware has stamps
 //   fetch_add/_sub  both at once, and atomic; returns what was there before. A last resort
 //   fence           stores before it are seen by all before loads after it are done
 //   wait            until a flag holds what is wanted; returns what was seen, acquired. Throws
@@ -45,6 +56,10 @@ concept World = requires(W& w, const W& view, Address place, Sequence value, Unt
   { view.ranks() } -> std::same_as<int>;
   { w.load(place) } -> std::same_as<Sequence>;
   { w.store(place, value) } -> std::same_as<void>;
+  { w.store_stamped(place, value) } -> std::same_as<void>;
+  { w.wait_stamped(place, until) } -> std::convertible_to<Sequence>;
+  { w.keep_stamp(place) } -> std::same_as<void>;
+  { w.compare_stamp(place) } -> std::same_as<void>;
   { w.fetch_add(place, value) } -> std::same_as<Sequence>;
   { w.fetch_sub(place, value) } -> std::same_as<Sequence>;
   { w.fence() } -> std::same_as<void>;

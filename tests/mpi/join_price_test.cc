@@ -12,54 +12,66 @@ constexpr std::uint64_t call_ns = 1000;
 // At a third saved of each call.
 constexpr std::uint64_t price = 3 * join_ns / call_ns;
 
-JoinTerms terms(std::uint64_t past_calls) { return {past_calls, call_ns, join_ns}; }
+// After so many small calls.
+JoinVerdict judge_small(std::size_t calls, std::uint64_t past_use = 0) {
+  return judge_price(calls, {calls, past_use, call_ns, join_ns});
+}
 
 TEST(JoinPrice, IsNotKnownBeforeACallWasTimed) {
-  const JoinVerdict verdict = judge_price(first_ask, {1'000'000, 0, join_ns});
+  const JoinVerdict verdict = judge_price(first_ask, {first_ask, 1'000'000, 0, join_ns});
   EXPECT_FALSE(verdict.joins);
   EXPECT_EQ(verdict.next_ask, 2 * first_ask);
 }
 
 TEST(JoinPrice, IsPaidOnceTheCallsWouldHaveSavedAsMuch) {
-  EXPECT_FALSE(judge_price(price - 1, terms(0)).joins);
-  EXPECT_TRUE(judge_price(price, terms(0)).joins);
-  EXPECT_TRUE(judge_price(first_ask, terms(price - first_ask)).joins);
+  EXPECT_FALSE(judge_small(price - 1).joins);
+  EXPECT_TRUE(judge_small(price).joins);
+  EXPECT_TRUE(judge_small(first_ask, price - first_ask).joins);
 }
 
-// Asked at half of the price and then at the price: seldom, and never late.
-TEST(JoinPrice, IsAskedForWhereItMatters) {
-  const JoinVerdict early = judge_price(64, terms(0));
-  EXPECT_FALSE(early.is_near);
-  EXPECT_EQ(early.next_ask, price / 2);
-  const JoinVerdict near = judge_price(price / 2, terms(0));
+// Each time costs a call. Ranks ask seldom, and at the price, if they can foresee it.
+TEST(JoinPrice, IsAskedForSeldomAndInTime) {
+  EXPECT_EQ(judge_small(64).next_ask, 128U) << "the calls to come may move more";
+  const JoinVerdict far = judge_small(price / 3);
+  EXPECT_FALSE(far.is_near);
+  EXPECT_EQ(far.next_ask, price / 2);
+  const JoinVerdict near = judge_small(price / 2);
   EXPECT_FALSE(near.joins);
   EXPECT_TRUE(near.is_near);
   EXPECT_EQ(near.next_ask, price);
-  EXPECT_TRUE(judge_price(near.next_ask, terms(0)).joins);
+  EXPECT_TRUE(judge_small(near.next_ask).joins);
+  EXPECT_EQ(judge_small(first_ask, price - first_ask - 1).next_ask, first_ask + first_ask / 4);
 }
 
-// Each ask takes a call: not more often than at twice as many calls.
-TEST(JoinPrice, IsNotAskedForAgainAtOnce) {
-  EXPECT_EQ(judge_price(first_ask, terms(price - first_ask - 1)).next_ask, 2 * first_ask);
+TEST(JoinPrice, IsPaidSoonByLargeCalls) {
+  constexpr std::size_t use_per_call = 100;
+  const JoinTerms unknown{use_per_call * first_ask, 0, 0, join_ns};
+  EXPECT_EQ(judge_price(first_ask, unknown).next_ask, first_ask + 1);
+  const JoinTerms known{use_per_call * first_ask, 0, call_ns, join_ns};
+  const JoinVerdict verdict = judge_price(first_ask, known);
+  EXPECT_TRUE(verdict.is_near);
+  EXPECT_EQ(verdict.next_ask, first_ask + 1);
 }
 
 TEST(JoinPrice, IsEverybodys) {
-  JoinTerms of_all{100, 700, 40, 400};
-  of_all.meet({90, 900, 60, 300});
-  EXPECT_EQ(of_all.past_calls, 90U);
+  JoinTerms of_all{50, 100, 700, 40, 400};
+  of_all.meet({60, 90, 900, 60, 300});
+  EXPECT_EQ(of_all.use, 50U);
+  EXPECT_EQ(of_all.past_use, 90U);
   EXPECT_EQ(of_all.call_ns, 700U);
   EXPECT_EQ(of_all.join_ns, 60U);
   EXPECT_EQ(of_all.nodes_join_ns, 400U);
-  of_all.meet({1000, 0, 0});
+  of_all.meet({1000, 1000, 0, 0});
   EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
 }
 
 // Each communicator of a loop would pay for joining anew.
 TEST(JoinPrice, OverSeveralNodesIsForTheCallsOfOneCommunicator) {
-  const JoinTerms of_all{1'000'000, call_ns, 1, join_ns};
-  EXPECT_TRUE(judge_price(first_ask, of_all).joins);
-  EXPECT_FALSE(judge_price(price - 1, of_all.over_nodes()).joins);
-  EXPECT_TRUE(judge_price(price, of_all.over_nodes()).joins);
+  const JoinTerms few{first_ask, 1'000'000, call_ns, 1, join_ns};
+  EXPECT_TRUE(judge_price(first_ask, few).joins);
+  EXPECT_FALSE(judge_price(first_ask, few.over_nodes()).joins);
+  const JoinTerms many{price, 0, call_ns, 1, join_ns};
+  EXPECT_TRUE(judge_price(price, many.over_nodes()).joins);
 }
 
 TEST(PastCalls, AreThoseOfTheSameRanksInTheSameOrder) {
@@ -68,10 +80,10 @@ TEST(PastCalls, AreThoseOfTheSameRanksInTheSameOrder) {
   past.add({1, 0}, {5, 0});
   past.add({0, 1}, {3, 300});
   past.add({0, 1}, {1, 0});
-  EXPECT_EQ(past.of(std::vector{0, 1}).calls, 14U);
+  EXPECT_EQ(past.of(std::vector{0, 1}).use, 14U);
   EXPECT_EQ(past.of(std::vector{0, 1}).call_ns, 300U);
-  EXPECT_EQ(past.of(std::vector{1, 0}).calls, 5U);
-  EXPECT_EQ(past.of(std::vector{0, 1, 2}).calls, 0U);
+  EXPECT_EQ(past.of(std::vector{1, 0}).use, 5U);
+  EXPECT_EQ(past.of(std::vector{0, 1, 2}).use, 0U);
 }
 
 TEST(PastCalls, AreForgottenWhereRanksAreAlwaysOthers) {
@@ -81,8 +93,8 @@ TEST(PastCalls, AreForgottenWhereRanksAreAlwaysOthers) {
     past.add({0, rank}, {1, 0});
     if (rank < 500) past.add({0, 1}, {1, 0});
   }
-  EXPECT_EQ(past.of(std::vector{0, 999}).calls, 1U);
-  EXPECT_EQ(past.of(std::vector{0, 1}).calls, 0U) << "long ago";
+  EXPECT_EQ(past.of(std::vector{0, 999}).use, 1U);
+  EXPECT_EQ(past.of(std::vector{0, 1}).use, 0U) << "long ago";
 }
 
 }  // namespace

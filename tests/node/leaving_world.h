@@ -66,6 +66,12 @@ class LeavingWorld {
     wait_any(std::array{AwaitedFlag{flag, until}});
     return w_.load(flag);
   }
+  void store_stamped(Address flag, Sequence value, Where where = Where::current()) {
+    w_.store_stamped(flag, value, where);
+  }
+  Sequence wait_stamped(Address flag, Until until) { return wait(flag, until); }
+  void keep_stamp(Address place) { w_.keep_stamp(place); }
+  void compare_stamp(Address place) { w_.compare_stamp(place); }
   void outlast(Address flag, Until until, Where where = Where::current()) {
     w_.wait(flag, until, where);
   }

@@ -316,7 +316,7 @@ TEST(ReduceChecked, NoticeBoard) {
   };
   EXPECT_TRUE(passes(board_job(2, 4)));
   EXPECT_TRUE(passes(board_job(3, 3)));
-  EXPECT_TRUE(bites({board_job(2, 4), board_job(3, 3)}, {flag_too_high}));
+  EXPECT_TRUE(bites({board_job(2, 4), board_job(3, 3)}));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "mpi/back_end/reducer.h"
 #include "mpi/back_end/verify.h"
 #include "select/operation.h"
+#include "world/calls_differ.h"
 #include "world/path_failed.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
@@ -224,6 +225,8 @@ int carry_out(Process& process, Call&& call) {
     if (passed == Route::huddle) passed = take(process, *communicator, call);
   } catch (const world::PeerLost& error) {
     return failed(process, call, error, error_other);
+  } catch (const world::CallsDiffer& error) {
+    return failed(process, call, error, error.are_sizes() ? error_truncate : error_other);
   } catch (const world::SizesDiffer& error) {
     return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {

@@ -167,6 +167,7 @@ void Communicators::retire(Communicator& communicator) {
   communicator.team.reset();
   communicator.internode.reset();
   communicator.entry = {};
+  communicator.calls = 0;
   communicator.use = 0;
   communicator.next_ask = 0;
   communicator.call_ns = 0;

@@ -45,8 +45,9 @@ struct Communicator {
   std::atomic<Comm> handle{};
   int rank = 0;
   int ranks = 0;
-  std::size_t use = 0;  // equal on all ranks: see Joining
-  // Once it is used more than that, its ranks ask each other whether to join; equal on all ranks.
+  std::size_t calls = 0;  // before it joined
+  std::size_t use = 0;    // the same calls, each counted by what it moves: see Joining
+  // After how many calls its ranks ask each other whether to join; equal on all ranks.
   std::size_t next_ask = 0;
   std::uint64_t call_ns = 0;  // what a small collective of the MPI takes; 0: not known
   Shares shares;              // of its calls until now

@@ -139,7 +139,8 @@ Joining::Joining(const UnderlyingMpi& real, const Types& types, const Options& o
 
 void Joining::count(Communicator& communicator, std::size_t bytes) {
   communicator.use += 1 + bytes / bytes_of_a_call;
-  if (communicator.use > std::max(first_ask_, communicator.next_ask)) join(communicator);
+  ++communicator.calls;
+  if (communicator.calls > std::max(first_ask_, communicator.next_ask)) join(communicator);
 }
 
 void Joining::leave(Communicator& communicator) noexcept {
@@ -209,17 +210,18 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);
   const std::uint64_t look_ns = has_context ? 0 : machine_ns;
   const std::uint64_t nodes_team_ns = nodes_team_ns_;
-  return {true,
-          has_context,
-          mpi_progress_.start(),
-          Range(node_),
-          Range(settings_),
-          {Range(holding.entry.number), Range(holding.entry.calls)},
-          Range(holding.known.number),
-          numbers_.fetch_add(1) + 1,
-          inter_node_.free_tag(),
-          {past.calls, quicker(past.call_ns, communicator.call_ns), team_ns_ + look_ns,
-           (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + look_ns}};
+  return {
+      true,
+      has_context,
+      mpi_progress_.start(),
+      Range(node_),
+      Range(settings_),
+      {Range(holding.entry.number), Range(holding.entry.calls)},
+      Range(holding.known.number),
+      numbers_.fetch_add(1) + 1,
+      inter_node_.free_tag(),
+      {communicator.use, past.use, quicker(past.call_ns, communicator.call_ns), team_ns_ + look_ns,
+       (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + look_ns}};
 }
 
 Route Joining::agree(Communicator& communicator, Holding& holding) {
@@ -289,7 +291,8 @@ Route Joining::come_by_team(Communicator& communicator, Holding& holding, const 
 
 JoinVerdict Joining::verdict(const Communicator& communicator, const Facts& all) const {
   if (options_.join_after) return {.joins = true};
-  return judge_price(communicator.use, all.are_on_one_node() ? all.terms : all.terms.over_nodes());
+  return judge_price(communicator.calls,
+                     all.are_on_one_node() ? all.terms : all.terms.over_nodes());
 }
 
 // Of its node, as far as it is known before there is a map.

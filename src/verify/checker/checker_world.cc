@@ -95,8 +95,19 @@ void CheckerWorld::fence(Where where) {
 }
 
 Glance CheckerWorld::wait(world::Address flag, world::Until until, Where where) {
+  return wait_as_planned(flag, until, until, where);
+}
+
+Glance CheckerWorld::wait_stamped(world::Address flag, world::Until until, Where where) {
+  return wait_as_planned(flag, until, world::until_equal(until.value), where);
+}
+
+// right: what it waits for if no fault is planted here.
+Glance CheckerWorld::wait_as_planned(world::Address flag, world::Until until, world::Until right,
+                                     const Where& where) {
   const Call call{rank_, {Operation::wait, where}};
   const auto fault = execution_.fault_at(call.site, faults_of_waiting(until, ranks()));
+  if (!fault) until = right;
   if (fault == Fault::dropped) {
     return {execution_, rank_, execution_.load(call, flag, Strength::ordered)};
   }

@@ -2,11 +2,13 @@
 // Copyright the huddle contributors
 #include "world/hardware/hardware.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <optional>
 
 #include "memory/prefetch.h"
+#include "world/calls_differ.h"
 #include "world/peer_lost.h"
 #include "world/world.h"
 
@@ -33,6 +35,12 @@ auto look_patiently(Waiting& waiting, Look look) {
 }
 
 }  // namespace
+
+// The team, which knows the calls, throws it anew with what differs.
+void Hardware::throw_calls_differ(int peer) {
+  throw CallsDiffer(fmt::format("rank {} makes another call, or one with other arguments", peer),
+                    false);
+}
 
 Sequence Hardware::wait_longer(Flag word, Until until) {
   return look_patiently(*context_.waiting, [&]() -> std::optional<Sequence> {

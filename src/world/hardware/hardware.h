@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include "single_copy/peer_memory.h"
 #include "world/address.h"
 #include "world/awaited_flag.h"
+#include "world/call_stamp.h"
 #include "world/hardware/waiting.h"
 #include "world/sequence.h"
 
@@ -47,7 +49,9 @@ struct Buffers {
 class Hardware {
  public:
   Hardware(const ProtocolContext& context, const Buffers& buffers)
-      : context_(context), buffers_(buffers) {}
+      : context_(context),
+        buffers_(buffers),
+        stamp_(context.waiting == nullptr ? CallStamp() : context.waiting->stamp()) {}
 
   int rank() const { return context_.rank; }
   int ranks() const { return context_.ranks; }
@@ -58,15 +62,26 @@ class Hardware {
   Sequence fetch_sub(Address place, Sequence value) { return flag(place).fetch_sub(value); }
   void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-  Sequence wait(Address place, Until until) {
-    const auto word = flag(place);
-    for (int looks = context_.waiting->quick_looks(); looks > 0; --looks) {
-      const Sequence seen = word.load(std::memory_order_acquire);
-      if (until.holds(seen)) return seen;
-      // Not at every look: whoever is about to store to this line has to get it first.
-      memory::spin_pause();
-    }
-    return wait_longer(word, until);
+  Sequence wait(Address place, Until until) { return wait_at(flag(place), until); }
+  // One store: a reader never has to fetch the line twice.
+  void store_stamped(Address place, Sequence value) {
+    static_assert(std::endian::native == std::endian::little, "the flag comes first");
+    const std::uint64_t both = std::uint64_t{stamp_.bits()} << 32 | value;
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address(place)))
+        .store(both, std::memory_order_release);
+  }
+  Sequence wait_stamped(Address place, Until until) {
+    Sequence* const word = word_at(place);
+    const Sequence seen = wait_at(Flag(*word), until);
+    if (stamp_in(word[1]) != stamp_) throw_calls_differ(place.owner);
+    return seen;
+  }
+  void keep_stamp(Address place) {
+    flag(own_stamp(place)).store(stamp_.bits(), std::memory_order_relaxed);
+  }
+  void compare_stamp(Address place) {
+    const CallStamp seen = stamp_in(*word_at(own_stamp(place)));
+    if (seen != stamp_ && !seen.is_of_later_call_than(stamp_)) throw_calls_differ(place.owner);
   }
   int wait_any(std::span<const AwaitedFlag> awaited);
   void wait_all(std::span<const Address> places, Until until) {
@@ -143,14 +158,33 @@ class Hardware {
     std::memcpy(&told, address(at), sizeof told);
     return told;
   }
-  Flag flag(Address place) const { return Flag(*reinterpret_cast<Sequence*>(address(place))); }
+  Sequence* word_at(Address place) const { return reinterpret_cast<Sequence*>(address(place)); }
+  Flag flag(Address place) const { return Flag(*word_at(place)); }
 
+  // Where the stamp of a call like this one lies among those that are kept there.
+  Address own_stamp(Address place) const {
+    return place + sizeof(Sequence) * (stamp_.number() % stamps_kept);
+  }
+  static CallStamp stamp_in(Sequence& word) {
+    return CallStamp::from_bits(Flag(word).load(std::memory_order_relaxed));
+  }
+  [[noreturn]] static void throw_calls_differ(int peer);
+  Sequence wait_at(Flag word, Until until) {
+    for (int looks = context_.waiting->quick_looks(); looks > 0; --looks) {
+      const Sequence seen = word.load(std::memory_order_acquire);
+      if (until.holds(seen)) return seen;
+      // Not at every look: whoever is about to store to this line has to get it first.
+      memory::spin_pause();
+    }
+    return wait_longer(word, until);
+  }
   Sequence wait_longer(Flag word, Until until);
   // The first flag that holds what is wanted of it, if any does.
   std::optional<int> find(std::span<const AwaitedFlag> awaited);
 
   const ProtocolContext& context_;
   Buffers buffers_;
+  CallStamp stamp_;
 };
 
 }  // namespace huddle::world::hardware

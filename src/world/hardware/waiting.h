@@ -9,6 +9,8 @@
 #include <functional>
 #include <utility>
 
+#include "world/call_stamp.h"
+
 namespace huddle::world::hardware {
 
 // What is known when a team is made.
@@ -39,6 +41,10 @@ class Waiting {
           PeerGone is_gone = nullptr);
 
   double wake_ns() const { return settings_.wake_ns; }
+
+  // Of the collective call that this rank is in.
+  CallStamp stamp() const { return stamp_; }
+  void set_stamp(CallStamp stamp) { stamp_ = stamp; }
 
   // How often a flag is looked at before anything else is thought of: for about a microsecond, in
   // which whatever others have just sent arrives. Where the awaited rank needs this very core,
@@ -72,6 +78,7 @@ class Waiting {
   void learn_price(double ns);
 
  private:
+  CallStamp stamp_;
   WaitingSettings settings_;
   ProgressCallback progress_;
   ProgressCallback own_;

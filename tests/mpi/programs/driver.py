@@ -15,6 +15,7 @@ import time
 import bench as bench_module
 import deaths
 import devices
+import different_counts
 import exchanges
 import halves
 import heaps
@@ -53,6 +54,7 @@ GROUPS = {
     "sessions": lifetimes.sessions,
     "spawn": lifetimes.spawn,
     "errors": lifetimes.errors,
+    "different counts": different_counts.different_counts,
     "fortran": languages.fortran,
     "clang": languages.clang,
     "tools": tools.tools,
@@ -70,7 +72,7 @@ MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standa
 # What each change is tested by under the MPIs that are not Debian's, so that five take no longer
 # than a person waits.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
-         "attributes", "errors", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles")
+         "attributes", "errors", "different counts", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles")
 # The same MPIs once more: what is new is how data and handles look.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77
