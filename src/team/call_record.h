@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "select/call.h"
 #include "world/call_stamp.h"
@@ -45,7 +46,7 @@ std::string described_difference(int rank, const CallArguments& one, int other_r
 // none for a barrier.
 class CallRecords {
  public:
-  static constexpr std::size_t kept = 64;
+  static constexpr std::size_t kept = 128;
 
   // How many calls this rank has begun. The first one is number 1.
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
@@ -60,6 +61,9 @@ class CallRecords {
     calls_.store(number, std::memory_order_release);
     return {number, sizes ^ std::uint64_t{kind} << kind_bits};
   }
+
+  // Where calls() lies, for a rank that waits until its peers have begun as many.
+  static constexpr std::size_t calls_offset = 0;
 
   // For any rank. Nothing if the call has not begun, or is not kept any more.
   std::optional<CallArguments> find(std::uint32_t number) const;
@@ -91,5 +95,6 @@ class CallRecords {
   std::atomic<std::uint32_t> calls_ = 0;
   std::array<Record, kept> records_{};
 };
+static_assert(std::is_standard_layout_v<CallRecords>, "the number of calls comes first");
 
 }  // namespace huddle::team

@@ -90,7 +90,8 @@ Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Prepara
            agreed_group_configuration(context, bootstrap, preparation->agreement), nullptr,
            std::move(preparation->joining)) {}
 
-Team::Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<GroupConfiguration> group)
+Team::Team(Context& context, const Bootstrap& bootstrap,
+           const std::shared_ptr<GroupConfiguration>& group)
     : Team(context, bootstrap, group, group->decisions().latest()) {}
 
 Team::Team(Context& context, const Bootstrap& bootstrap,
@@ -104,15 +105,14 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
            Joining&& joining)
     : rank_(bootstrap.rank),
       ranks_(bootstrap.ranks),
-      team_memory_(context.peers(), bootstrap, std::move(joining),
-                   [&] { selection_inputs_.emplace(group); }),
+      team_memory_(context.peers(), bootstrap, joining, [&] { selection_inputs_.emplace(group); }),
       call_records_(team_memory_.call_records()),
       waiting_(
           waiting_settings(selection_inputs_->model(), selection_inputs_->cpu_bindings(), rank_,
                            context),
           by_reference(context.progress()),
           [this] {
-            team_memory_.check_calls(call_records_.calls());
+            team_memory_.check_calls();
             team_memory_.check_members();
           },
           [this](int rank) { return team_memory_.is_gone(rank); }),
@@ -326,7 +326,7 @@ void Team::run_ready(const Ready& ready, const Call& call) {
 // The context that noticed it knows less about the calls than the team does.
 void Team::fail_because_calls_differ(const world::CallsDiffer& error) {
   try {
-    team_memory_.check_calls(call_records_.calls());
+    team_memory_.check_calls();
   } catch (const world::CallsDiffer& detailed) {
     give_up(detailed.what());
     throw;
@@ -336,14 +336,15 @@ void Team::fail_because_calls_differ(const world::CallsDiffer& error) {
 }
 
 // A call that moves nothing waits for no rank. If a program makes many of them while its peers wait
-// in calls that move something, only this rank gets to compare them.
+// in calls that move something, nobody would know any more which calls differ.
 void Team::compare_idle_calls() {
+  constexpr std::uint32_t most_ahead = CallRecords::kept / 4;
   ++idle_calls_;
-  if (idle_calls_ % (CallRecords::kept / 2) != 0) return;
+  if (idle_calls_ % most_ahead != 0) return;
   unless_lost([this] {
-    const std::uint32_t latest = call_records_.calls();
-    const std::uint32_t some = std::min<std::uint32_t>(latest, CallRecords::kept);
-    for (std::uint32_t back = 0; back < some; ++back) team_memory_.check_calls(latest - back);
+    const std::uint32_t calls = call_records_.calls();
+    if (calls > most_ahead) team_memory_.await_calls(calls - most_ahead);
+    team_memory_.check_calls();
   });
 }
 

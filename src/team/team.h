@@ -38,7 +38,8 @@ class Team {
   Team(Context& context, const Bootstrap& bootstrap);
   // The same in one allgather, among ranks of which all know that all have this configuration of
   // the group.
-  Team(Context& context, const Bootstrap& bootstrap, std::shared_ptr<GroupConfiguration> group);
+  Team(Context& context, const Bootstrap& bootstrap,
+       const std::shared_ptr<GroupConfiguration>& group);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 

@@ -61,7 +61,7 @@ CallRecords& records_of(std::byte* piece) {
 }  // namespace
 
 // Nothing may fail once there are members: the others count on this rank then.
-TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining&& joining,
+TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
                        const std::function<void()>& prepare)
     : peers_(peers),
       members_(join(bootstrap, joining, prepare)),
@@ -110,16 +110,27 @@ CallRecords& TeamMemory::call_records() {
   return records_of(board_memory_[static_cast<std::size_t>(rank())]);
 }
 
-void TeamMemory::check_calls(std::uint32_t number) const {
-  const auto mine = records_of(board_memory_[static_cast<std::size_t>(rank())]).find(number);
-  if (!mine) return;
+void TeamMemory::check_calls() const {
+  const CallRecords& own = records_of(board_memory_[static_cast<std::size_t>(rank())]);
+  const std::uint32_t latest = own.calls();
+  for (std::uint32_t number = latest; latest - number < CallRecords::kept; --number) {
+    const auto mine = own.find(number);
+    for (int peer = 0; mine && peer < ranks(); ++peer) {
+      const auto theirs = records_of(board_memory_[static_cast<std::size_t>(peer)]).find(number);
+      if (!theirs || *theirs == *mine) continue;
+      const bool peer_first = peer < rank();
+      throw world::CallsDiffer(peer_first ? described_difference(peer, *theirs, rank(), *mine)
+                                          : described_difference(rank(), *mine, peer, *theirs),
+                               theirs->operation == mine->operation && theirs->root == mine->root);
+    }
+  }
+}
+
+void TeamMemory::await_calls(std::uint32_t number) {
+  world::hardware::Hardware w(context_, {});
   for (int peer = 0; peer < ranks(); ++peer) {
-    const auto theirs = records_of(board_memory_[static_cast<std::size_t>(peer)]).find(number);
-    if (!theirs || *theirs == *mine) continue;
-    const bool peer_first = peer < rank();
-    throw world::CallsDiffer(peer_first ? described_difference(peer, *theirs, rank(), *mine)
-                                        : described_difference(rank(), *mine, peer, *theirs),
-                             theirs->operation == mine->operation && theirs->root == mine->root);
+    w.wait({node::Region::shared, peer, records_at + CallRecords::calls_offset},
+           world::until_reached(number));
   }
 }
 

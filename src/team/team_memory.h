@@ -34,9 +34,9 @@ class TeamMemory {
 
   // All ranks throw the same FailureError or none does.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap)
-      : TeamMemory(peers, bootstrap, Joining(peers, bootstrap), [] {}) {}
+      : TeamMemory(peers, bootstrap, Joining(peers, bootstrap)) {}
   // The same in steps. `prepare` is part of what they agree on: it may throw.
-  TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining&& joining,
+  TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
              const std::function<void()>& prepare);
   TeamMemory(const TeamMemory&) = delete;
   TeamMemory& operator=(const TeamMemory&) = delete;
@@ -52,9 +52,11 @@ class TeamMemory {
   void check_members();
   // Of this rank, for its peers to read.
   CallRecords& call_records();
-  // Throws CallsDiffer if a peer is known to have made a call of that number with other arguments
-  // than this rank.
-  void check_calls(std::uint32_t number) const;
+  // Throws CallsDiffer if a peer is known to have made another call than this rank, or one with
+  // other arguments.
+  void check_calls() const;
+  // Until all peers have begun so many calls.
+  void await_calls(std::uint32_t number);
   // Left in good order, dead, or comes no more.
   bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }
   // A pidfd of the rank's process, -1 where that is this very one; open as long as this lives.
@@ -94,6 +96,8 @@ class TeamMemory {
   std::vector<std::byte*> allocate(const std::function<Memory()>& prepare);
 
  private:
+  TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining&& joining)
+      : TeamMemory(peers, bootstrap, joining, [] {}) {}
   struct Fence {
     const memory::OneSidedFence& fence;
     void frequent_side(world::hardware::Hardware& /*w*/) const { fence.frequent_side(); }
