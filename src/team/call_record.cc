@@ -21,14 +21,14 @@ std::string size_of(const CallArguments& arguments) {
   return fmt::format(" of {} bytes", arguments.bytes);
 }
 
-}  // namespace
-
 std::string described(const CallArguments& arguments) {
   const std::string root =
       has_root(arguments.operation) ? fmt::format(" with root {}", arguments.root) : std::string();
   return fmt::format("{}{}{}", select::traits_of(arguments.operation).name, size_of(arguments),
                      root);
 }
+
+}  // namespace
 
 std::string described_difference(int rank, const CallArguments& one, int other_rank,
                                  const CallArguments& other) {

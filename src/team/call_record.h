@@ -19,8 +19,8 @@
 
 namespace huddle::team {
 
-// What has to be equal on all ranks of a call. Sizes of which only pairs of ranks know are left
-// out.
+// The arguments that have to be equal on all ranks of a call. Sizes that only pairs of ranks know
+// are left out.
 struct CallArguments {
   select::Operation operation = select::Operation::barrier;
   int root = 0;
@@ -34,9 +34,8 @@ struct CallArguments {
   bool operator==(const CallArguments&) const = default;
 };
 
-// "a bcast of 10 bytes from root 0"
-std::string described(const CallArguments& arguments);
-// "rank 0 makes a bcast of 10 bytes from root 0, and rank 1 one of 1000 bytes"
+// Returns a sentence such as "ranks make collective calls that differ: rank 0 calls bcast of 10
+// bytes with root 0, rank 1 calls bcast of 1000 bytes with root 0".
 std::string described_difference(int rank, const CallArguments& one, int other_rank,
                                  const CallArguments& other);
 
@@ -48,7 +47,7 @@ class CallRecords {
  public:
   static constexpr std::size_t kept = 128;
 
-  // How many calls this rank has begun. The first one is number 1.
+  // Returns the number of calls that this rank has begun. The first one is number 1.
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   void note_barrier() { calls_.store(calls() + 1, std::memory_order_release); }
   world::CallStamp note(const CallArguments& arguments) {
@@ -62,10 +61,10 @@ class CallRecords {
     return {number, sizes ^ std::uint64_t{kind} << kind_bits};
   }
 
-  // Where calls() lies, for a rank that waits until its peers have begun as many.
+  // The offset of the number of calls, for a rank that waits until its peers reach a number.
   static constexpr std::size_t calls_offset = 0;
 
-  // For any rank. Nothing if the call has not begun, or is not kept any more.
+  // May be called by any rank. Returns nothing if the call has not begun, or is not kept any more.
   std::optional<CallArguments> find(std::uint32_t number) const;
 
  private:

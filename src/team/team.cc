@@ -336,7 +336,7 @@ void Team::fail_because_calls_differ(const world::CallsDiffer& error) {
 }
 
 // A call that moves nothing waits for no rank. If a program makes many of them while its peers wait
-// in calls that move something, nobody would know any more which calls differ.
+// in calls that move something, no rank would have a record of the calls that differ.
 void Team::compare_idle_calls() {
   constexpr std::uint32_t most_ahead = CallRecords::kept / 4;
   ++idle_calls_;

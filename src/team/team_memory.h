@@ -50,12 +50,12 @@ class TeamMemory {
   void set_waiting(world::hardware::Waiting& waiting) { context_.waiting = &waiting; }
   // Throws PeerLost: a member has died, or has given up.
   void check_members();
-  // Of this rank, for its peers to read.
+  // Returns the records of this rank, which its peers read.
   CallRecords& call_records();
   // Throws CallsDiffer if a peer is known to have made another call than this rank, or one with
   // other arguments.
   void check_calls() const;
-  // Until all peers have begun so many calls.
+  // Waits until all peers have begun this number of calls.
   void await_calls(std::uint32_t number);
   // Left in good order, dead, or comes no more.
   bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }

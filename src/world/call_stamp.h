@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which collective call a rank is in, in the 4 bytes that travel with a flag: the low bits of the
-// call's number, and a hash of the arguments that have to be equal on all ranks. A rank that reads
-// another stamp than its own where a peer stores for the same call knows that the program made
-// calls that differ.
+// Identifies the collective call that a rank is in, in the 4 bytes that travel with a flag: the low
+// bits of the call's number, and a hash of the arguments that have to be equal on all ranks. A rank
+// that reads another stamp than its own where a peer stores for the same call knows that the
+// program made calls that differ.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace huddle::world {
 
 class CallStamp {
  public:
-  // Of ranks that are in no call.
+  // The stamp of a rank that is in no call.
   constexpr CallStamp() = default;
   constexpr CallStamp(std::uint32_t number, std::uint64_t arguments)
       : bits_(number << hash_bits | hash_of(arguments)) {}
@@ -29,7 +29,7 @@ class CallStamp {
   constexpr Sequence bits() const { return bits_; }
   constexpr std::uint32_t number() const { return bits_ >> hash_bits; }
   constexpr bool operator==(const CallStamp&) const = default;
-  // Calls are told apart as long as no rank is 2,048 calls ahead of another one.
+  // This is right as long as no rank is 2,048 calls ahead of another one.
   constexpr bool is_of_later_call_than(CallStamp other) const {
     constexpr Sequence numbers = Sequence{1} << (32 - hash_bits);
     const Sequence ahead = (number() - other.number()) % numbers;

@@ -12,7 +12,7 @@ constexpr std::uint64_t call_ns = 1000;
 // At a third saved of each call.
 constexpr std::uint64_t price = 3 * join_ns / call_ns;
 
-// After so many small calls.
+// The verdict after a number of small calls.
 JoinVerdict judge_small(std::size_t calls, std::uint64_t past_use = 0) {
   return judge_price(calls, {calls, past_use, call_ns, join_ns});
 }

@@ -60,7 +60,7 @@ class GuardedBytes {
   std::byte* begin_ = nullptr;
 };
 
-// What one rank passes.
+// The arguments of one rank.
 struct Arguments {
   Operation operation = Operation::bcast;
   std::size_t bytes = 0;  // a multiple of 4; of a block, if the operation moves blocks

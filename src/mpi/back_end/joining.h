@@ -35,7 +35,7 @@ class Joining {
           WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context, InterNode& inter_node,
           MpiProgress& mpi_progress, Complain warn);
 
-  // Counts a call of so many bytes, and makes the team at the call that is one too many to go on
+  // Counts a call that moves `bytes`, and makes the team at the call that is one too many to go on
   // without. The ranks of an erroneous program may pass different numbers of bytes. pre: it has no
   // team yet, and is too young for one.
   void count(Communicator& communicator, std::size_t bytes);

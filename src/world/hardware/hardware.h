@@ -161,7 +161,7 @@ class Hardware {
   Sequence* word_at(Address place) const { return reinterpret_cast<Sequence*>(address(place)); }
   Flag flag(Address place) const { return Flag(*word_at(place)); }
 
-  // Where the stamp of a call like this one lies among those that are kept there.
+  // Returns the place of this call's stamp among those that are kept at `place`.
   Address own_stamp(Address place) const {
     return place + sizeof(Sequence) * (stamp_.number() % stamps_kept);
   }

@@ -42,7 +42,7 @@ class Waiting {
 
   double wake_ns() const { return settings_.wake_ns; }
 
-  // Of the collective call that this rank is in.
+  // The stamp of the collective call that this rank is in.
   CallStamp stamp() const { return stamp_; }
   void set_stamp(CallStamp stamp) { stamp_ = stamp; }
 

@@ -20,7 +20,7 @@ DEADLINE = 60.0
 
 
 def run(bench, ranks, arguments, deadline=DEADLINE, **options):
-    """The outcome, and by rank what it told: the result, after how many calls, and when."""
+    """Returns the outcome, and for each rank its result, after how many calls, and when."""
     with tempfile.TemporaryDirectory() as folder:
         told = pathlib.Path(folder) / "told"
         program = bench.program("different_counts")

@@ -9,7 +9,7 @@
  * MPI_Finalize. ERRORS: stop, at the first; ignore; or fatal, if the default error handler is to
  * stay, which ends the job.
  *
- * Each buffer ends at a page that may not be accessed, so that nobody reads or writes beyond it.
+ * Each buffer ends at a page that may not be accessed, so that no rank reads or writes beyond it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int make(const struct call* call) {
   exit(2);
 }
 
-/* What a call without an error promises: the bytes that both sides agreed on are there. */
+/* After a call without an error the bytes that both counts cover are there. */
 static void expect_data(const struct call* call, int least_bytes) {
   if (strcmp(call->operation, "bcast") != 0) return;
   for (int i = 0; i < least_bytes; ++i) {
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
   snprintf(line, sizeof line, "rank %d: %s, after %d calls, at %.3f s", rank, name_of(status), told,
            seconds_now());
   tell_and_wait(argv[1], ranks, line);
-  /* After an error an MPI may wait in MPI_Finalize for messages that nobody sends. */
+  /* After an error an MPI may wait in MPI_Finalize for messages that no rank sends. */
   if (status != MPI_SUCCESS) _exit(verdict());
   MPI_Finalize();
   return verdict();
