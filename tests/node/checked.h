@@ -127,9 +127,6 @@ inline testing::AssertionResult passes(const Job& job) {
   return testing::AssertionSuccess();
 }
 
-// Of protocols whose slots are used in turn.
-inline const Excuse flag_too_high{Fault::one_more, "w.store(",
-                                  "a slot's next number is two higher at least: nobody is misled"};
 // Of channels whose numbers go up by two.
 inline Excuse too_early_by_half(const std::string& line_part) {
   return {Fault::too_early, line_part, "no number lies between the one before and that one"};
