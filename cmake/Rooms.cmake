@@ -125,7 +125,7 @@ function(huddle_tests room)
   huddle_discover_tests(${room}_tests ${room})
 endfunction()
 
-# tests/labels.txt says which tests of GoogleTest programs have another label than "unit".
+# tests/labels.txt lists the tests of GoogleTest programs that have another label than "unit".
 set(huddle_labels_file ${PROJECT_SOURCE_DIR}/tests/labels.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${huddle_labels_file})
 file(STRINGS ${huddle_labels_file} huddle_label_lines REGEX "^[a-z]")
@@ -170,7 +170,7 @@ endif()
   endforeach()
   gtest_discover_tests(${target} TEST_FILTER "-${labelled}" ${common} LABELS unit)
 
-  # What `make check MODULE=...` builds.
+  # `make check MODULE=...` builds this target.
   string(REGEX REPLACE "[.].*" "" module ${arg_PREFIX})
   if(NOT TARGET check_${module})
     add_custom_target(check_${module})
