@@ -33,8 +33,9 @@ target_compile_definitions(huddle_flags INTERFACE
 # The modules that read text from outside. With HUDDLE_FUZZ they tell the fuzzer which code an input reaches.
 set(huddle_fuzzed_rooms settings machine fabric place threads)
 
-# huddle_room(NAME [USES room...] [LINKS target...]): every .cc of this folder, and what it may see.
-# USES are the rooms below, visible to those above; LINKS are outside libraries, kept private.
+# huddle_room(NAME [USES module...] [READS module...] [LINKS target...]): a static library of every .cc in this folder.
+# It may include headers of the modules that it USES, which it links as well, and of those that it READS, whose headers
+# need no library. tests/architecture/arrows_test.py checks this. LINKS are libraries of others, not passed on.
 function(huddle_room name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   huddle_room_of(${name} "${sources}" ${ARGN})
@@ -42,7 +43,7 @@ endfunction()
 
 # The same of these sources only, where a folder holds more than the room's library.
 function(huddle_room_of name sources)
-  cmake_parse_arguments(arg "" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "USES;READS;LINKS" ${ARGN})
   add_library(huddle_${name} STATIC ${sources})
   target_link_libraries(huddle_${name} PUBLIC huddle_flags fmt::fmt)
   foreach(room IN LISTS arg_USES)
