@@ -33,7 +33,7 @@ class BarDrawing {
   explicit BarDrawing(const BarChart& chart)
       : chart_(chart),
         name_width_(name_width(chart)),
-        canvas_(ImageFormat::svg, 2 * margin + name_width_ + bar_width + text_width,
+        canvas_(2 * margin + name_width_ + bar_width + text_width,
                 height_of(chart)) {}
 
   std::string drawn() {
