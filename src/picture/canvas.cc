@@ -17,8 +17,8 @@ namespace huddle::picture {
 namespace {
 
 constexpr int corner_radius = 3;
-// Estimated widths may exceed the rectangle by this factor: nobody sees it, and layouts count a
-// digit slightly narrower than it is.
+// Estimated widths may exceed the rectangle by this factor. The excess is too small to be visible,
+// and layouts count digits as slightly narrower than they are.
 constexpr double unseen_excess = 1.01;
 
 template <typename... Values>

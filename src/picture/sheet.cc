@@ -271,8 +271,6 @@ Metrics sheet_metrics() {
 
 Sheet plan_sheet(const Subject& subject) { return Planner(subject).plan(); }
 
-std::string as_svg(const Subject& subject) {
-  return draw(plan_sheet(cleaned(subject)));
-}
+std::string as_svg(const Subject& subject) { return draw(plan_sheet(cleaned(subject))); }
 
 }  // namespace huddle::picture

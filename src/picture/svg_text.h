@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Text in an SVG picture: how it is escaped, which font it asks for, and how wide it may get.
+// Text in an SVG picture: its escaping, its font, and an estimate of its width.
 #pragma once
 
 #include <string>
