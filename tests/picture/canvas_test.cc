@@ -107,7 +107,8 @@ TEST(Canvas, FontHasGenericFallback) {
 
 // Paints the paths of cells() and returns the colors of the table, row by row.
 std::vector<std::string> painted(const std::string& svg, int rows, int columns) {
-  std::vector<std::string> table(static_cast<std::size_t>(rows * columns));
+  std::vector<std::string> table(static_cast<std::size_t>(rows) *
+                                 static_cast<std::size_t>(columns));
   static const std::regex path("<path fill=\"(#[0-9a-f]{6})\" d=\"([^\"]*)\"/>");
   static const std::regex tile("M(\\d+) (\\d+)h(\\d+)v(\\d+)h-(\\d+)z");
   for (std::sregex_iterator i(svg.begin(), svg.end(), path), end; i != end; ++i) {
