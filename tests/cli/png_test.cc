@@ -132,6 +132,11 @@ TEST_F(Png, NoFileIsLeftWithoutAConverter) {
   EXPECT_FALSE(fs::exists(png));
 }
 
+TEST_F(Png, HelpNamesThePackage) {
+  EXPECT_THAT(Program().run({"topo", "--help"}).out,
+              AllOf(HasSubstr("rsvg-convert"), HasSubstr("librsvg2-bin")));
+}
+
 TEST_F(Png, TopoWritesBothFiles) {
   if (!has_converter()) GTEST_SKIP() << "rsvg-convert (librsvg2-bin) is not on PATH";
   const std::string svg = scratch_.path("a.svg");
