@@ -118,7 +118,9 @@ std::vector<std::string> painted(const std::string& svg, int rows, int columns) 
       RC_ASSERT(number(3) == number(5));
       for (int y = number(2); y < number(2) + number(4); ++y) {
         for (int x = number(1); x < number(1) + number(3); ++x) {
-          std::string& cell = table.at(static_cast<std::size_t>(y * columns + x));
+          std::string& cell =
+              table.at(static_cast<std::size_t>(y) * static_cast<std::size_t>(columns) +
+                       static_cast<std::size_t>(x));
           RC_ASSERT(cell.empty());
           cell = (*i)[1];
         }
