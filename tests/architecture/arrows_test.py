@@ -22,7 +22,6 @@ KEPT_IN = {
     "toml++/": {"src/machine/toml_reader.cc", "src/settings/settings_file.cc",
                "src/mpi/standalone/toml.cc"},
     "CLI/": {"src/cli/parse.cc"},
-    "cairo": {"src/picture/canvas.cc"},
     "simgrid/": {"src/sim/simgrid/main.cpp", "src/sim/simgrid/platform.h"},
     "smpi/": {"src/sim/simgrid/smpi_ns.cc"},
 }
