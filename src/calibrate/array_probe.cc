@@ -14,7 +14,7 @@ namespace huddle::calibrate {
 namespace {
 
 // Some 20 to 100 us a sample.
-constexpr std::size_t loads_a_sample = 4096;
+constexpr std::size_t array_loads_a_sample = 4096;
 constexpr std::size_t lines_a_sample = 4096;
 constexpr std::size_t numbers_a_line = memory::line_bytes / sizeof(double);
 // The same addresses in every run, and in both places.
@@ -60,10 +60,10 @@ Samples ArrayProbe::time_loads(const Extent& extent, const Budget& budget) {
     const Progress progress(extent, budget);
     while (progress.wants_more(samples.ns.size())) {
       const double start = now_ns();
-      for (std::size_t i = 0; i < loads_a_sample; ++i) {
+      for (std::size_t i = 0; i < array_loads_a_sample; ++i) {
         sum += numbers_[next_below(random_, numbers_.size())];
       }
-      samples.ns.push_back((now_ns() - start) / loads_a_sample);
+      samples.ns.push_back((now_ns() - start) / array_loads_a_sample);
     }
     // What nobody uses would not be loaded.
     numbers_[0] += sum / static_cast<double>(numbers_.size());

@@ -27,12 +27,12 @@ using memory::line_bytes;
 // Small blocks are moved so many at a time that a sample is not all clock.
 constexpr std::size_t bytes_a_round = 16 * 1024;
 // The reader's prefetcher stays within a page.
-constexpr std::size_t between_blocks = 4096 + line_bytes;
+constexpr std::size_t handoff_block_distance = 4096 + line_bytes;
 
-std::size_t room_for(std::size_t most_bytes) {
+std::size_t handoff_room(std::size_t most_bytes) {
   constexpr std::size_t most_blocks = bytes_a_round / line_bytes;
   return std::max(most_bytes, ring_blocks * ring_block_bytes) + bytes_a_round +
-         most_blocks * between_blocks;
+         most_blocks * handoff_block_distance;
 }
 
 // Less than that no difference of two readings of the clock can tell; and no time is no figure.
@@ -90,7 +90,9 @@ struct HandoffProbe::Layout {
     std::shuffle(layout.places.begin(), layout.places.end(), std::minstd_rand(1));
     return layout;
   }
-  std::size_t offset(std::size_t block) const { return places[block] * (bytes + between_blocks); }
+  std::size_t offset(std::size_t block) const {
+    return places[block] * (bytes + handoff_block_distance);
+  }
 };
 
 struct HandoffProbe::Conversation {
@@ -102,7 +104,7 @@ struct HandoffProbe::Conversation {
 
 HandoffProbe::HandoffProbe(Crew& crew, int writer, int reader, std::size_t most_bytes)
     : crew_(crew), writer_(writer), reader_(reader) {
-  const std::size_t room = room_for(most_bytes);
+  const std::size_t room = handoff_room(most_bytes);
   crew_.run(std::array{writer, reader}, [&](std::size_t who) {
     if (who == 0) {
       source_ = memory::PageBuffer(room);

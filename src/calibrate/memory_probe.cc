@@ -16,7 +16,7 @@ namespace {
 using memory::line_bytes;
 
 // Some 100 us a sample.
-constexpr std::size_t loads_a_sample = 1000;
+constexpr std::size_t memory_loads_a_sample = 1000;
 // Equal layouts in every run: what differs between two runs is the machine.
 constexpr std::uint64_t layout_seed = 20260101;
 
@@ -66,8 +66,8 @@ Samples MemoryProbe::time_loads(const Extent& extent, const Budget& budget) {
     const Progress progress(extent, budget);
     while (progress.wants_more(samples.ns.size())) {
       const double start = now_ns();
-      for (std::size_t i = 0; i < loads_a_sample; ++i) at_ = load(data, at_);
-      samples.ns.push_back((now_ns() - start) / loads_a_sample);
+      for (std::size_t i = 0; i < memory_loads_a_sample; ++i) at_ = load(data, at_);
+      samples.ns.push_back((now_ns() - start) / memory_loads_a_sample);
     }
   });
   return samples;

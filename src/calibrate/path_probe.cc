@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_calls_a_sample = 16;
 constexpr std::size_t bytes_a_sample = 16 * 1024;
 // The prefetcher stays within a page.
-constexpr std::size_t between_blocks = 4096 + memory::line_bytes;
+constexpr std::size_t path_block_distance = 4096 + memory::line_bytes;
 
 // Each call of a sample has a block of its own: what was read once lies in the reader's cache.
 struct Blocks {
@@ -30,11 +30,11 @@ struct Blocks {
   explicit Blocks(std::size_t size)
       : bytes(size),
         count(std::clamp<std::size_t>(bytes_a_sample / size, 1, most_calls_a_sample)) {}
-  std::size_t offset(std::size_t block) const { return block * (bytes + between_blocks); }
+  std::size_t offset(std::size_t block) const { return block * (bytes + path_block_distance); }
 };
 
-std::size_t room_for(std::size_t most_bytes) {
-  return most_bytes + bytes_a_sample + most_calls_a_sample * between_blocks;
+std::size_t path_room(std::size_t most_bytes) {
+  return most_bytes + bytes_a_sample + most_calls_a_sample * path_block_distance;
 }
 
 // A word of every line gets the number of the round.
@@ -51,7 +51,7 @@ PathProbe::PathProbe(Crew& crew, const single_copy::PeerPath& path, std::span<co
     : crew_(crew), path_(path), readers_(pairs.size()), targets_(pairs.size()) {
   for (const Pair& pair : pairs) members_.push_back(pair.first);
   for (const Pair& pair : pairs) {
-    peers_.push_back(std::make_unique<PeerProcess>(crew_, pair.second, room_for(most_bytes)));
+    peers_.push_back(std::make_unique<PeerProcess>(crew_, pair.second, path_room(most_bytes)));
     memories_.push_back(memory_of(*peers_.back(), path_));
     auto writer = std::find(members_.begin(), members_.end(), pair.second);
     if (writer == members_.end()) writer = members_.insert(writer, pair.second);

@@ -16,8 +16,6 @@
 namespace huddle::calibrate {
 namespace {
 
-const Tolerance usual;
-
 std::string pair_text(const Pair& pair) {
   return fmt::format("cpu {} - cpu {}", pair.first, pair.second);
 }
@@ -36,7 +34,7 @@ std::set<int> pus_of(const std::map<Pair, Summary>& lines) {
 
 Measured StepRun::measure_line(Findings& findings, const Pair& pair, LineUse use) {
   const std::string detail = pair_text(pair) + (use == LineUse::shared_line ? " (one line)" : "");
-  return measure_next(findings, detail, usual, [&](const Budget& budget) {
+  return measure_next(findings, detail, usual_tolerance, [&](const Budget& budget) {
     return time_line(crew_, pair.first, pair.second, use, step_.extent, budget);
   });
 }
@@ -121,8 +119,8 @@ void StepRun::flags(Findings& findings) {
     for (const std::size_t count : counts) {
       const std::span<const int> pus = std::span(step_.pus).first(count + 1);
       const Measured measured = measure_next(
-          findings, fmt::format("{} {}", count, who == readers ? "readers" : "writers"), usual,
-          [&](const Budget& budget) {
+          findings, fmt::format("{} {}", count, who == readers ? "readers" : "writers"),
+          usual_tolerance, [&](const Budget& budget) {
             return who == readers ? time_readers(crew_, pus, step_.extent, budget)
                                   : time_packed_flags(crew_, pus, step_.extent, budget);
           });

@@ -27,8 +27,6 @@ namespace {
 
 using memory::CopyKernel;
 
-const Tolerance usual;
-
 double generic_copy_factor(const machine::Topology& topology, const std::string& level) {
   for (const machine::MemoryCost& cost : machine::generic_machine(topology).memory) {
     if (cost.level == level) return cost.copy_factor;
@@ -121,8 +119,8 @@ machine::CopyCurve StepRun::copy_curve(Findings& findings, CopyProbe& probe, Cop
   const auto time = [&](std::size_t bytes, const Budget& budget) {
     return probe.time(bytes, kernel, step_.extent, budget);
   };
-  result.curve =
-      curve(findings, is_plain ? step_.sizes : step_.sizes_past_caches, what, usual, time);
+  result.curve = curve(findings, is_plain ? step_.sizes : step_.sizes_past_caches, what,
+                       usual_tolerance, time);
   return result;
 }
 
@@ -164,10 +162,10 @@ void StepRun::handoff_curve(Findings& findings, HandoffProbe& probe,
   result.kind = of_method.kind;
   result.origin = machine::Origin::measured;
   const std::string name(facts_of(of_method.kind).name);
-  result.curve =
-      curve(findings, step_.sizes, name + " ", usual, [&](std::size_t bytes, const Budget& budget) {
-        return time_handoff(probe, of_method, bytes, step_.extent, budget);
-      });
+  result.curve = curve(findings, step_.sizes, name + " ", usual_tolerance,
+                       [&](std::size_t bytes, const Budget& budget) {
+                         return time_handoff(probe, of_method, bytes, step_.extent, budget);
+                       });
   if (!result.curve.bytes.empty()) findings.machine.handoff.push_back(result);
 }
 
@@ -183,9 +181,9 @@ void StepRun::memory(Findings& findings) {
   cost.origin = machine::Origin::measured;
   {
     MemoryProbe probe(crew_, step_.pus.front(), step_.sizes.front(), step_.numa_node, budget_);
-    const Measured measured = measure_next(findings, "load", usual, [&](const Budget& budget) {
-      return probe.time_loads(step_.extent, budget);
-    });
+    const Measured measured =
+        measure_next(findings, "load", usual_tolerance,
+                     [&](const Budget& budget) { return probe.time_loads(step_.extent, budget); });
     if (!measured.usable()) return;
     cost.load_ns = measured.summary.median;
     doubt_cache(findings, "the chase", probe.chase_bytes());
@@ -206,11 +204,13 @@ void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
     source.touch();
     target.touch();
   });
-  const Measured measured = measure_next(findings, "copy", usual, [&](const Budget& budget) {
-    return time_together(crew_, step_.pus, 1, step_.extent, budget, [&](std::size_t, std::size_t) {
-      copy_bytes(CopyKernel::plain, target.data(), source.data(), bytes);
-    });
-  });
+  const Measured measured =
+      measure_next(findings, "copy", usual_tolerance, [&](const Budget& budget) {
+        return time_together(crew_, step_.pus, 1, step_.extent, budget,
+                             [&](std::size_t, std::size_t) {
+                               copy_bytes(CopyKernel::plain, target.data(), source.data(), bytes);
+                             });
+      });
   if (!measured.usable()) return;
   if (step_.home) {
     findings.near_copy_ns = measured.summary.median;
@@ -233,10 +233,10 @@ void StepRun::path(Findings& findings) {
   result.level = step_.level;
   result.copiers = static_cast<int>(step_.pus.size());
   result.origin = machine::Origin::measured;
-  result.curve =
-      curve(findings, step_.sizes, "", usual, [&](std::size_t bytes, const Budget& budget) {
-        return probe.time(bytes, step_.extent, budget);
-      });
+  result.curve = curve(findings, step_.sizes, "", usual_tolerance,
+                       [&](std::size_t bytes, const Budget& budget) {
+                         return probe.time(bytes, step_.extent, budget);
+                       });
   if (!result.curve.bytes.empty()) findings.machine.paths.push_back(result);
 }
 
@@ -262,11 +262,11 @@ void StepRun::arrays(Findings& findings) {
     const auto place = static_cast<machine::ArrayPlace>(i);
     const std::string in(machine::array_place_names[i]);
     ArrayProbe probe(crew_, step_.pus.front(), place, step_.sizes.front());
-    const Measured load = measure_next(findings, in + ", loads", usual, [&](const Budget& budget) {
-      return probe.time_loads(step_.extent, budget);
-    });
+    const Measured load =
+        measure_next(findings, in + ", loads", usual_tolerance,
+                     [&](const Budget& budget) { return probe.time_loads(step_.extent, budget); });
     const Measured stream =
-        measure_next(findings, in + ", stream", usual,
+        measure_next(findings, in + ", stream", usual_tolerance,
                      [&](const Budget& budget) { return probe.time_stream(step_.extent, budget); });
     if (!load.usable() || !stream.usable()) return;
     costs.push_back({place, load.summary.median, stream.summary.median,

@@ -36,6 +36,7 @@ struct Tolerance {
   // Interrupts and kernel threads take below 1 % of a core; a busy loop takes half of it.
   double taken_away = 0.05;
 };
+inline constexpr Tolerance usual_tolerance;
 
 // System calls go through the scheduler, whose own paths differ from call to call.
 inline constexpr Tolerance tolerance_of_system_calls = {

@@ -20,7 +20,7 @@
 namespace huddle::cli {
 namespace {
 
-constexpr TableLook look = {.indent = 2, .name_columns = 12};
+constexpr TableLook comparison_look = {.indent = 2, .name_columns = 12};
 
 std::optional<MeasuredPoint> same_point(const MeasuredRun& run, const MeasuredPoint& wanted) {
   const auto found =
@@ -59,14 +59,14 @@ std::string differences(const MeasuredRun& before, const MeasuredRun& after,
   return text;
 }
 
-std::string_view verdict(const bench::Estimate& estimate) {
+std::string_view change_word(const bench::Estimate& estimate) {
   if (estimate.low > 1) return "faster";
   return estimate.high < 1 ? "slower" : "";
 }
 
 std::string table_of(const std::vector<Change>& all, const std::string& operation, int columns) {
   Table table({operation, "huddle a", "huddle b", "ratio a", "ratio b", "change", "interval", ""},
-              look);
+              comparison_look);
   for (const Change& change : all) {
     if (change.before.operation != operation) continue;
     const bench::Estimate estimate = change.estimate();
@@ -77,7 +77,7 @@ std::string table_of(const std::vector<Change>& all, const std::string& operatio
                fmt::format("{:.2f}", change.after.estimate.ratio),
                fmt::format("{:.2f}", estimate.ratio),
                fmt::format("{:.2f}-{:.2f}", estimate.low, estimate.high),
-               std::string(verdict(estimate))});
+               std::string(change_word(estimate))});
   }
   return "\n" + table.text(columns);
 }

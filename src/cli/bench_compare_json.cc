@@ -12,22 +12,22 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
-Json parsed(const std::string& path) {
+SortedJson parsed(const std::string& path) {
   const std::string text = read_text(path);
   if (text.find_first_not_of(" \n") == std::string::npos) {
     throw InputError(path + ": there is nothing in it; was the benchmark stopped?");
   }
   try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
+    return SortedJson::parse(text);
+  } catch (const SortedJson::parse_error& error) {
     throw InputError(fmt::format("{}: this is not whole JSON, at byte {}", path, error.byte));
   }
 }
 
-void refuse_others(const Json& document, const std::string& path) {
-  const auto is = [&document](const char* key, const Json& value) {
+void refuse_others(const SortedJson& document, const std::string& path) {
+  const auto is = [&document](const char* key, const SortedJson& value) {
     return document.is_object() && document.contains(key) && document[key] == value;
   };
   if (!is("command", "bench") || !is("what", "mpi")) {
@@ -40,7 +40,7 @@ void refuse_others(const Json& document, const std::string& path) {
 }
 
 // What cannot be compared is none.
-bench::Estimate estimate_from(const Json& json) {
+bench::Estimate estimate_from(const SortedJson& json) {
   const bench::Estimate estimate{json.at("ratio").get<double>(), json.at("low").get<double>(),
                                  json.at("high").get<double>(),
                                  json.at("batches").get<std::size_t>()};
@@ -50,34 +50,36 @@ bench::Estimate estimate_from(const Json& json) {
   return estimate;
 }
 
-MeasuredPoint point_from(const Json& json) {
+MeasuredPoint point_from(const SortedJson& json) {
   return {json.at("operation").get<std::string>(), json.at("bytes").get<std::size_t>(),
           json.at("rival").get<std::string>(), json.at("huddle_ns").get<double>(),
           estimate_from(json.at("estimate"))};
 }
 
-MeasuredRun run_from(const Json& document, const std::string& path) {
-  MeasuredRun run{path,
-                  document.at("machine").get<std::string>(),
-                  document.at("huddle").get<std::string>(),
-                  document.at("under").get<std::string>(),
-                  document.at("ranks").get<int>(),
-                  document.value(Json::json_pointer("/settings/timing"), MeasuredRun().timing),
-                  {},
-                  {}};
-  for (const Json& mpi : document.at("mpis")) run.mpis.push_back(mpi.at("name").get<std::string>());
-  for (const Json& point : document.at("points")) run.points.push_back(point_from(point));
+MeasuredRun run_from(const SortedJson& document, const std::string& path) {
+  MeasuredRun run{
+      path,
+      document.at("machine").get<std::string>(),
+      document.at("huddle").get<std::string>(),
+      document.at("under").get<std::string>(),
+      document.at("ranks").get<int>(),
+      document.value(SortedJson::json_pointer("/settings/timing"), MeasuredRun().timing),
+      {},
+      {}};
+  for (const SortedJson& mpi : document.at("mpis"))
+    run.mpis.push_back(mpi.at("name").get<std::string>());
+  for (const SortedJson& point : document.at("points")) run.points.push_back(point_from(point));
   return run;
 }
 
 }  // namespace
 
 MeasuredRun read_measured_run(const std::string& path) {
-  const Json document = parsed(path);
+  const SortedJson document = parsed(path);
   refuse_others(document, path);
   try {
     return run_from(document, path);
-  } catch (const Json::exception& error) {
+  } catch (const SortedJson::exception& error) {
     throw InputError(
         fmt::format("{}: something is missing or of another kind: {}", path, error.what()));
   } catch (const InputError& error) {

@@ -32,16 +32,15 @@ namespace {
 using bench::Bar;
 using bench::EntryResult;
 using bench::Result;
-using bench::Verdict;
 
 // Figures of all tables stand in the same columns.
-constexpr TableLook look = {.indent = 2, .name_columns = 34};
+constexpr TableLook engine_look = {.indent = 2, .name_columns = 34};
 
 double median_ns(const EntryResult& entry) { return calibrate::median_of(entry.ns); }
 
-std::string spread_text(double spread) { return fmt::format("{:.0f} %", 100 * spread); }
-
-std::string rate_text(double bytes, double ns) { return fmt::format("{:.1f} GB/s", bytes / ns); }
+std::string throughput_text(double bytes, double ns) {
+  return fmt::format("{:.1f} GB/s", bytes / ns);
+}
 
 // What the two sides of a verdict came to, in the words of its bar.
 struct Sides {
@@ -50,27 +49,28 @@ struct Sides {
   std::string bar;
 };
 
-Sides sides(const Verdict& verdict, const Result& result) {
+Sides sides(const bench::Verdict& verdict, const Result& result) {
   const double subject_ns = median_ns(result.entries[verdict.subject]);
   const double rival_ns = median_ns(result.entries[verdict.rival]);
   switch (verdict.bar.kind) {
     case Bar::Kind::time_at_most:
       return {time_text(subject_ns), time_text(rival_ns), fmt::format("<= {}", verdict.bar.limit)};
     case Bar::Kind::rate_at_least:
-      return {rate_text(verdict.subject_bytes, subject_ns),
-              rate_text(verdict.rival_bytes, rival_ns), fmt::format(">= {}", verdict.bar.limit)};
+      return {throughput_text(verdict.subject_bytes, subject_ns),
+              throughput_text(verdict.rival_bytes, rival_ns),
+              fmt::format(">= {}", verdict.bar.limit)};
   }
   return {};
 }
 
 std::string verdict_table(const EngineBenchReport& report, int columns) {
-  Table table({"What has to hold", "huddle", "bare", "ratio", "spread", "bar", ""}, look);
+  Table table({"What has to hold", "huddle", "bare", "ratio", "spread", "bar", ""}, engine_look);
   bool is_empty = true;
   for (const Result& result : report.results) {
-    for (const Verdict& verdict : result.verdicts) {
+    for (const bench::Verdict& verdict : result.verdicts) {
       const Sides both = sides(verdict, result);
       table.add({verdict.what, both.subject, both.rival, fmt::format("{:.2f}", verdict.median),
-                 spread_text(verdict.spread), both.bar, verdict.holds ? "ok" : "misses"});
+                 percent(verdict.spread), both.bar, verdict.holds ? "ok" : "misses"});
       is_empty = false;
     }
   }
@@ -98,11 +98,11 @@ std::string entry_table(const Result& result, int columns) {
                   [](const EntryResult& entry) { return entry.predicted_ns.has_value(); });
   Table::Row heading = {result.name, "a call", "spread"};
   if (predicted) heading.push_back("predicted");
-  Table table(heading, look);
+  Table table(heading, engine_look);
   for (const EntryResult& entry : result.entries) {
     const std::string how = entry.how.empty() ? "" : fmt::format(" ({})", entry.how);
     Table::Row row = {entry.name + how, time_text(median_ns(entry)),
-                      spread_text(calibrate::summarize(entry.ns).spread)};
+                      percent(calibrate::summarize(entry.ns).spread)};
     if (predicted) row.push_back(prediction_text(entry));
     table.add(std::move(row));
   }
@@ -186,7 +186,7 @@ ExitCode EngineBench::run(const Context& context) {
   return report.all_hold() ? ExitCode::fine : ExitCode::failure;
 }
 
-constexpr int most_rounds = 1000;
+constexpr int most_engine_rounds = 1000;
 
 class BenchEngineCommand : public Command {
  public:
@@ -212,7 +212,7 @@ class BenchEngineCommand : public Command {
   }
   void declare(Options& options) override {
     options.flag("--quick", given_.quick, "few rounds, each of them short");
-    options.number("--rounds", given_.rounds, 1, most_rounds, "N",
+    options.number("--rounds", given_.rounds, 1, most_engine_rounds, "N",
                    "rounds in place of 10, or of 3 with --quick");
     options.flag("--variants", given_.variants, "the papers' variants, too");
     options.flag("--table", given_.table,

@@ -40,7 +40,7 @@ namespace {
 using bench::PointResult;
 using select::Operation;
 
-constexpr TableLook look = {.indent = 2, .name_columns = 12};
+constexpr TableLook mpi_look = {.indent = 2, .name_columns = 12};
 
 std::string interval_text(const bench::Estimate& estimate) {
   return fmt::format("{:.2f}-{:.2f}", estimate.low, estimate.high);
@@ -87,7 +87,7 @@ std::string operation_table(const MpiBenchReport& report, Operation operation, i
                         "huddle", "ratio", "95 %"};
   if (report.has_peers()) heading.emplace_back("best is");
   heading.emplace_back("");
-  Table table(heading, look);
+  Table table(heading, mpi_look);
   for (const PointResult* one : results) {
     Table::Row row = {size_of(*one), time_text(one->native_ns), time_text(one->huddle_ns),
                       fmt::format("{:.2f}", one->estimate.ratio), interval_text(one->estimate)};
@@ -163,7 +163,7 @@ std::string legend(const MpiBenchReport& report, int columns) {
   return text.empty() ? text : '\n' + text;
 }
 
-constexpr int usual_ranks = 2;
+constexpr int usual_mpi_ranks = 2;
 constexpr const char* usual_sizes = "8:4M";
 constexpr const char* quick_sizes = "8,1K,32K,1M";
 // With starting and ending the job, a quick run stays below a minute.
@@ -265,7 +265,7 @@ bench::MpiPlan plan_of(const MpiBenchOptions& options, const std::string& sizes,
   }
   plan.under = place_of(options.under, plan.mpis);
   const launch::Library library = own_library();
-  plan.job_options = {.ranks = options.ranks > 0 ? options.ranks : usual_ranks,
+  plan.job_options = {.ranks = options.ranks > 0 ? options.ranks : usual_mpi_ranks,
                       .programs = library.folder,
                       .machine_file = whole(machine_file),
                       .environment = {fmt::format("HUDDLE_HEAP={}", with_heap ? "on" : "off")},

@@ -88,9 +88,8 @@ std::vector<bench::OperationTable> tables_of(const bench::Forecast& forecast,
   return tables;
 }
 
-constexpr int widest = 100;  // a figure far from its name is hard to find
 // Figures of all tables stand in the same columns: "dissemination" is the longest name.
-constexpr TableLook look = {.indent = 2, .name_columns = 15};
+constexpr TableLook algorithm_look = {.indent = 2, .name_columns = 15};
 constexpr int indent = 2;
 
 std::string size_heading(std::size_t bytes) {
@@ -105,7 +104,7 @@ std::string cell_text(const std::optional<bench::Cell>& cell) {
 std::string table_text(const bench::OperationTable& one, int columns) {
   Table::Row heading = {""};
   for (const std::size_t bytes : one.bytes) heading.push_back(size_heading(bytes));
-  Table table(heading, look);
+  Table table(heading, algorithm_look);
   for (const bench::AlgorithmRow& row : one.rows) {
     Table::Row cells = {std::string(row.algorithm)};
     for (const auto& cell : row.cells) cells.push_back(cell_text(cell));
@@ -121,9 +120,9 @@ std::string table_text(const bench::OperationTable& one, int columns) {
   return all;
 }
 
-using Cells = std::vector<std::string>;
+using MarkdownCells = std::vector<std::string>;
 
-std::string markdown_line(const Cells& cells) {
+std::string markdown_line(const MarkdownCells& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
@@ -133,10 +132,10 @@ std::string markdown_cell(const std::optional<bench::Cell>& cell) {
   return cell->chosen ? "**" + figures + "**" : figures;
 }
 
-constexpr int usual_ranks = 2;
+constexpr int usual_engine_ranks = 2;
 
 int ranks_of(const EngineBenchOptions& options) {
-  return options.ranks > 0 ? options.ranks : usual_ranks;
+  return options.ranks > 0 ? options.ranks : usual_engine_ranks;
 }
 
 void print(const Console& console, const EngineBenchOptions& options,
@@ -268,25 +267,26 @@ std::string operation_text(const bench::OperationTable& table) {
 }
 
 std::string bench_table_text(const BenchTableReport& report, int columns) {
-  columns = std::min(columns, widest);
+  columns = std::min(columns, most_table_columns);
   std::string all = wrap("", bench_table_ground(report, "*"), 0, columns);
   for (const auto& table : report.tables) all += table_text(table, columns);
   return all;
 }
 
 std::string bench_table_markdown(const BenchTableReport& report) {
-  Cells heading = {"operation", "by", "which needs"};
+  MarkdownCells heading = {"operation", "by", "which needs"};
   for (const std::size_t bytes : bench::table_sizes()) {
     heading.push_back(size_text(static_cast<double>(bytes)));
   }
   std::string all =
       fmt::format("{}. A barrier moves nothing: its figures stand in the first column.\n\n{}{}",
                   bench_table_ground(report, "**bold**"), markdown_line(heading),
-                  markdown_line(Cells(heading.size(), "---")));
+                  markdown_line(MarkdownCells(heading.size(), "---")));
   for (const bench::OperationTable& table : report.tables) {
     std::string operation = operation_text(table);
     for (const bench::AlgorithmRow& row : table.rows) {
-      Cells cells = {std::exchange(operation, ""), std::string(row.algorithm), needs_text(row)};
+      MarkdownCells cells = {std::exchange(operation, ""), std::string(row.algorithm),
+                             needs_text(row)};
       for (const auto& cell : row.cells) cells.push_back(markdown_cell(cell));
       cells.resize(heading.size());
       all += markdown_line(cells);

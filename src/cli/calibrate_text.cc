@@ -23,7 +23,7 @@ using machine::Machine;
 using machine::Topology;
 
 // Every table of the result: figures of all of them stand in the same columns.
-constexpr TableLook look = {.indent = 2, .name_columns = 32};
+constexpr TableLook calibration_look = {.indent = 2, .name_columns = 32};
 
 std::string heading(const Topology& topology) {
   const std::string model = topology.cpu_model.empty() ? "this machine" : topology.cpu_model;
@@ -55,7 +55,7 @@ struct Sizes {
 class RateTable {
  public:
   RateTable(const std::string& title, const Sizes& sizes)
-      : bytes_(sizes.bytes), table_(heading_of(title, sizes), look) {}
+      : bytes_(sizes.bytes), table_(heading_of(title, sizes), calibration_look) {}
   // Sizes beyond what was measured stay empty.
   void row(const std::string& name, const Curve& curve, machine::Origin origin) {
     Table::Row cells = {name};
@@ -80,7 +80,7 @@ class RateTable {
 
 std::string line_table(const Machine& machine, int columns) {
   Table table({"Core-to-core latency, ns", "one way", "one line", "next reader", "next writer"},
-              look);
+              calibration_look);
   for (const auto& cost : machine.line) {
     table.add({cost.level, ns_text(cost.one_way_ns, cost.origin),
                ns_text(cost.shared_ns, cost.origin),
@@ -120,8 +120,9 @@ std::string memory_copy_text(const Machine& machine, int columns) {
                                 rate_text(copy.curve, copy.curve.bytes.back(), copy.origin),
                                 copy.copiers, copy.copiers == 1 ? "" : "s"));
   }
-  const std::string head = spaces(look.indent) + "in memory: ";
-  return wrap(head, fmt::format("{}", fmt::join(parts, ", ")), 2 * look.indent, columns);
+  const std::string head = spaces(calibration_look.indent) + "in memory: ";
+  return wrap(head, fmt::format("{}", fmt::join(parts, ", ")), 2 * calibration_look.indent,
+              columns);
 }
 
 RateTable table_by_size(const std::string& title) {
@@ -155,7 +156,7 @@ std::string path_table(const Machine& machine, int columns) {
 }
 
 std::string system_table(const Machine& machine, int columns) {
-  Table table({"One of each", ""}, look);
+  Table table({"One of each", ""}, calibration_look);
   for (const auto& cost : machine.memory) {
     table.add({"load from memory, " + cost.level, marked(time_text(cost.load_ns), cost.origin)});
   }

@@ -9,7 +9,6 @@ namespace huddle::cli {
 
 std::string config_json(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files) {
-  using Json = nlohmann::ordered_json;
   Json root = json_document(config_json_schema, "config");
   root["settings"] = Json::array();
   for (const settings::Resolved& resolved : settings) {

@@ -9,23 +9,20 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/table.h"
 #include "cli/wrap.h"
 
 namespace huddle::cli {
 namespace {
 
-constexpr int gap = 2;
-
-using Row = std::array<std::string, 3>;
-
-int width_of(const std::string& text) { return static_cast<int>(display_width(text)); }
+using ConfigRow = std::array<std::string, 3>;
 
 std::string shown_value(const settings::Resolved& resolved) {
   return resolved.value.empty() ? "-" : printable(resolved.value);
 }
 
-std::vector<Row> rows_of(std::span<const settings::Resolved> settings) {
-  std::vector<Row> rows = {{"setting", "value", "from"}};
+std::vector<ConfigRow> rows_of(std::span<const settings::Resolved> settings) {
+  std::vector<ConfigRow> rows = {{"setting", "value", "from"}};
   for (const settings::Resolved& resolved : settings) {
     rows.push_back({std::string(resolved.setting.key), shown_value(resolved), resolved.where});
   }
@@ -33,17 +30,17 @@ std::vector<Row> rows_of(std::span<const settings::Resolved> settings) {
 }
 
 // A path has to stay in one piece: where a row is too wide, its cells stand below one another.
-std::string row_text(const Row& row, const std::array<int, 3>& widths, int columns) {
-  const std::string key = padded(row[0], widths[0] + gap);
-  const std::string one_line = key + padded(row[1], widths[1] + gap) + row[2];
+std::string row_text(const ConfigRow& row, const std::array<int, 3>& widths, int columns) {
+  const std::string key = padded(row[0], widths[0] + column_gap);
+  const std::string one_line = key + padded(row[1], widths[1] + column_gap) + row[2];
   if (width_of(one_line) <= columns) return one_line + "\n";
-  const std::string margin(static_cast<std::size_t>(widths[0] + gap), ' ');
+  const std::string margin(static_cast<std::size_t>(widths[0] + column_gap), ' ');
   return key + row[1] + "\n" + margin + row[2] + "\n";
 }
 
-std::array<int, 3> widths_of(const std::vector<Row>& rows, int columns) {
+std::array<int, 3> widths_of(const std::vector<ConfigRow>& rows, int columns) {
   std::array<int, 3> widths{};
-  for (const Row& row : rows) {
+  for (const ConfigRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       // A value that is half a line long would push the origin of all others to the edge.
       if (i != 1 || width_of(row[i]) <= columns / 2) {
@@ -58,17 +55,17 @@ std::array<int, 3> widths_of(const std::vector<Row>& rows, int columns) {
 
 std::string config_text(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files, int columns) {
-  const std::vector<Row> rows = rows_of(settings);
+  const std::vector<ConfigRow> rows = rows_of(settings);
   const std::array<int, 3> widths = widths_of(rows, columns);
   std::string text;
-  for (const Row& row : rows) text += row_text(row, widths, columns);
+  for (const ConfigRow& row : rows) text += row_text(row, widths, columns);
   text += "\nFiles, the first one wins:\n";
   int path_width = 0;
   for (const settings::ConfigFile& file : files) {
     path_width = std::max(path_width, width_of(file.path));
   }
   for (const settings::ConfigFile& file : files) {
-    text += fmt::format("  {}{}\n", padded(file.path, path_width + gap),
+    text += fmt::format("  {}{}\n", padded(file.path, path_width + column_gap),
                         file.found ? "found" : "not there");
   }
   return text;

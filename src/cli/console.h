@@ -10,6 +10,10 @@
 
 namespace huddle::cli {
 
+// Wider output is not used: a figure far from its name is hard to find.
+inline constexpr int most_table_columns = 100;
+inline constexpr int most_report_columns = 110;
+
 struct Console {
   std::FILE* out = stdout;
   std::FILE* err = stderr;

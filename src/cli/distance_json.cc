@@ -8,8 +8,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The number, and the same exactly.
 void add(Json& row, const std::string& key, const std::optional<net::Fraction>& fraction) {
   row[key] = fraction ? Json(fraction->value()) : Json(nullptr);

@@ -12,7 +12,6 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int widest = 100;       // a figure far from its name is hard to find
 constexpr int name_columns = 22;  // "reduce_scatter:halving": tables below one another align
 
 std::string decimal(const std::optional<net::Fraction>& fraction) {
@@ -73,9 +72,9 @@ std::string distance_text(const std::vector<DistancePoint>& points, int columns)
       }
       table.add(cells);
     }
-    text += (text.empty() ? "" : "\n") + table.text(std::min(columns, widest));
+    text += (text.empty() ? "" : "\n") + table.text(std::min(columns, most_table_columns));
     if (!point.rows.empty() && point.rows.front().travel) {
-      text += "\n" + travel_text(point, std::min(columns, widest));
+      text += "\n" + travel_text(point, std::min(columns, most_table_columns));
     }
   }
   return text;

@@ -8,7 +8,6 @@
 namespace huddle::cli {
 
 std::string doctor_json(const std::vector<doctor::Finding>& findings) {
-  using Json = nlohmann::ordered_json;
   Json root = json_document(doctor_json_schema, "doctor");
   for (std::size_t i = 0; i < doctor::state_names.size(); ++i) {
     root["counts"][doctor::state_names[i]] = count(findings, static_cast<doctor::State>(i));

@@ -16,7 +16,6 @@ using doctor::Finding;
 using doctor::State;
 
 // Longer lines are hard to read, however wide the terminal is.
-constexpr int widest = 110;
 constexpr int name_width = 8;  // "Remedy: "
 // Facts that have less room than this beside their title go below it.
 constexpr int least_room = 30;
@@ -47,7 +46,7 @@ std::string painted(std::string_view text, std::string_view color, const Console
 class Report {
  public:
   Report(const std::vector<Finding>& findings, const Console& console)
-      : console_(console), columns_(std::min(console.columns, widest)) {
+      : console_(console), columns_(std::min(console.columns, most_report_columns)) {
     for (const Finding& finding : findings) {
       title_width_ = std::max(title_width_, static_cast<int>(display_width(finding.what)));
     }

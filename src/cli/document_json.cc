@@ -6,8 +6,6 @@
 
 namespace huddle::cli {
 
-using Json = nlohmann::ordered_json;
-
 Json json_document(int schema, std::string_view command) {
   return {{"schema", schema}, {"command", command}};
 }

@@ -11,10 +11,12 @@
 
 namespace huddle::cli {
 
+using Json = nlohmann::ordered_json;  // keeps the order in which members are added
+
 // {"schema": ..., "command": ...}, to be added to; keeps the order in which things are added.
-nlohmann::ordered_json json_document(int schema, std::string_view command);
+Json json_document(int schema, std::string_view command);
 
 // One line, as a program expects it. What is not UTF-8 (paths, values of variables) is replaced.
-std::string json_text(const nlohmann::ordered_json& document);
+std::string json_text(const Json& document);
 
 }  // namespace huddle::cli

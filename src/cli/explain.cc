@@ -31,7 +31,7 @@ namespace huddle::cli {
 namespace {
 
 // More than any machine with one memory has; trees of more take minutes.
-constexpr int most_ranks = 4096;
+constexpr int most_explained_ranks = 4096;
 
 class ExplainCommand : public Command {
  public:
@@ -67,7 +67,7 @@ class ExplainCommand : public Command {
     options.complete("OPERATION", Value::word,
                      {select::operation_names.begin(), select::operation_names.end()});
     options.positional("SIZE", size_, "bytes of one rank: 64, 8K, 1.5M; not for a barrier");
-    options.number("-n,--ranks", ranks_, 1, most_ranks, "N", "how many; else one a core");
+    options.number("-n,--ranks", ranks_, 1, most_explained_ranks, "N", "how many; else one a core");
     nodes_.declare(options);
     options.setting("machine");
     described_.declare(options);

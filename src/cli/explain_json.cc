@@ -12,7 +12,6 @@ namespace huddle::cli {
 
 // The library's own object, and of which machine and seats it speaks.
 std::string explain_json(const Explained& explained) {
-  using Json = nlohmann::ordered_json;
   const Json explanation = Json::parse(select::explanation_json(explained.explanation));
   Json document = json_document(explanation.at("schema").get<int>(), "explain");
   document.update(explanation);

@@ -13,7 +13,7 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int most_nodes = 4096;
+constexpr int most_explained_nodes = 4096;
 constexpr int most_ranks_per_node = 4096;
 
 // Of "3,1,2,1".
@@ -45,7 +45,8 @@ internode::NodeMap blocks_of(const std::vector<int>& counts) {
 }  // namespace
 
 void NodesOptions::declare(Options& options) {
-  options.number("--nodes", nodes_, 1, most_nodes, "N", "over so many nodes like this one");
+  options.number("--nodes", nodes_, 1, most_explained_nodes, "N",
+                 "over so many nodes like this one");
   options.number("--ranks-per-node", ranks_per_node_, 1, most_ranks_per_node, "N",
                  "on each of them; else one a core");
   options.text("--map", map_, "WORD",

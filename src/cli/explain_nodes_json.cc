@@ -9,8 +9,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int explain_nodes_json_schema = 1;
 
 // Of all segments together.

@@ -13,8 +13,6 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int widest = 100;  // a figure far from its name is hard to find
-
 std::string question(const NodesExplained& explained) {
   const select::Request& request = explained.request;
   const bool moves = request.operation != select::Operation::barrier;
@@ -79,7 +77,7 @@ void add_part(Table& table, const std::string& where,
 }  // namespace
 
 std::string explain_nodes_text(const NodesExplained& explained, const Console& console) {
-  const int columns = std::min(console.columns, widest);
+  const int columns = std::min(console.columns, most_table_columns);
   const internode::Prediction& prediction = explained.prediction;
   std::string text = wrap("",
                           fmt::format("{}: predicted {}", question(explained),

@@ -15,7 +15,6 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int widest = 100;        // a figure far from its name is hard to find
 constexpr std::size_t shown = 10;  // enough to see what the choice was between
 
 // ways: of doing the same, of which this is the cheapest.
@@ -102,9 +101,10 @@ std::vector<Shown> all_of(const std::vector<select::Candidate>& candidates, std:
   return all;
 }
 
-using Simulated = std::function<double(const select::Candidate&)>;
+using SimulatedTime = std::function<double(const select::Candidate&)>;
 
-std::string table_of(const std::vector<Shown>& rows, const Simulated& simulated_ns, int columns) {
+std::string table_of(const std::vector<Shown>& rows, const SimulatedTime& simulated_ns,
+                     int columns) {
   Table::Row heading = {"could run", "predicted", "ratio"};
   if (simulated_ns) heading.emplace_back("simulated");
   Table table(heading, {});
@@ -125,8 +125,6 @@ std::size_t candidates_in(const std::vector<Shown>& rows) {
   return number;
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
 // What the marks mean, and how far the figures can be trusted.
 std::string trust(std::size_t ties, double error, int columns) {
   const std::string error_text =
@@ -137,7 +135,7 @@ std::string trust(std::size_t ties, double error, int columns) {
 }  // namespace
 
 std::string explain_text(const Explained& explained, bool all, const Console& console) {
-  const int columns = std::min(console.columns, widest);
+  const int columns = std::min(console.columns, most_table_columns);
   const auto candidates = by_cost(explained.explanation.candidates);
   if (candidates.empty()) {
     return question(explained.explanation) + ": " + because_there_is_none(explained.explanation) +

@@ -11,7 +11,6 @@ namespace huddle::cli {
 namespace {
 
 // Keeps the order in which things are written here.
-using Json = nlohmann::ordered_json;
 using machine::CpuSet;
 using machine::Machine;
 using machine::Topology;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/table.h"
 #include "cli/wrap.h"
 #include "fabric/fabric_file.h"
 #include "fabric/locate.h"
@@ -18,8 +19,6 @@
 
 namespace huddle::cli {
 namespace {
-
-constexpr int gap = 2;
 
 ListedMachine read(const machine::NamedMachine& named) {
   try {
@@ -68,7 +67,7 @@ std::string list_text(const std::vector<Listed>& all, int columns) {
   for (const Listed& listed : all) {
     width = std::max(width, static_cast<int>(display_width(listed.name)));
   }
-  width += gap;
+  width += column_gap;
   std::string text;
   for (const Listed& listed : all) {
     text += wrap(padded(printable(listed.name), width), printable(facts(listed)), width, columns);

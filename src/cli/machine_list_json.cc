@@ -9,8 +9,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json entry(const ListedMachine& listed) {
   Json json = {{"name", listed.name}, {"machine_file", listed.path}};
   json["flaw"] = listed.machine ? Json(nullptr) : Json(listed.flaw);

@@ -25,7 +25,7 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int most_nodes = 65'536;
+constexpr int most_mapped_nodes = 65'536;
 // `exact` is compared where it takes no longer than a second or so.
 constexpr long long most_to_compare = 1'000'000;
 
@@ -119,7 +119,7 @@ class MapCommand : public Command {
     options.complete("MATRIX", Value::file);
     options.setting("machine");
     options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
-    options.number("--nodes", nodes_, 1, most_nodes, "N",
+    options.number("--nodes", nodes_, 1, most_mapped_nodes, "N",
                    "so many nodes of that machine; as many as it takes where --machine is given");
     options.flag("--pack", packs_,
                  "fill one socket before the next, for programs that are not limited by memory "
@@ -302,7 +302,7 @@ class MapCommand : public Command {
   // Writes the present placement if the new one is not recommended.
   std::string emitted(const MapSubject& subject, const Placed& placed,
                       const machine::CostModel& model, const Console& console) const {
-    const Verdict verdict = verdict_on(subject, placed);
+    const MapVerdict verdict = verdict_on(subject, placed);
     if (!verdict.moves) {
       console.note(fmt::format("this is the present placement; {}", verdict.text));
     }

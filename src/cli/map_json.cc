@@ -9,8 +9,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
 Json quality_json(const place::Quality& quality, const place::SlotTree& tree) {
@@ -62,7 +60,7 @@ Json document_of(const MapSubject& subject) {
 }
 
 Json placed_json(const MapSubject& subject, const Placed& placed) {
-  const Verdict verdict = verdict_on(subject, placed);
+  const MapVerdict verdict = verdict_on(subject, placed);
   return {{"method", placed.method},
           {"how", placed.mapped.how},
           {"gain", gain(subject, placed)},

@@ -54,11 +54,11 @@ double certain_gain(const MapSubject& subject, const Placed& placed);
 // Returns whether the events behind the matrix justify looking for a placement at all.
 place::Finding finding_of(const MapSubject& subject);
 
-struct Verdict {
+struct MapVerdict {
   bool moves = false;
   std::string text;  // "37.0 % of the hop-bytes saved", "leave it as it is: ..."
 };
-Verdict verdict_on(const MapSubject& subject, const Placed& placed);
+MapVerdict verdict_on(const MapSubject& subject, const Placed& placed);
 
 // Returns why the events do not suffice; empty if they do.
 std::string evidence_text(const MapSubject& subject);

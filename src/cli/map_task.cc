@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "place/balance.h"
 #include "place/bandwidth.h"
@@ -17,8 +18,6 @@
 
 namespace huddle::cli {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // Where these assignments put their elements; no_slot for all others.
 place::Mapping mapping_of(const std::vector<place::Assignment>& assignments, int elements,

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "cli/map_report.h"
 #include "cli/shade.h"
@@ -22,8 +23,6 @@ namespace huddle::cli {
 namespace {
 
 using place::Object;
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // "16 ranks, 32 pairs that talk, 1.5M".
 std::string matrix_line(const MapSubject& subject) {

@@ -23,7 +23,7 @@ std::string events_text(const place::Events& events) {
   return counted(std::llround(events.total()), "sampled event");
 }
 
-Verdict staying(std::string why) { return {false, std::string(leave) + std::move(why)}; }
+MapVerdict staying(std::string why) { return {false, std::string(leave) + std::move(why)}; }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ double certain_gain(const MapSubject& subject, const Placed& placed) {
       .least_share(place::EvidenceLimits());
 }
 
-Verdict verdict_on(const MapSubject& subject, const Placed& placed) {
+MapVerdict verdict_on(const MapSubject& subject, const Placed& placed) {
   if (subject.before.hop_bytes == 0) return {false, "nothing to gain: no two elements communicate"};
   if (finding_of(subject) != place::Finding::sufficient) return staying(evidence_text(subject));
   const double saved = gain(subject, placed);

@@ -29,8 +29,6 @@ namespace {
 using machine::CpuSet;
 using machine::Topology;
 
-constexpr int widest = 100;
-
 // Where the ranks sit: by a word that launchers know, or on the listed processors in their order.
 std::vector<int> seated(const std::string& bind, int ranks, const Topology& topology) {
   const int cores = core_count(topology);
@@ -100,8 +98,6 @@ std::string question(const select::Request& request, int ranks) {
                      moves ? " of " + size_text(static_cast<double>(request.bytes)) : "",
                      counted(ranks, "rank"));
 }
-
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 double share_done(const std::vector<int>& numbers, int number, select::Operation operation) {
   const auto at = std::find(numbers.begin(), numbers.end(), number) - numbers.begin();
@@ -249,7 +245,7 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
 }
 
 std::string node_sim_text(const NodeSimulated& simulated, const Console& console) {
-  const int columns = std::min(console.columns, widest);
+  const int columns = std::min(console.columns, most_table_columns);
   const predict::model::Outcome& outcome = simulated.outcome;
   const auto ranks = static_cast<int>(outcome.ns.size());
   std::string text =
@@ -301,7 +297,7 @@ std::string node_sim_text(const NodeSimulated& simulated, const Console& console
 }
 
 std::string against_prices_text(const AgainstPrices& compared, const Console& console) {
-  const int columns = std::min(console.columns, widest);
+  const int columns = std::min(console.columns, most_table_columns);
   Table table(
       {fmt::format("further apart than {}", agree_within), "predicted", "simulated", "ratio"}, {});
   std::vector<Compared> rows = compared.points;

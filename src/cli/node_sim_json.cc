@@ -7,8 +7,6 @@
 
 namespace huddle::cli {
 
-using Json = nlohmann::ordered_json;
-
 std::string node_sim_json(const NodeSimulated& simulated) {
   const predict::model::Outcome& outcome = simulated.outcome;
   Json document = json_document(node_sim_json_schema, "sim");

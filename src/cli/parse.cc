@@ -32,7 +32,7 @@ std::string refuse_nothing(const std::string& value) {
 }
 
 // What a number that is none, or too small or too large, is told.
-CLI::Validator whole_number(int least, int most) {
+CLI::Validator whole_number_check(int least, int most) {
   return CLI::Validator(
       [least, most](const std::string& value) {
         int number = 0;
@@ -96,7 +96,7 @@ class ParserOptions : public Options {
   void number(const std::string& names, int& target, int least, int most,
               const std::string& placeholder, const std::string& help) override {
     app_.add_option(names, target, help_of_number(help, least, most))
-        ->check(whole_number(least, most))
+        ->check(whole_number_check(least, most))
         ->type_name(placeholder);
   }
   void setting(const std::string& key) override {

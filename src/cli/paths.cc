@@ -19,7 +19,7 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int most_ranks = 1024;
+constexpr int most_path_ranks = 1024;
 constexpr std::array sizes_bytes = {4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0};
 
 // The first version of each set of constants that decides differently.
@@ -49,7 +49,7 @@ class PathsCommand : public Command {
   }
 
   void declare(Options& options) override {
-    options.number("-n,--ranks", ranks_, 1, most_ranks, "N", "how many; else one a core");
+    options.number("-n,--ranks", ranks_, 1, most_path_ranks, "N", "how many; else one a core");
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
   }

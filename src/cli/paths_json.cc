@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/document_json.h"
 #include "cli/paths_report.h"
 #include "huddle/huddle.h"
@@ -11,13 +12,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int schema = 1;
-constexpr double ns_per_s = 1e9;
+constexpr int paths_json_schema = 1;
 
 }  // namespace
 
 std::string paths_json(const Paths& paths) {
-  ordered_json document = json_document(schema, "paths");
+  ordered_json document = json_document(paths_json_schema, "paths");
   document["huddle"] = huddle_version();
   document["machine"] = paths.machine;
   document["machine_file"] = paths.machine_file;

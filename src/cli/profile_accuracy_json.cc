@@ -10,8 +10,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int accuracy_json_schema = 1;
 
 Json number_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }

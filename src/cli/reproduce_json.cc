@@ -9,9 +9,7 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr int schema = 1;
+constexpr int reproduce_json_schema = 1;
 
 Json row_json(const reproduce::Row& row) {
   const reproduce::Figure& figure = row.figure;
@@ -54,7 +52,7 @@ Json tally_json(const reproduce::Tally& tally) {
 }  // namespace
 
 std::string reproduce_json(const Reproductions& all) {
-  Json document = json_document(schema, "reproduce");
+  Json document = json_document(reproduce_json_schema, "reproduce");
   document["seed"] = all.seed;
   document["draws"] = reproduce::draws;
   document["estimates_spread"] = reproduce::estimates_spread;

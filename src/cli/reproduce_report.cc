@@ -21,8 +21,6 @@ using reproduce::Summary;
 using reproduce::Tally;
 using reproduce::Verdict;
 
-constexpr int widest = 110;
-
 // Whole numbers with all their digits, fractions with three.
 std::string number_text(double number) {
   return number >= 100 ? fmt::format("{:.0f}", number) : fmt::format("{:.3g}", number);
@@ -131,7 +129,7 @@ std::string summary_text(const std::vector<reproduce::Reproduction>& papers) {
 }  // namespace
 
 std::string reproduce_text(const Reproductions& all, int columns) {
-  const int width = std::min(columns, widest);
+  const int width = std::min(columns, most_report_columns);
   std::string text;
   for (const reproduce::Reproduction& one : all.papers) {
     text += wrap("", printable(fmt::format("{}: {}", one.paper.name, one.paper.title)), 2, width);

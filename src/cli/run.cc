@@ -66,7 +66,7 @@ bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) 
   throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
 }
 
-constexpr int most_rounds = 10000;
+constexpr int most_compared_rounds = 10000;
 
 class RunCommand : public Command {
  public:
@@ -105,7 +105,7 @@ class RunCommand : public Command {
     options.flag("-v,--verbose", verbose_,
                  "say at the end which side ran, what was taken, and how much of the run was spent "
                  "in collectives; also where no terminal is");
-    options.number("--compare", rounds_, 1, most_rounds, "N",
+    options.number("--compare", rounds_, 1, most_compared_rounds, "N",
                    "run COMMAND N times with huddle and N times without, in turns, and compare the "
                    "wall times; its output is not shown");
     options.flag("--verify", verify_, "run each collective in the MPI as well, and compare");

@@ -56,13 +56,13 @@ bench::Spawned with_huddle(const launch::Request& request, const launch::Plan& p
   return spawned;
 }
 
-std::string seconds_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
+std::string wall_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
 
 Table::Row row_of(const std::string& name, const bench::SideRuns& side) {
   const auto [least, most] =
       std::minmax_element(side.wall_seconds.begin(), side.wall_seconds.end());
-  return {name, seconds_text(calibrate::median_of(side.wall_seconds)), seconds_text(*least),
-          seconds_text(*most), seconds_text(calibrate::median_of(side.cpu_seconds))};
+  return {name, wall_text(calibrate::median_of(side.wall_seconds)), wall_text(*least),
+          wall_text(*most), wall_text(calibrate::median_of(side.cpu_seconds))};
 }
 
 // In words, so that nobody takes noise for a gain.

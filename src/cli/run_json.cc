@@ -9,8 +9,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json side_json(const bench::SideRuns& side) {
   return {{"argv", side.command.words},
           {"wall_seconds", side.wall_seconds},

@@ -8,8 +8,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // [first, count] of each interval.
 Json intervals(const net::Blocks& blocks) {
   Json list = Json::array();

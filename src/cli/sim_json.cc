@@ -8,8 +8,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json row_json(const SimulatedRow& simulated) {
   const sim::Outcome& outcome = simulated.outcome;
   Json row = {{"algorithm", simulated.algorithm},

@@ -14,8 +14,6 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int widest = 110;
-
 std::string question(const Simulated& simulated) {
   return fmt::format("{}{} among {} of {} nodes, placed {}", simulated.operation,
                      simulated.moves ? " of " + size_text(simulated.bytes) : "", simulated.ranks,
@@ -35,9 +33,7 @@ std::string ground(const fabric::Cluster& cluster, int columns) {
   return text;
 }
 
-std::string percent(double part, double whole) {
-  return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0);
-}
+std::string percent_of(double whole, double part) { return percent(whole > 0 ? part / whole : 0); }
 
 // The two causes that most of the time went into.
 std::string causes(const sim::Clock& end) {
@@ -50,7 +46,7 @@ std::string causes(const sim::Clock& end) {
   for (const std::size_t cause : {order[0], order[1]}) {
     if (end.by_cause[cause] <= 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sim::cause_names[cause],
-                        percent(end.by_cause[cause], end.ns));
+                        percent_of(end.ns, end.by_cause[cause]));
   }
   return text;
 }
@@ -94,14 +90,14 @@ std::string one_of_them(const Simulated& simulated, int columns) {
   Table time({"time goes into", "time", "share"}, {2, 24});
   for (std::size_t cause = 0; cause < sim::cause_names.size(); ++cause) {
     const double ns = outcome.end.by_cause[cause];
-    time.add({std::string(sim::cause_names[cause]), time_text(ns), percent(ns, outcome.end.ns)});
+    time.add({std::string(sim::cause_names[cause]), time_text(ns), percent_of(outcome.end.ns, ns)});
   }
   Table levels({"messages that meet", "messages", "share", "bytes", "share"}, {2, 24});
   for (std::size_t height = 0; height < outcome.by_height.size(); ++height) {
     const sim::LevelTraffic& level = outcome.by_height[height];
     levels.add({height == 0 ? std::string("beneath one switch") : fmt::format("{} higher", height),
-                fmt::format("{}", level.messages), percent(level.messages, outcome.messages),
-                size_text(level.bytes), percent(level.bytes, outcome.bytes)});
+                fmt::format("{}", level.messages), percent_of(outcome.messages, level.messages),
+                size_text(level.bytes), percent_of(outcome.bytes, level.bytes)});
   }
   return text + "\n" + time.text(columns) + "\n" + levels.text(columns);
 }
@@ -109,7 +105,7 @@ std::string one_of_them(const Simulated& simulated, int columns) {
 }  // namespace
 
 std::string sim_text(const Simulated& simulated, const Console& console) {
-  const int columns = std::min(console.columns, widest);
+  const int columns = std::min(console.columns, most_report_columns);
   std::string text = wrap("", question(simulated), 2, columns) + ground(simulated.cluster, columns);
   return text + "\n" +
          (simulated.rows.size() == 1 ? one_of_them(simulated, columns)

@@ -2,23 +2,20 @@
 // Copyright the huddle contributors
 #include "cli/table.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <numeric>
 #include <sstream>
 
-#include "base/text.h"
 #include "cli/wrap.h"
 
 namespace huddle::cli {
 namespace {
 
-constexpr int gap = 2;
 // "1023.4": figures of neighbouring tables line up more often than not.
 constexpr int usual_figure_columns = 7;
 // Names in fewer columns than this are all line breaks.
 constexpr int fewest_name_columns = 14;
-
-int width_of(const std::string& text) { return static_cast<int>(display_width(text)); }
 
 // A broken name: the lines before the last, and the last, which the figures stand behind.
 struct BrokenName {
@@ -48,10 +45,12 @@ int longest_word(const std::string& text) {
 
 int sum_of_figures(const std::vector<int>& widths) {
   return std::accumulate(widths.begin() + 1, widths.end(), 0) +
-         gap * (static_cast<int>(widths.size()) - 1);
+         column_gap * (static_cast<int>(widths.size()) - 1);
 }
 
 }  // namespace
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::vector<int> Table::widths(int least_figure_columns) const {
   std::vector<int> widths(rows_.front().size(), least_figure_columns);
@@ -68,7 +67,7 @@ std::vector<int> Table::widths(int least_figure_columns) const {
 std::string Table::figures(const Row& row, const std::vector<int>& widths) const {
   std::string text;
   for (std::size_t i = 1; i < row.size(); ++i) {
-    text += spaces(gap + widths[i] - width_of(row[i])) + row[i];
+    text += spaces(column_gap + widths[i] - width_of(row[i])) + row[i];
   }
   return text;
 }

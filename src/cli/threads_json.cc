@@ -9,8 +9,6 @@
 namespace huddle::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int threads_json_schema = 1;
 
 // [thread, thread, counts], each pair once.

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "cli/shade.h"
 #include "cli/wrap.h"
 
 namespace huddle::cli {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // A square of numbers, for the eye.
 class Square {

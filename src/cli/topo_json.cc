@@ -11,7 +11,6 @@
 namespace huddle::cli {
 
 std::string topo_json(const picture::Subject& subject) {
-  using Json = nlohmann::ordered_json;
   Json document = json_document(topo_json_schema, "topo");
   document["machine_file"] = subject.path.empty() ? Json(nullptr) : Json(subject.path);
   document["allowed"] = subject.allowed ? Json(subject.allowed->cpus()) : Json(nullptr);

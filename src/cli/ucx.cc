@@ -28,7 +28,7 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int most_ranks = 1024;
+constexpr int most_ucx_ranks = 1024;
 // The fewest of which an interval holds.
 constexpr int program_rounds = 6;
 
@@ -87,7 +87,7 @@ class UcxCommand : public Command {
   }
 
   void declare(Options& options) override {
-    options.number("--ppn", ranks_, 1, most_ranks, "N", "ranks of a node; one a core");
+    options.number("--ppn", ranks_, 1, most_ucx_ranks, "N", "ranks of a node; one a core");
     options.text("--for", for_, "VERSION", "of this UCX, such as 1.13; the one that is found");
     options.text("--format", format_, "FORMAT",
                  "env: shell; conf: ucx.conf; openmpi, mpich: words for mpirun; slurm: for srun "
@@ -232,11 +232,11 @@ class UcxCommand : public Command {
       int count = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
       if (error != std::errc() || end != word.data() + word.size() || count < 2 ||
-          count > most_ranks) {
+          count > most_ucx_ranks) {
         throw UsageError(
             fmt::format("--rank-counts is a list of numbers from 2 to {}, such as 2,4,8; "
                         "'{}' is none",
-                        most_ranks, word));
+                        most_ucx_ranks, word));
       }
       counts.push_back(count);
     }

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int schema = 1;
+constexpr int ucx_json_schema = 1;
 constexpr int check_schema = 2;  // from 2 on "runs" is a list, by ranks
 
 ordered_json json_of(const std::vector<ucx::Setting>& settings) {
@@ -113,7 +113,7 @@ ordered_json json_of(const UcxProgramRuns& program) {
 }  // namespace
 
 std::string ucx_json(const UcxAdvice& given) {
-  ordered_json document = json_document(schema, "ucx");
+  ordered_json document = json_document(ucx_json_schema, "ucx");
   add_advice(document, given);
   return json_text(document);
 }

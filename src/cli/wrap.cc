@@ -8,11 +8,8 @@
 #include "base/text.h"
 
 namespace huddle::cli {
-namespace {
 
 int width_of(std::string_view text) { return static_cast<int>(display_width(text)); }
-
-}  // namespace
 
 std::string spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(0, count)), ' ');

@@ -14,6 +14,9 @@ namespace huddle::cli {
 // long: a path or a command has to stay in one piece. Ends with a line break.
 std::string wrap(std::string_view head, std::string_view text, int hang, int columns);
 
+// Returns the columns that the text takes on a terminal.
+int width_of(std::string_view text);
+
 std::string spaces(int count);
 // The text and as many spaces as it takes to fill `width` columns.
 std::string padded(std::string_view text, int width);

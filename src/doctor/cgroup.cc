@@ -12,15 +12,13 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Limits";
-
 // An MPI rank and its buffers want some hundred MB before the program has anything.
 constexpr double least_memory_a_processor = 256.0 * 1024 * 1024;
 // An MPI rank brings two to six helper threads; the launcher and the shell come on top.
 constexpr long long least_tasks_a_processor = 8;
 
 Finding judge_memory(const CgroupLimits& limits, double machine_bytes, int processors) {
-  Finding finding{.id = "cgroup-memory", .group = std::string(group), .what = "Memory"};
+  Finding finding{.id = "cgroup-memory", .group = std::string(limits_group), .what = "Memory"};
   const std::string machine = size_text(machine_bytes);
   if (!limits.memory_bytes || *limits.memory_bytes >= machine_bytes) {
     finding.found = fmt::format("all of the machine's {}", machine);
@@ -36,7 +34,7 @@ Finding judge_memory(const CgroupLimits& limits, double machine_bytes, int proce
 }
 
 Finding judge_quota(const CgroupLimits& limits, int processors) {
-  Finding finding{.id = "cgroup-cpu", .group = std::string(group), .what = "Processor time"};
+  Finding finding{.id = "cgroup-cpu", .group = std::string(limits_group), .what = "Processor time"};
   if (!limits.processors) {
     finding.found = "no quota";
     return finding;
@@ -58,7 +56,7 @@ Finding judge_quota(const CgroupLimits& limits, int processors) {
 
 Finding judge_tasks(const CgroupLimits& limits, int processors) {
   Finding finding{
-      .id = "cgroup-pids", .group = std::string(group), .what = "Processes and threads"};
+      .id = "cgroup-pids", .group = std::string(limits_group), .what = "Processes and threads"};
   if (!limits.tasks) {
     finding.found = "no limit from a cgroup";
     return finding;

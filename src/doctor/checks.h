@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/system.h"
@@ -15,6 +16,9 @@
 #include "threads/state_folder.h"
 
 namespace huddle::doctor {
+
+// The group of findings about the limits of this process and of its cgroup.
+inline constexpr std::string_view limits_group = "Limits";
 
 // Two processes that a third has started, as the ranks of a node are: memory, descriptors, Yama.
 std::vector<Finding> check_siblings(const System& system);

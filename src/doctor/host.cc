@@ -11,7 +11,7 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Host";
+constexpr std::string_view host_group = "Host";
 
 // A share of time that others took since boot above which measurements on it wobble.
 constexpr double bearable_steal = 0.01;
@@ -49,7 +49,7 @@ std::string container(const System& system) {
 }
 
 Finding check_hypervisor(const System& system, bool calibrated) {
-  Finding finding{.id = "hypervisor", .group = std::string(group), .what = "Machine"};
+  Finding finding{.id = "hypervisor", .group = std::string(host_group), .what = "Machine"};
   const std::string name = hypervisor(system);
   const std::string box = container(system);
   finding.found = name.empty() ? "bare metal" : fmt::format("virtual ({})", name);
@@ -85,7 +85,7 @@ std::optional<double> steal_share(const System& system) {
 }
 
 Finding check_steal(const System& system) {
-  Finding finding{.id = "steal", .group = std::string(group), .what = "Time taken by others"};
+  Finding finding{.id = "steal", .group = std::string(host_group), .what = "Time taken by others"};
   const std::optional<double> share = steal_share(system);
   finding.found = share ? fmt::format("{:.1f} % since boot", *share * 100) : "not known";
   if (share.value_or(0) <= bearable_steal) return finding;

@@ -8,7 +8,7 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Huge pages";
+constexpr std::string_view huge_pages_group = "Huge pages";
 constexpr std::string_view private_file = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 void add_remedy(const std::string& chosen, std::string_view wanted, std::string_view file,
@@ -22,7 +22,8 @@ void add_remedy(const std::string& chosen, std::string_view wanted, std::string_
 }
 
 Finding check_shared(const System& system) {
-  Finding finding{.id = "thp-shmem", .group = std::string(group), .what = "For shared memory"};
+  Finding finding{
+      .id = "thp-shmem", .group = std::string(huge_pages_group), .what = "For shared memory"};
   const std::string chosen = chosen_word(system.read(shared_huge_pages_file).value_or(""));
   finding.found = chosen.empty() ? "the kernel does not offer them"
                                  : fmt::format("shmem_enabled is '{}'", chosen);
@@ -37,7 +38,8 @@ Finding check_shared(const System& system) {
 }
 
 Finding check_private(const System& system) {
-  Finding finding{.id = "thp", .group = std::string(group), .what = "For private memory"};
+  Finding finding{
+      .id = "thp", .group = std::string(huge_pages_group), .what = "For private memory"};
   const std::string chosen = chosen_word(system.read(private_file).value_or(""));
   finding.found =
       chosen.empty() ? "the kernel does not offer them" : fmt::format("enabled is '{}'", chosen);

@@ -11,7 +11,7 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Kernel";
+constexpr std::string_view kernel_group = "Kernel";
 
 // The highest value at which a user may watch the page faults of processes of his own.
 constexpr long long most_paranoid = 2;
@@ -24,7 +24,8 @@ int numa_nodes(const System& system) {
 }
 
 Finding check_numa_balancing(const System& system) {
-  Finding finding{.id = "numa-balancing", .group = std::string(group), .what = "NUMA balancing"};
+  Finding finding{
+      .id = "numa-balancing", .group = std::string(kernel_group), .what = "NUMA balancing"};
   const auto value = system.number("/proc/sys/kernel/numa_balancing");
   const int nodes = std::max(1, numa_nodes(system));
   if (!value || *value == 0) {
@@ -50,7 +51,7 @@ Finding check_numa_balancing(const System& system) {
 }
 
 Finding check_perf(const System& system) {
-  Finding finding{.id = "perf", .group = std::string(group), .what = "Performance events"};
+  Finding finding{.id = "perf", .group = std::string(kernel_group), .what = "Performance events"};
   const auto value = system.number("/proc/sys/kernel/perf_event_paranoid");
   if (value && *value <= most_paranoid) {
     finding.found = fmt::format("perf_event_paranoid is {}: one's own processes", *value);
@@ -70,7 +71,7 @@ Finding check_perf(const System& system) {
 }
 
 Finding check_governor(const System& system) {
-  Finding finding{.id = "governor", .group = std::string(group), .what = "Clock governor"};
+  Finding finding{.id = "governor", .group = std::string(kernel_group), .what = "Clock governor"};
   const std::string folder = "/sys/devices/system/cpu/cpu0/cpufreq";
   const auto governor = system.read(folder + "/scaling_governor");
   if (!governor) {
@@ -113,7 +114,7 @@ std::string cache_aware_text(const System& system, const std::string& release) {
 }
 
 Finding check_scheduler(const System& system) {
-  Finding finding{.id = "scheduler", .group = std::string(group), .what = "Scheduler"};
+  Finding finding{.id = "scheduler", .group = std::string(kernel_group), .what = "Scheduler"};
   const std::string release = system.read("/proc/sys/kernel/osrelease").value_or("unknown");
   const std::string isolated = system.read("/sys/devices/system/cpu/isolated").value_or("");
   finding.found = fmt::format("Linux {}{}", release, cache_aware_text(system, release));

@@ -12,8 +12,6 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Limits";
-
 // A launcher holds several descriptors a rank; 1,024, the usual limit, is enough for 256 ranks.
 constexpr long long least_open_files = 1024;
 // What to raise it to: the largest nodes have about 1,024 processors.
@@ -41,7 +39,7 @@ Limit limit_named(const System& system, const std::string& name) {
 
 Finding check_files(const System& system) {
   const Limit limit = limit_named(system, "Max open files");
-  Finding finding{.id = "nofile", .group = std::string(group), .what = "Open files"};
+  Finding finding{.id = "nofile", .group = std::string(limits_group), .what = "Open files"};
   finding.found = !limit.known ? "not known"
                   : limit.soft ? fmt::format("{} a process", *limit.soft)
                                : "no limit";
@@ -65,7 +63,7 @@ Finding check_files(const System& system) {
 Finding check_locked(const System& system) {
   const Limit limit = limit_named(system, "Max locked memory");
   const bool card = !system.list("/sys/class/infiniband").empty();
-  Finding finding{.id = "memlock", .group = std::string(group), .what = "Locked memory"};
+  Finding finding{.id = "memlock", .group = std::string(limits_group), .what = "Locked memory"};
   finding.found = !limit.known ? "not known"
                   : limit.soft
                       ? fmt::format("{} a process", size_text(static_cast<double>(*limit.soft)))

@@ -17,7 +17,7 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "MPI";
+constexpr std::string_view mpi_group = "MPI";
 
 // A launcher on a slow network file system needs a second or two to say its version.
 constexpr std::chrono::milliseconds launcher_patience{5000};
@@ -69,7 +69,7 @@ std::string launcher_text(const Launcher& launcher) {
 }
 
 Finding judge_launchers(const std::vector<Launcher>& launchers) {
-  Finding finding{.id = "mpi", .group = std::string(group), .what = "Launchers on PATH"};
+  Finding finding{.id = "mpi", .group = std::string(mpi_group), .what = "Launchers on PATH"};
   std::vector<std::string> texts;
   for (const Launcher& launcher : launchers) texts.push_back(launcher_text(launcher));
   finding.found = texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
@@ -82,7 +82,7 @@ Finding judge_launchers(const std::vector<Launcher>& launchers) {
 
 Finding judge_libraries(const std::vector<std::string>& libraries) {
   Finding finding{
-      .id = "mpi-libraries", .group = std::string(group), .what = "Known to the loader"};
+      .id = "mpi-libraries", .group = std::string(mpi_group), .what = "Known to the loader"};
   finding.found = libraries.empty() ? "none; programs then name their library's folder themselves"
                                     : fmt::format("{}", fmt::join(libraries, ", "));
   return finding;

@@ -47,7 +47,7 @@ machine::CpuSet allowed_processors(const System& system) {
 }
 
 std::vector<Finding> check_processors(const System& system) {
-  Finding finding{.id = "affinity", .group = "Limits", .what = "Processors"};
+  Finding finding{.id = "affinity", .group = std::string(limits_group), .what = "Processors"};
   const machine::CpuSet online = online_processors(system);
   const machine::CpuSet allowed = allowed_processors(system);
   if (online.empty() || allowed.empty()) {

@@ -17,7 +17,7 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Shared memory";
+constexpr std::string_view shared_memory_group = "Shared memory";
 
 // An MPI puts a few MB a rank into /dev/shm: 64 ranks want 256 MB and more. Containers that do not
 // say otherwise get 64 MB.
@@ -25,7 +25,7 @@ constexpr double small_shm_bytes = 256.0 * 1024 * 1024;
 
 Finding judge_memfd(const ShmFacts& facts) {
   Finding finding{.id = "memfd",
-                  .group = std::string(group),
+                  .group = std::string(shared_memory_group),
                   .what = "memfd",
                   .found = "memfd_create works: memory without a name"};
   if (facts.memfd_error == 0) return finding;
@@ -52,8 +52,10 @@ std::string shm_text(const ShmFacts& facts) {
 }
 
 Finding judge_folder(const ShmFacts& facts) {
-  Finding finding{
-      .id = "shm", .group = std::string(group), .what = "/dev/shm", .found = shm_text(facts)};
+  Finding finding{.id = "shm",
+                  .group = std::string(shared_memory_group),
+                  .what = "/dev/shm",
+                  .found = shm_text(facts)};
   if (facts.folder && facts.writable && facts.free_bytes >= small_shm_bytes) return finding;
   finding.state = State::limited;
   finding.cost =

@@ -13,7 +13,7 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Between processes";
+constexpr std::string_view siblings_group = "Between processes";
 
 // The two attempts at one thing: as it is, and once the other process has allowed it.
 struct Attempts {
@@ -49,7 +49,7 @@ std::string container_remedy(int error, std::string_view call) {
 Finding judge_memory(const single_copy::PeerPath& path, const Attempts& attempts,
                      bool another_works) {
   Finding finding{.id = std::string(path.name),
-                  .group = std::string(group),
+                  .group = std::string(siblings_group),
                   .what = "Reading a peer's memory",
                   .found = fmt::format("{} {}", path.call, attempts.text())};
   if (attempts.works()) return finding;
@@ -81,7 +81,7 @@ struct Way {
 
 Finding judge_way(const Way& way, bool another_works) {
   Finding finding{.id = std::string(way.id),
-                  .group = std::string(group),
+                  .group = std::string(siblings_group),
                   .what = std::string(way.what),
                   .found = fmt::format("{} {}", way.call, way.attempts.text())};
   if (way.attempts.works()) return finding;
@@ -136,7 +136,8 @@ std::string yama_meaning(long long scope) {
 }
 
 Finding judge_yama(const SiblingFacts& facts) {
-  Finding finding{.id = "yama", .group = std::string(group), .what = "Yama (ptrace_scope)"};
+  Finding finding{
+      .id = "yama", .group = std::string(siblings_group), .what = "Yama (ptrace_scope)"};
   if (!facts.yama) {
     finding.found = "not in this kernel: no restriction";
     return finding;
@@ -177,7 +178,7 @@ namespace {
 
 Finding cannot_start(const FailureError& error, const std::string& remedy) {
   return {.id = "siblings",
-          .group = std::string(group),
+          .group = std::string(siblings_group),
           .what = "Starting processes",
           .state = State::fails,
           .found = error.what(),

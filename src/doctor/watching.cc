@@ -14,10 +14,10 @@
 namespace huddle::doctor {
 namespace {
 
-constexpr std::string_view group = "Watching threads";
+constexpr std::string_view watching_group = "Watching threads";
 
 Finding make_finding(std::string_view id, std::string_view what) {
-  return {.id = std::string(id), .group = std::string(group), .what = std::string(what)};
+  return {.id = std::string(id), .group = std::string(watching_group), .what = std::string(what)};
 }
 
 Finding check_page_faults(const threads::Trial& trial) {

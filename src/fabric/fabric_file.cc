@@ -35,9 +35,9 @@ struct Level {
   Links links;  // of each of those
 };
 
-class Reader {
+class FabricFileReader {
  public:
-  Reader(std::string_view text, const std::string& name)
+  FabricFileReader(std::string_view text, const std::string& name)
       : document_(TomlTable::parse(text, name)) {}
 
   Fabric read() {
@@ -117,7 +117,7 @@ void plant(const std::vector<Level>& levels, std::size_t height, int above, cons
   }
 }
 
-void Reader::read_levels(std::vector<TomlTable>& tables) {
+void FabricFileReader::read_levels(std::vector<TomlTable>& tables) {
   std::vector<Level> levels;
   double nodes = 1;
   double switches = 1;
@@ -151,7 +151,7 @@ void Reader::read_levels(std::vector<TomlTable>& tables) {
   plant(levels, levels.size() - 1, -1, levels.back().name, fabric_);
 }
 
-void Reader::read_switches(std::vector<TomlTable>& tables) {
+void FabricFileReader::read_switches(std::vector<TomlTable>& tables) {
   std::vector<NamedSwitch> entries;
   std::size_t nodes_left = most_nodes;
   std::size_t switches_left = most_switches;
@@ -222,7 +222,7 @@ machine::Network network_of(const machine::Machine& machine, const std::string& 
 
 Fabric parse_fabric(std::string_view text, const std::string& name) {
   if (looks_like_topology_conf(text)) return parse_topology_conf(text, name);
-  return Reader(text, name).read();
+  return FabricFileReader(text, name).read();
 }
 
 Cluster load_cluster(const std::string& path, const std::string& machine_path) {

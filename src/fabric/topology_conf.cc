@@ -66,9 +66,9 @@ std::vector<Line> lines_of(std::string_view text) {
   return lines;
 }
 
-class Reader {
+class TopologyConfReader {
  public:
-  Reader(std::string_view text, const std::string& name) : text_(text), file_(name) {}
+  TopologyConfReader(std::string_view text, const std::string& name) : text_(text), file_(name) {}
 
   Fabric read() {
     if (text_.find('\0') != std::string_view::npos) refuse(1, "this is not text");
@@ -157,7 +157,7 @@ bool looks_like_topology_conf(std::string_view text) {
 }
 
 Fabric parse_topology_conf(std::string_view text, const std::string& name) {
-  return Reader(text, name).read();
+  return TopologyConfReader(text, name).read();
 }
 
 }  // namespace huddle::fabric

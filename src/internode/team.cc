@@ -17,8 +17,6 @@
 namespace huddle::internode {
 namespace {
 
-using net::Operation;
-
 // Every algorithm takes elements of the types that huddle knows.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
@@ -32,7 +30,7 @@ constexpr std::size_t most_remembered = 64;
 
 // What was chosen for a call, for the next one like it.
 struct Team::Plan {
-  Operation operation;
+  net::Operation operation;
   int root;
   std::size_t count;
   std::size_t element_bytes;
@@ -82,7 +80,7 @@ bool Team::can_join(const memory::Reduction& reduction) const {
 void Team::barrier() {
   run([&] {
     node_part_.gather_barrier();
-    if (is_first()) between({Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
+    if (is_first()) between({net::Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
     node_part_.release_barrier();
   });
 }
@@ -118,7 +116,7 @@ void Team::reduce(const void* input, void* output, std::size_t count,
     auto* const joined = is_root ? static_cast<std::byte*>(output) : joined_here.data();
     node_part_.reduce(input, joined, count, reduction, speaker);
     if (place_ != speaker) return;
-    const Demand demand{Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root), count,
+    const Demand demand{net::Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root), count,
                         reduction.element_bytes};
     net::CallData data;
     data.input.bytes = joined;
@@ -156,7 +154,8 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
     }
     MessageBuffer of_node(order.bytes_of(node_));
     const net::Sizes sizes = order.sizes();
-    const Demand demand{Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
+    const Demand demand{
+        net::Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
     net::CallData data;
     data.input.bytes = joined.data();
     data.output.bytes = of_node.data();
@@ -210,7 +209,7 @@ void Team::allgatherv(const void* input, void* output, const node::Blocks& block
 
 void Team::exchange_blocks(std::byte* ordered, const NodeOrder& order) {
   const net::Sizes sizes = order.sizes();
-  const Demand demand{Operation::allgather, parts_.map.nodes(), 0, order.bytes(), 1, &sizes};
+  const Demand demand{net::Operation::allgather, parts_.map.nodes(), 0, order.bytes(), 1, &sizes};
   net::CallData data;
   data.output.bytes = ordered;
   data.input.bytes = ordered + order.start_of(node_);
@@ -232,8 +231,12 @@ void Team::gather(const void* input, void* output, std::size_t bytes, int root) 
     std::byte* const here = is_root ? ordered + order.start_of(node_) : ordered;
     node_part_.gather(input, here, bytes, speaker);
     const net::Sizes sizes = order.sizes();
-    const Demand demand{
-        Operation::gather, parts_.map.nodes(), parts_.map.node_of(root), order.bytes(), 1, &sizes};
+    const Demand demand{net::Operation::gather,
+                        parts_.map.nodes(),
+                        parts_.map.node_of(root),
+                        order.bytes(),
+                        1,
+                        &sizes};
     net::CallData data;
     data.input.bytes = here;
     data.input.first = node_;
@@ -259,8 +262,12 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
       ordered = aside.data();
     }
     const net::Sizes sizes = order.sizes();
-    const Demand demand{
-        Operation::scatter, parts_.map.nodes(), parts_.map.node_of(root), order.bytes(), 1, &sizes};
+    const Demand demand{net::Operation::scatter,
+                        parts_.map.nodes(),
+                        parts_.map.node_of(root),
+                        order.bytes(),
+                        1,
+                        &sizes};
     const std::byte* const here = is_root ? ordered + order.start_of(node_) : aside.data();
     net::CallData data;
     data.input.bytes = is_root ? ordered : nullptr;
@@ -360,7 +367,8 @@ MessageBuffer Team::joined_before(const void* input, std::size_t count,
   MessageBuffer of_node(is_first() ? bytes : 0);
   node_part_.reduce(input, of_node.data(), count, reduction, 0);
   if (is_first()) {
-    const Demand demand{Operation::exscan, parts_.map.nodes(), 0, count, reduction.element_bytes};
+    const Demand demand{net::Operation::exscan, parts_.map.nodes(), 0, count,
+                        reduction.element_bytes};
     net::CallData data;
     data.input.bytes = of_node.data();
     data.output.bytes = before.data();
@@ -525,7 +533,7 @@ std::unique_ptr<Crossing> Team::start(const Speakers& speakers, const Demand& de
   const std::string_view forced = parts_.forced.for_operation(demand.operation);
   if (plan.chosen.algorithm != forced) unserved_ = forced;
   net::CallData placed = data;
-  if (demand.operation == Operation::allgather) {
+  if (demand.operation == net::Operation::allgather) {
     placed.input.first = plan.chosen.schedule->own_blocks(node_).first;
   }
   const net::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;

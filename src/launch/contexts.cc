@@ -19,8 +19,8 @@ std::size_t end_of_context(const std::vector<std::string>& words, std::size_t be
   return static_cast<std::size_t>(std::find(from, words.end(), ":") - words.begin());
 }
 
-std::size_t find_program(const std::vector<std::string>& words, const AppContext& context,
-                         Passing launcher, const IsProgram& is_program) {
+std::size_t program_index(const std::vector<std::string>& words, const AppContext& context,
+                          Passing launcher, const IsProgram& is_program) {
   for (std::size_t at = context.begin; at < context.end; ++at) {
     const std::string& word = words[at];
     if (word.starts_with('-')) {
@@ -39,7 +39,7 @@ std::vector<AppContext> contexts_of(const std::vector<std::string>& words, Passi
   std::vector<AppContext> contexts;
   for (std::size_t begin = 1; begin <= words.size();) {
     AppContext context{.begin = begin, .end = end_of_context(words, begin, launcher)};
-    context.program = find_program(words, context, launcher, is_program);
+    context.program = program_index(words, context, launcher, is_program);
     begin = context.end + 1;
     contexts.push_back(context);
   }

@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Of an installation, then of a build.
-constexpr std::array<std::string_view, 2> folders = {HUDDLE_PYTHON_FOLDER,
-                                                     "../share/huddle/python"};
+constexpr std::array<std::string_view, 2> python_folders = {HUDDLE_PYTHON_FOLDER,
+                                                            "../share/huddle/python"};
 
 // Python on a slow file system needs seconds to come up.
-constexpr std::chrono::milliseconds wait{30000};
+constexpr std::chrono::milliseconds python_wait{30000};
 
 // Root's Python would keep what it has compiled beside the sources, where nobody removes it.
 constexpr const char* leave_nothing = "-B";
@@ -54,7 +54,7 @@ struct Candidate {
 };
 
 std::string folder_beside(const std::string& program) {
-  for (const std::string_view folder : folders) {
+  for (const std::string_view folder : python_folders) {
     const fs::path place = (fs::path(program).parent_path() / folder).lexically_normal();
     std::error_code ignored;
     if (fs::exists(place / "huddle" / "report.py", ignored)) return place.string();
@@ -65,7 +65,8 @@ std::string folder_beside(const std::string& program) {
 // Nothing where this is no Python.
 std::optional<Candidate> look_at(const std::string& python, const std::string& folder) {
   const auto output = doctor::run_program(
-      {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder}, wait);
+      {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder},
+      python_wait);
   const std::size_t at = output ? output->text.rfind(mark) : std::string::npos;
   if (at == std::string::npos) return std::nullopt;
   return Candidate{python, words(output->text.substr(at + mark.size()))};

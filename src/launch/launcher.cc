@@ -16,7 +16,7 @@ namespace huddle::launch {
 namespace {
 
 // A launcher on a slow network file system needs a second or two to say its version.
-constexpr std::chrono::milliseconds wait{5000};
+constexpr std::chrono::milliseconds version_wait{5000};
 
 // Asked for their version they say it, whoever's they are.
 constexpr std::array<std::string_view, 15> versioned_names = {
@@ -86,7 +86,7 @@ std::optional<Launcher> find_launcher(const std::string& path) {
   if (known == links.end()) return std::nullopt;
   const std::string name = name_of(*known);
   if (holds(inheriting_names, name)) return launcher_from(path, name, "");
-  const auto output = doctor::run_program({path, "--version"}, wait);
+  const auto output = doctor::run_program({path, "--version"}, version_wait);
   return launcher_from(path, name, output ? output->text : std::string());
 }
 

@@ -24,7 +24,8 @@ constexpr std::string_view stub_of_profile = "libhuddle_profile_preload.so";
 constexpr std::string_view threads = "libhuddle_threads.so";
 
 // Of an installation, then of a build.
-constexpr std::array<std::string_view, 2> folders = {HUDDLE_PRELOAD_FOLDER, "../lib/huddle"};
+constexpr std::array<std::string_view, 2> preload_folders = {HUDDLE_PRELOAD_FOLDER,
+                                                             "../lib/huddle"};
 
 bool is_there(const fs::path& file) {
   std::error_code ignored;
@@ -46,7 +47,7 @@ std::vector<std::string> files_in(std::string_view list) {
 Library find_library(const std::string& program, Purpose purpose) {
   const std::string_view stub = purpose == Purpose::profile ? stub_of_profile : stub_of_collectives;
   Library library;
-  for (const std::string_view folder : folders) {
+  for (const std::string_view folder : preload_folders) {
     library.folder = (fs::path(program).parent_path() / folder).lexically_normal().string();
     if (is_there(fs::path(library.folder) / stub)) break;
   }

@@ -69,7 +69,7 @@ std::string cpu_model_of(hwloc_topology_t topology) {
   return info_of(root, "Architecture");  // Arm firmware often says no more
 }
 
-std::string level_name(hwloc_obj_type_t type) {
+std::string level_type_name(hwloc_obj_type_t type) {
   switch (type) {
     case HWLOC_OBJ_PACKAGE:
       return "package";
@@ -123,7 +123,7 @@ void sort_groups(Level& level) {
 
 // All objects of one hwloc depth, which hwloc keeps to one type.
 std::optional<Level> level_at(hwloc_topology_t topology, int depth) {
-  Level level{level_name(hwloc_get_depth_type(topology, depth)), {}, {}};
+  Level level{level_type_name(hwloc_get_depth_type(topology, depth)), {}, {}};
   if (level.name.empty()) return std::nullopt;
   const bool cache = hwloc_obj_type_is_cache(hwloc_get_depth_type(topology, depth)) != 0;
   for (hwloc_obj_t object = hwloc_get_next_obj_by_depth(topology, depth, nullptr);

@@ -223,7 +223,7 @@ LineCost line_cost(TomlTable& table) {
   return cost;
 }
 
-CopyCurve copy_curve(TomlTable& table) {
+CopyCurve copy_curve_in(TomlTable& table) {
   return {table.text("level"), copiers(table), curve(table), origin(table)};
 }
 
@@ -289,8 +289,8 @@ Doubt doubt(TomlTable& table) { return {table.text("what"), table.text("why")}; 
 
 void Reader::read_entries() {
   read_many("line", machine_.line, line_cost);
-  read_many("copy", machine_.copy, copy_curve);
-  read_many("copy_past_caches", machine_.copy_past_caches, copy_curve);
+  read_many("copy", machine_.copy, copy_curve_in);
+  read_many("copy_past_caches", machine_.copy_past_caches, copy_curve_in);
   read_many("handoff", machine_.handoff, handoff_curve);
   read_many("memory", machine_.memory, memory_cost);
   read_many("path", machine_.paths, path_curve);

@@ -13,7 +13,7 @@ namespace {
 using cli::Argument;
 using cli::Interface;
 
-constexpr std::string_view opening = R"bash(# SPDX-License-Identifier: BSD-3-Clause
+constexpr std::string_view bash_opening = R"bash(# SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 # shellcheck shell=bash
 #
@@ -21,7 +21,7 @@ constexpr std::string_view opening = R"bash(# SPDX-License-Identifier: BSD-3-Cla
 
 )bash";
 
-constexpr std::string_view reader = R"bash(
+constexpr std::string_view bash_reader = R"bash(
 # The machines that huddle knows by name: the words with which lines of the list begin.
 _huddle_machines() { command huddle topo --list-machines 2>/dev/null | sed 's/ .*//'; }
 
@@ -196,8 +196,8 @@ std::string positional_table(const cli::ProgramInterface& all) {
 }  // namespace
 
 std::string bash_completion(const cli::ProgramInterface& all) {
-  return fmt::format("{}{}\n{}\n{}{}", opening, option_table(all), options_table(all),
-                     positional_table(all), reader);
+  return fmt::format("{}{}\n{}\n{}{}", bash_opening, option_table(all), options_table(all),
+                     positional_table(all), bash_reader);
 }
 
 }  // namespace huddle::manual

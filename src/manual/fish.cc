@@ -13,14 +13,14 @@ namespace {
 using cli::Argument;
 using cli::Interface;
 
-constexpr std::string_view opening = R"(# SPDX-License-Identifier: BSD-3-Clause
+constexpr std::string_view fish_opening = R"(# SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
 # Completion of huddle in fish. Made while huddle was built.
 
 )";
 
-constexpr std::string_view reader = R"(
+constexpr std::string_view fish_reader = R"(
 # The command on the line, and how many words of its own stand behind it.
 function __huddle_place
     set -l command
@@ -72,7 +72,7 @@ std::string fish_word(std::string_view text) {
 }
 
 // What a value may be; files are proposed only where they are one.
-std::string action(const Argument& argument) {
+std::string fish_action(const Argument& argument) {
   switch (argument.value) {
     case cli::Value::text:
       return "-x";
@@ -106,8 +106,9 @@ std::string at(std::string_view command) { return fmt::format("__huddle_at \"{}\
 std::string option_lines(const std::string& place, const Interface& interface) {
   std::string text;
   for (const Argument& option : all_options(interface)) {
-    text += fmt::format("complete -c huddle -n {} {}{} -d {}\n", fish_word(place), names_of(option),
-                        option.values == 0 ? "" : " " + action(option), fish_word(option.help));
+    text +=
+        fmt::format("complete -c huddle -n {} {}{} -d {}\n", fish_word(place), names_of(option),
+                    option.values == 0 ? "" : " " + fish_action(option), fish_word(option.help));
   }
   return text;
 }
@@ -145,8 +146,8 @@ std::string command_lines(const Interface& command) {
   text += commands_lines(command.name, command);
   for (std::size_t i = 0; i < command.positionals.size(); ++i) {
     if (command.positionals[i].value == cli::Value::text) continue;
-    text +=
-        fmt::format("complete -c huddle -n '{} {}' {}\n", here, i, action(command.positionals[i]));
+    text += fmt::format("complete -c huddle -n '{} {}' {}\n", here, i,
+                        fish_action(command.positionals[i]));
   }
   return text + (command.rest ? rest_lines(command) : "");
 }
@@ -189,8 +190,8 @@ std::string commands_table(const cli::ProgramInterface& all) {
 }  // namespace
 
 std::string fish_completion(const cli::ProgramInterface& all) {
-  std::string text =
-      std::string(opening) + values_table(all) + commands_table(all) + std::string(reader);
+  std::string text = std::string(fish_opening) + values_table(all) + commands_table(all) +
+                     std::string(fish_reader);
   text += option_lines(at(""), all.program) + commands_lines("", all.program);
   for (const Interface& command : all.commands) text += command_lines(command);
   return text;

@@ -76,7 +76,7 @@ std::string chapter_text(const Chapter& chapter) {
   return section(upper(chapter.heading), std::string_view(text).substr(gap.size()));
 }
 
-constexpr std::string_view synopsis = R"(.B #include <huddle/huddle.h>
+constexpr std::string_view header_synopsis = R"(.B #include <huddle/huddle.h>
 .PP
 .EX
 cc \-o program program.c $(pkg\-config \-\-cflags \-\-libs huddle)
@@ -89,7 +89,8 @@ Page header_page(std::string_view text, const std::string& version) {
   const Header header = header_of(text);
   Page page{.name = "huddle", .section = functions_section, .text = {}};
   page.text = opening(page, version, "collectives for the processes of one machine, from C") +
-              section("SYNOPSIS", synopsis) + section("DESCRIPTION", paragraphs(header.opening));
+              section("SYNOPSIS", header_synopsis) +
+              section("DESCRIPTION", paragraphs(header.opening));
   page.also_named = {"huddle.h"};
   for (const Chapter& chapter : header.chapters) {
     page.text += chapter_text(chapter);

@@ -17,7 +17,7 @@ using cli::Interface;
 
 constexpr std::string_view program_name = "huddle";
 
-constexpr std::string_view opening = R"zsh(#compdef huddle
+constexpr std::string_view zsh_opening = R"zsh(#compdef huddle
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
@@ -53,7 +53,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string action(const Argument& argument) {
+std::string zsh_action(const Argument& argument) {
   switch (argument.value) {
     case cli::Value::text:
       return " ";
@@ -77,7 +77,7 @@ std::string values_of(const Argument& option) {
   std::string text;
   for (int i = 0; i < option.values; ++i) {
     text += fmt::format("{}:{}:{}", option.value_optional ? ":" : "", escaped(option.placeholder),
-                        action(option));
+                        zsh_action(option));
   }
   return text;
 }
@@ -112,7 +112,7 @@ std::string option_lines(const Interface& interface) {
 std::string positional_lines(const Interface& command) {
   std::string text;
   for (const Argument& argument : command.positionals) {
-    text += fmt::format(" \\\n    '::{}:{}'", escaped(argument.placeholder), action(argument));
+    text += fmt::format(" \\\n    '::{}:{}'", escaped(argument.placeholder), zsh_action(argument));
   }
   if (command.rest) text += " \\\n    '(-):command:_command_names -e' '*::arguments: _normal'";
   return text;
@@ -155,7 +155,7 @@ std::string function_text(const Interface& interface) {
 }  // namespace
 
 std::string zsh_completion(const cli::ProgramInterface& all) {
-  std::string text(opening);
+  std::string text(zsh_opening);
   for (const Interface& command : all.commands) text += function_text(command);
   return text + function_text(all.program) + "_huddle \"$@\"\n";
 }

@@ -25,7 +25,7 @@ constexpr std::size_t growth_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_kept_bytes = std::size_t{8} << 20;
 constexpr std::size_t least_returned_bytes = std::size_t{256} << 10;
 
-std::size_t checked_cap(std::size_t cap_bytes) {
+std::size_t arena_cap(std::size_t cap_bytes) {
   if (cap_bytes >= page_bytes()) return round_down(cap_bytes, page_bytes());
   throw InputError(
       fmt::format("the cap of the shared memory is {} bytes: give it one page, {}, "
@@ -37,7 +37,7 @@ std::size_t checked_cap(std::size_t cap_bytes) {
 
 Arena::Arena(const ArenaOptions& options)
     : file_(options.kind, options.folder),
-      view_(file_.descriptor(), checked_cap(options.cap_bytes)),
+      view_(file_.descriptor(), arena_cap(options.cap_bytes)),
       id_(ArenaId::random()) {
   space_.give(Backing::none, {0, cap_bytes()});
   const Piece first = take_pages(page_bytes(), page_bytes());

@@ -28,7 +28,7 @@ constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
 constexpr std::size_t file_step_bytes = std::size_t{16} << 20;
 
 // In whole pages, as the file is that it maps.
-std::size_t checked_cap(std::size_t cap_bytes) {
+std::size_t heap_cap(std::size_t cap_bytes) {
   if (cap_bytes >= 2 * page_bytes()) return round_down(cap_bytes, page_bytes());
   throw InputError(fmt::format("the cap of the heap is {} bytes: give it two pages, {}, or more",
                                cap_bytes, 2 * page_bytes()));
@@ -40,7 +40,7 @@ std::size_t address_of(const void* block) { return reinterpret_cast<std::uintptr
 
 Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes, Care care)
     : file_(ArenaFile::Kind::memfd, ""),
-      view_(file_.descriptor(), checked_cap(cap_bytes)),
+      view_(file_.descriptor(), heap_cap(cap_bytes)),
       id_(ArenaId::random()),
       most_copied_bytes_(most_copied_bytes),
       care_(care),

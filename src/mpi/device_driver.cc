@@ -11,17 +11,13 @@
 #include <cstdint>
 #include <mutex>
 
+#include "mpi/look_up.h"
+
 namespace huddle::mpi {
 namespace {
 
-template <class Function>
-bool look_up(void* handle, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(handle, name));
-  return function != nullptr;
-}
-
-// Of all three.
-constexpr int success = 0;
+// All three report success by this number.
+constexpr int driver_success = 0;
 
 class Cuda : public DeviceDriver {
  public:
@@ -31,9 +27,9 @@ class Cuda : public DeviceDriver {
   bool holds(const void* address) const override {
     unsigned type = 0;
     const auto number = reinterpret_cast<std::uintptr_t>(address);
-    if (get_(&type, memory_type, number) != success) return false;
+    if (get_(&type, memory_type, number) != driver_success) return false;
     unsigned managed = 0;
-    return type != host || (get_(&managed, is_managed, number) == success && managed != 0);
+    return type != host || (get_(&managed, is_managed, number) == driver_success && managed != 0);
   }
 
  private:
@@ -56,9 +52,9 @@ class Hip : public DeviceDriver {
   bool holds(const void* address) const override {
     const int error_before = peek_();
     Attributes attributes{};
-    if (get_(&attributes, address) == success) return is_device(attributes);
+    if (get_(&attributes, address) == driver_success) return is_device(attributes);
     // The program is not to find an error of ours.
-    if (error_before == success) take_error_();
+    if (error_before == driver_success) take_error_();
     return false;
   }
 
@@ -81,7 +77,7 @@ class Hip : public DeviceDriver {
     constexpr int unregistered = 0;
     constexpr int new_host = 1;
     int version = 0;
-    const bool is_new = version_(&version) == success && version >= first_with_new_types;
+    const bool is_new = version_(&version) == driver_success && version >= first_with_new_types;
     const bool is_host = is_new ? attributes.type == unregistered || attributes.type == new_host
                                 : attributes.type == old_host;
     return !is_host || attributes.is_managed != 0;
@@ -108,7 +104,7 @@ class LevelZero : public DeviceDriver {
     for (std::size_t i = 0; i < count_; ++i) {
       Properties properties{properties_structure, nullptr, 0, 0, 0};
       void* device = nullptr;
-      if (get_(contexts_[i], address, &properties, &device) == success &&
+      if (get_(contexts_[i], address, &properties, &device) == driver_success &&
           (properties.type == device_type || properties.type == shared_type)) {
         return true;
       }
@@ -140,10 +136,10 @@ class LevelZero : public DeviceDriver {
   void make_contexts() const {
     std::array<void*, most_drivers> drivers{};
     std::uint32_t found = most_drivers;
-    if (drivers_(&found, drivers.data()) != success) return;
+    if (drivers_(&found, drivers.data()) != driver_success) return;
     for (std::uint32_t i = 0; i < found && i < most_drivers; ++i) {
       const ContextWish wish{context_structure, nullptr, 0};
-      if (create_context_(drivers[i], &wish, &contexts_[count_]) == success) ++count_;
+      if (create_context_(drivers[i], &wish, &contexts_[count_]) == driver_success) ++count_;
     }
   }
 

@@ -14,6 +14,7 @@
 
 #include "base/system.h"
 #include "mpi/key_space.h"
+#include "mpi/look_up.h"
 #include "settings/settings.h"
 
 namespace huddle::mpi {
@@ -22,7 +23,7 @@ namespace {
 constexpr const char* library_name = "libpmix.so.2";
 constexpr const char* key = "huddle.kind";
 
-constexpr int success = 0;
+constexpr int pmix_success = 0;
 constexpr std::uint16_t type_string = 3;  // PMIX_STRING
 constexpr std::uint8_t to_all = 3;        // PMIX_GLOBAL
 constexpr std::size_t most_name = 255;    // PMIX_MAX_NSLEN
@@ -62,12 +63,6 @@ Info at_once() {
   return info;
 }
 
-template <class Function>
-bool look_up(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  return function != nullptr;
-}
-
 // The one that the MPI has loaded, or will.
 void* open_library() {
   void* const loaded = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
@@ -104,7 +99,7 @@ class PmixKeySpace : public KeySpace {
     if (library == nullptr || !functions->look_up_all(library)) return false;
     const std::string_view version = functions->version();
     if (version.find(version_) == std::string_view::npos) return false;
-    if (functions->init(&functions->self, nullptr, 0) != success) return false;
+    if (functions->init(&functions->self, nullptr, 0) != pmix_success) return false;
     functions_ = std::move(functions);
     peers_here_ = peers_here();
     std::string text = value;
@@ -112,7 +107,7 @@ class PmixKeySpace : public KeySpace {
     told.type = type_string;
     told.text = text.data();
     const bool is_told =
-        functions_->put(to_all, key, &told) == success && functions_->commit() == success;
+        functions_->put(to_all, key, &told) == pmix_success && functions_->commit() == pmix_success;
     if (!is_told) close();
     return is_told;
   }
@@ -125,7 +120,8 @@ class PmixKeySpace : public KeySpace {
     const bool is_of_this_node = std::find(peers_here_.begin(), peers_here_.end(),
                                            std::to_string(rank)) != peers_here_.end();
     const std::size_t directives = is_of_this_node ? 1 : 0;
-    if (functions_->get(&whose, key, &info, directives, &found) != success || found == nullptr) {
+    if (functions_->get(&whose, key, &info, directives, &found) != pmix_success ||
+        found == nullptr) {
       return false;
     }
     const bool is_same =
@@ -148,7 +144,8 @@ class PmixKeySpace : public KeySpace {
     Process job = functions_->self;
     job.rank = of_the_job;
     Value* found = nullptr;
-    if (functions_->get(&job, "pmix.lpeers", nullptr, 0, &found) != success || found == nullptr) {
+    if (functions_->get(&job, "pmix.lpeers", nullptr, 0, &found) != pmix_success ||
+        found == nullptr) {
       return {};
     }
     std::string list;

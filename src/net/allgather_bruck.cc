@@ -11,7 +11,7 @@
 namespace huddle::net {
 namespace {
 
-class Bruck : public Schedule {
+class AllgatherBruck : public Schedule {
  public:
   using Schedule::Schedule;
 
@@ -57,7 +57,7 @@ class Bruck : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> allgather_bruck(const Call& call) {
-  return std::make_unique<Bruck>(call);
+  return std::make_unique<AllgatherBruck>(call);
 }
 
 }  // namespace huddle::net

@@ -10,9 +10,9 @@
 namespace huddle::net {
 namespace {
 
-class Doubling : public Schedule {
+class AllgatherDoubling : public Schedule {
  public:
-  explicit Doubling(const Call& call) : Schedule(call), folding_(call.ranks) {}
+  explicit AllgatherDoubling(const Call& call) : Schedule(call), folding_(call.ranks) {}
 
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override {
@@ -87,7 +87,7 @@ class Doubling : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> allgather_doubling(const Call& call) {
-  return std::make_unique<Doubling>(call);
+  return std::make_unique<AllgatherDoubling>(call);
 }
 
 }  // namespace huddle::net

@@ -11,7 +11,7 @@
 namespace huddle::net {
 namespace {
 
-class Ring : public Schedule {
+class AllgatherRing : public Schedule {
  public:
   using Schedule::Schedule;
 
@@ -59,6 +59,8 @@ class Ring : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> allgather_ring(const Call& call) { return std::make_unique<Ring>(call); }
+std::unique_ptr<Schedule> allgather_ring(const Call& call) {
+  return std::make_unique<AllgatherRing>(call);
+}
 
 }  // namespace huddle::net

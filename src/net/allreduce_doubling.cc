@@ -8,7 +8,7 @@
 namespace huddle::net {
 namespace {
 
-class Doubling : public FoldedAllreduce {
+class AllreduceDoubling : public FoldedAllreduce {
  public:
   using FoldedAllreduce::FoldedAllreduce;
 
@@ -39,7 +39,7 @@ class Doubling : public FoldedAllreduce {
 }  // namespace
 
 std::unique_ptr<Schedule> allreduce_doubling(const Call& call) {
-  return std::make_unique<Doubling>(call);
+  return std::make_unique<AllreduceDoubling>(call);
 }
 
 }  // namespace huddle::net

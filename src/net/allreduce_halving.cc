@@ -10,7 +10,7 @@
 namespace huddle::net {
 namespace {
 
-class Halving : public FoldedAllreduce {
+class AllreduceHalving : public FoldedAllreduce {
  public:
   using FoldedAllreduce::FoldedAllreduce;
 
@@ -62,7 +62,7 @@ class Halving : public FoldedAllreduce {
 }  // namespace
 
 std::unique_ptr<Schedule> allreduce_halving(const Call& call) {
-  return std::make_unique<Halving>(call);
+  return std::make_unique<AllreduceHalving>(call);
 }
 
 }  // namespace huddle::net

@@ -9,7 +9,7 @@
 namespace huddle::net {
 namespace {
 
-class Ring : public Schedule {
+class AllreduceRing : public Schedule {
  public:
   using Schedule::Schedule;
 
@@ -45,6 +45,8 @@ class Ring : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> allreduce_ring(const Call& call) { return std::make_unique<Ring>(call); }
+std::unique_ptr<Schedule> allreduce_ring(const Call& call) {
+  return std::make_unique<AllreduceRing>(call);
+}
 
 }  // namespace huddle::net

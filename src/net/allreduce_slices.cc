@@ -9,9 +9,9 @@
 namespace huddle::net {
 namespace {
 
-class Slices : public Schedule {
+class AllreduceSlices : public Schedule {
  public:
-  explicit Slices(const Call& call) : Schedule(call), slice_(call.ranks) {}
+  explicit AllreduceSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
 
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : 2 * others(); }
@@ -49,7 +49,7 @@ class Slices : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> allreduce_slices(const Call& call) {
-  return std::make_unique<Slices>(call);
+  return std::make_unique<AllreduceSlices>(call);
 }
 
 }  // namespace huddle::net

@@ -16,9 +16,9 @@
 namespace huddle::net {
 namespace {
 
-class Bruck : public Schedule {
+class AlltoallBruck : public Schedule {
  public:
-  explicit Bruck(const Call& call) : Schedule(call) {
+  explicit AlltoallBruck(const Call& call) : Schedule(call) {
     for (std::int64_t unit = radix(); unit < ranks(); unit *= radix()) ++rounds_;
   }
 
@@ -94,6 +94,8 @@ class Bruck : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> alltoall_bruck(const Call& call) { return std::make_unique<Bruck>(call); }
+std::unique_ptr<Schedule> alltoall_bruck(const Call& call) {
+  return std::make_unique<AlltoallBruck>(call);
+}
 
 }  // namespace huddle::net

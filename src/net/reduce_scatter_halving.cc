@@ -10,9 +10,9 @@
 namespace huddle::net {
 namespace {
 
-class Halving : public Schedule {
+class ReduceScatterHalving : public Schedule {
  public:
-  explicit Halving(const Call& call) : Schedule(call), folding_(call.ranks) {}
+  explicit ReduceScatterHalving(const Call& call) : Schedule(call), folding_(call.ranks) {}
 
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override {
@@ -114,7 +114,7 @@ class Halving : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> reduce_scatter_halving(const Call& call) {
-  return std::make_unique<Halving>(call);
+  return std::make_unique<ReduceScatterHalving>(call);
 }
 
 }  // namespace huddle::net

@@ -8,7 +8,7 @@
 namespace huddle::net {
 namespace {
 
-class Ring : public Schedule {
+class ReduceScatterRing : public Schedule {
  public:
   using Schedule::Schedule;
 
@@ -41,7 +41,7 @@ class Ring : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> reduce_scatter_ring(const Call& call) {
-  return std::make_unique<Ring>(call);
+  return std::make_unique<ReduceScatterRing>(call);
 }
 
 }  // namespace huddle::net

@@ -8,9 +8,9 @@
 namespace huddle::net {
 namespace {
 
-class Slices : public Schedule {
+class ReduceScatterSlices : public Schedule {
  public:
-  explicit Slices(const Call& call) : Schedule(call), slice_(call.ranks) {}
+  explicit ReduceScatterSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
 
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : ranks() - 1; }
@@ -39,7 +39,7 @@ class Slices : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> reduce_scatter_slices(const Call& call) {
-  return std::make_unique<Slices>(call);
+  return std::make_unique<ReduceScatterSlices>(call);
 }
 
 }  // namespace huddle::net

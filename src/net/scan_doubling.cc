@@ -14,9 +14,9 @@ constexpr Buffer incoming = scratch(0);
 constexpr Buffer total = scratch(1);   // of the part of the association that a seat is in
 constexpr Buffer second = scratch(2);  // the prefix of the second of a pair
 
-class Doubling : public Schedule {
+class ScanDoubling : public Schedule {
  public:
-  Doubling(const Call& call, bool inclusive)
+  ScanDoubling(const Call& call, bool inclusive)
       : Schedule(call), folding_(call.ranks), inclusive_(inclusive) {}
 
   std::int64_t blocks() const override { return 1; }
@@ -99,11 +99,11 @@ class Doubling : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> scan_doubling(const Call& call) {
-  return std::make_unique<Doubling>(call, true);
+  return std::make_unique<ScanDoubling>(call, true);
 }
 
 std::unique_ptr<Schedule> exscan_doubling(const Call& call) {
-  return std::make_unique<Doubling>(call, false);
+  return std::make_unique<ScanDoubling>(call, false);
 }
 
 }  // namespace huddle::net

@@ -9,12 +9,11 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.h"
 #include "machine/infer.h"
 
 namespace huddle::node {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // 0, 1, ... in the order in which keys first come up.
 std::vector<int> numbered(const std::vector<int>& keys) {

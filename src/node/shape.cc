@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.h"
+
 namespace huddle::node {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // parent_place(i) is the place in `order` of the parent of the rank at place i.
 template <class ParentPlace>

@@ -16,13 +16,13 @@ using sheet_sizes::line;
 using sheet_sizes::margin;
 using sheet_sizes::swatch;
 
-constexpr int title_height = 30;
+constexpr int bar_title_height = 30;
 constexpr int bar_step = 24;
 constexpr int bar_height = 16;
-constexpr int bar_width = 460;
-constexpr int text_width = 110;
+constexpr int most_bar_width = 460;
+constexpr int value_width = 110;
 constexpr int group_gap = 18;
-constexpr Rgb white = {255, 255, 255};
+constexpr Rgb chart_white = {255, 255, 255};
 
 double sum_of(const BarChart::Bar& bar) {
   return std::accumulate(bar.parts.begin(), bar.parts.end(), 0.0);
@@ -33,12 +33,12 @@ class BarDrawing {
   explicit BarDrawing(const BarChart& chart)
       : chart_(chart),
         name_width_(name_width(chart)),
-        canvas_(2 * margin + name_width_ + bar_width + text_width, height_of(chart)) {}
+        canvas_(2 * margin + name_width_ + most_bar_width + value_width, height_of(chart)) {}
 
   std::string drawn() {
-    canvas_.text({margin, margin, name_width_ + bar_width, title_height}, chart_.title,
+    canvas_.text({margin, margin, name_width_ + most_bar_width, bar_title_height}, chart_.title,
                  {16, TextLook{}.color, true, Align::left});
-    int y = margin + title_height;
+    int y = margin + bar_title_height;
     for (const BarChart::Group& group : chart_.groups) y = draw_group(group, y) + group_gap;
     return canvas_.finish();
   }
@@ -52,7 +52,7 @@ class BarDrawing {
     return static_cast<int>(longest) * character + 8;
   }
   static int height_of(const BarChart& chart) {
-    int height = 2 * margin + title_height;
+    int height = 2 * margin + bar_title_height;
     for (const BarChart::Group& group : chart.groups) {
       height += line + (group.part_names.empty() ? 0 : line) + 6 + group_gap +
                 static_cast<int>(group.bars.size()) * bar_step;
@@ -63,12 +63,12 @@ class BarDrawing {
   static Rgb part_color(std::size_t part, std::size_t parts) {
     return mixed(
         heat(static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(parts, 2))),
-        white, 0.85);
+        chart_white, 0.85);
   }
 
   // The end of it.
   int draw_group(const BarChart::Group& group, int y) {
-    canvas_.text({margin, y, name_width_ + bar_width, line}, group.heading,
+    canvas_.text({margin, y, name_width_ + most_bar_width, line}, group.heading,
                  {12, TextLook{}.color, true, Align::left});
     y += line;
     if (!group.part_names.empty()) {
@@ -104,12 +104,12 @@ class BarDrawing {
     for (std::size_t part = 0; part < bar.parts.size(); ++part) {
       done += bar.parts[part];
       const int end = margin + name_width_ +
-                      (most > 0 ? static_cast<int>(std::lround(done / most * bar_width)) : 0);
+                      (most > 0 ? static_cast<int>(std::lround(done / most * most_bar_width)) : 0);
       const Rgb color = part_color(part, bar.parts.size());
       if (end > x) canvas_.cells({x, y, end - x, bar_height}, 1, 1, std::span(&color, 1));
       x = end;
     }
-    canvas_.text({x + 6, y, text_width - 6, bar_height}, bar.text, TextLook{});
+    canvas_.text({x + 6, y, value_width - 6, bar_height}, bar.text, TextLook{});
   }
 
   const BarChart& chart_;

@@ -16,7 +16,7 @@ namespace {
 using sheet_sizes::line;
 using sheet_sizes::margin;
 
-constexpr int title_height = 30;
+constexpr int line_title_height = 30;
 constexpr int axis_width = 44;
 constexpr int plot_width = 620;
 constexpr int plot_height = 380;
@@ -66,7 +66,7 @@ class LineDrawing {
   }
 
   std::string drawn() {
-    canvas_.text({margin, margin, plot_.width + name_width, title_height}, chart_.title,
+    canvas_.text({margin, margin, plot_.width + name_width, line_title_height}, chart_.title,
                  {16, TextLook{}.color, true, Align::left});
     draw_grid();
     for (std::size_t i = 0; i < chart_.lines.size(); ++i) draw_line(chart_.lines[i], color_of(i));
@@ -132,7 +132,8 @@ class LineDrawing {
   }
 
   const LineChart& chart_;
-  Rect plot_ = {margin + axis_width, margin + title_height + line + 8, plot_width, plot_height};
+  Rect plot_ = {margin + axis_width, margin + line_title_height + line + 8, plot_width,
+                plot_height};
   Canvas canvas_;
   Axis across_;
   Axis up_;

@@ -20,7 +20,7 @@ constexpr int most_cores_with_numbers = 12;
 // A cell without a number: about as high as wide.
 constexpr int plain_cell_width = 2;
 // The colour bar of the scale, and what stands beside it.
-constexpr int bar_width = 24;
+constexpr int text_bar_width = 24;
 constexpr int beside_bar = 28;
 
 std::string number_text(double ns) { return fmt::format("{:.0f}", ns); }
@@ -100,7 +100,7 @@ std::string map_text(const Setting& setting, const Style& style) {
 }
 
 std::string color_scale(const Scale& scale, int columns) {
-  const int width = std::clamp(columns - beside_bar, 2, bar_width);
+  const int width = std::clamp(columns - beside_bar, 2, text_bar_width);
   std::string bar;
   for (int i = 0; i < width; ++i) {
     bar += inked(" ", {{}, heat((i + 0.5) / width), false, false}, true);

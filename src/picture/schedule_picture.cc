@@ -17,11 +17,11 @@ using sheet_sizes::character;
 using sheet_sizes::line;
 using sheet_sizes::margin;
 
-constexpr int title_height = 26;
+constexpr int schedule_title_height = 26;
 constexpr int label_width = 36;
-constexpr int gap = 32;
+constexpr int part_gap = 32;
 constexpr TextLook plain = {};
-constexpr TextLook heading = {12, {34, 36, 42}, true, Align::left};
+constexpr TextLook round_look = {12, {34, 36, 42}, true, Align::left};
 constexpr Rgb rail_color = {204, 206, 212};
 constexpr Rgb arrow_color = {54, 74, 140};
 // Where nothing happens.
@@ -68,7 +68,7 @@ class Ladder {
     int x = left + label_width;
     for (std::size_t i = 0; i < text_widths_.size(); ++i) {
       const auto number = static_cast<std::int64_t>(i);
-      canvas.text({x, top, arrow_width, line}, fmt::format("round {}", number), heading);
+      canvas.text({x, top, arrow_width, line}, fmt::format("round {}", number), round_look);
       draw_round(canvas, number, x, top);
       x += arrow_width + text_widths_[i] + space;
     }
@@ -126,7 +126,7 @@ class Map {
   void draw(Canvas& canvas, int left, int top) const {
     int y = top;
     for (const std::string& text : words_) {
-      canvas.text({left, y, width(), line}, text, y == top ? heading : plain);
+      canvas.text({left, y, width(), line}, text, y == top ? round_look : plain);
       y += line;
     }
     const Rect map{left + label_width, y + line, columns() * cell(columns()),
@@ -220,8 +220,8 @@ class ScheduleSheet {
   std::string drawn() const {
     const int width = widest();
     const int ladder_top =
-        margin + title_height + static_cast<int>(subject_.notes.size()) * line + 12;
-    const int maps_top = ladder_top + (ladder_.fits() ? ladder_.height() + gap : 0);
+        margin + schedule_title_height + static_cast<int>(subject_.notes.size()) * line + 12;
+    const int maps_top = ladder_top + (ladder_.fits() ? ladder_.height() + part_gap : 0);
     const int bar_top = maps_top + highest_map() + 16;
     Canvas canvas(width + 2 * margin, bar_top + line + margin);
     draw_words(canvas, width);
@@ -229,7 +229,7 @@ class ScheduleSheet {
     int left = margin;
     for (const Map& map : maps_) {
       map.draw(canvas, left, maps_top);
-      left += map.width() + gap;
+      left += map.width() + part_gap;
     }
     if (rounds_ > 1) draw_bar(canvas, bar_top);
     return canvas.finish();
@@ -240,8 +240,8 @@ class ScheduleSheet {
     int widest = width_of(subject_.title) * 3 / 2;  // in larger letters
     for (const std::string& note : subject_.notes) widest = std::max(widest, width_of(note));
     if (ladder_.fits()) widest = std::max(widest, ladder_.width());
-    int maps = -gap;
-    for (const Map& map : maps_) maps += map.width() + gap;
+    int maps = -part_gap;
+    for (const Map& map : maps_) maps += map.width() + part_gap;
     return std::max(widest, maps);
   }
   int highest_map() const {
@@ -252,9 +252,9 @@ class ScheduleSheet {
 
   void draw_words(Canvas& canvas, int width) const {
     int y = margin;
-    canvas.text({margin, y, width, title_height}, subject_.title,
+    canvas.text({margin, y, width, schedule_title_height}, subject_.title,
                 {16, plain.color, true, Align::left});
-    y += title_height;
+    y += schedule_title_height;
     for (const std::string& note : subject_.notes) {
       canvas.text({margin, y, width, line}, note, plain);
       y += line;

@@ -37,9 +37,9 @@ constexpr int height_unfolded = 2000;
 constexpr int map_side = 560;
 constexpr int largest_cell = 56;
 // Up to here a cell has room for its number.
-constexpr int most_cores_with_numbers = 12;
+constexpr int most_sheet_numbers = 12;
 constexpr int axis = 34;
-constexpr int bar_width = 14;
+constexpr int key_width = 14;
 constexpr int least_bar = 112;
 constexpr int bar_labels = 64;
 constexpr int bar_ticks = 5;
@@ -148,7 +148,7 @@ class Planner {
     const int a_cell = fitting_block(matrix, map_side);
     sheet_.blocks = in_blocks(matrix, a_cell);
     sheet_.scale = scale_of(sheet_.blocks);
-    sheet_.numbers = matrix.size() <= most_cores_with_numbers;
+    sheet_.numbers = matrix.size() <= most_sheet_numbers;
     const int cells = sheet_.blocks.size();
     const int cell = std::clamp(map_side / cells, 1, largest_cell);
     std::string title = "Core-to-core latency, one way, ns";
@@ -192,16 +192,16 @@ class Planner {
       text({x, sheet_.map.y, text_width(words), line}, words, quiet_look);
       return x + text_width(words);
     }
-    sheet_.bar = {x, sheet_.map.y, bar_width, std::max(sheet_.map.height, least_bar)};
+    sheet_.bar = {x, sheet_.map.y, key_width, std::max(sheet_.map.height, least_bar)};
     for (int i = 0; i < bar_ticks; ++i) {
       const double fraction = static_cast<double>(i) / (bar_ticks - 1);
       const int y = sheet_.bar.bottom() - static_cast<int>(fraction * sheet_.bar.height);
       const int from_top = std::clamp(y - line / 2, sheet_.bar.y, sheet_.bar.bottom() - line);
-      text({x + bar_width + 6, from_top, bar_labels, line}, time_text(sheet_.scale.ns_at(fraction)),
+      text({x + key_width + 6, from_top, bar_labels, line}, time_text(sheet_.scale.ns_at(fraction)),
            quiet_look);
     }
     y_ = std::max(y_, sheet_.bar.bottom());
-    return x + bar_width + 6 + bar_labels;
+    return x + key_width + 6 + bar_labels;
   }
 
   // Returns where it ends.

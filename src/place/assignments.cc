@@ -15,7 +15,7 @@
 namespace huddle::place {
 namespace {
 
-std::optional<int> number(std::string_view text) {
+std::optional<int> whole_number(std::string_view text) {
   int value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
@@ -28,9 +28,9 @@ std::optional<Assignment> assignment(std::string_view text) {
   if (equals == std::string_view::npos) return std::nullopt;
   const std::size_t colon = text.find(':', equals);
   const bool has_node = colon != std::string_view::npos;
-  const auto element = number(text.substr(0, equals));
-  const auto node = has_node ? number(text.substr(equals + 1, colon - equals - 1)) : 0;
-  const auto pu = number(text.substr((has_node ? colon : equals) + 1));
+  const auto element = whole_number(text.substr(0, equals));
+  const auto node = has_node ? whole_number(text.substr(equals + 1, colon - equals - 1)) : 0;
+  const auto pu = whole_number(text.substr((has_node ? colon : equals) + 1));
   if (!element || !node || !pu) return std::nullopt;
   return Assignment{*element, {*node, *pu}};
 }

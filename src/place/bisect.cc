@@ -8,14 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/index.h"
 #include "place/coarsen.h"
 #include "place/gain_heap.h"
 #include "place/random.h"
 
 namespace huddle::place {
 namespace {
-
-std::size_t at(int vertex) { return static_cast<std::size_t>(vertex); }
 
 // How much one side may hold. What merged vertices are too large to keep to is `slack` more.
 struct Balance {

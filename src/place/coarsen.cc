@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.h"
+
 namespace huddle::place {
 namespace {
-
-std::size_t at(int vertex) { return static_cast<std::size_t>(vertex); }
 
 constexpr int alone = -1;
 // A graph of so few vertices is cut without being made smaller.

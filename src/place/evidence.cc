@@ -5,40 +5,40 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
+
 namespace huddle::place {
 namespace {
 
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
 // The counts of all pairs, those without events among them.
-struct Spread {
+struct CountStatistics {
   double pairs = 0;
   double mean = 0;
   double squares = 0;  // of the differences from the mean, added up
 };
 
-Spread spread_of(const Graph& counts) {
-  Spread spread;
+CountStatistics statistics_of(const Graph& counts) {
+  CountStatistics statistics;
   const double elements = counts.size();
-  spread.pairs = elements * (elements - 1) / 2;
-  if (spread.pairs == 0) return spread;
+  statistics.pairs = elements * (elements - 1) / 2;
+  if (statistics.pairs == 0) return statistics;
   double sum = 0;
   double squares = 0;
   for (const double count : counts.bytes) {  // each pair twice
     sum += count / 2;
     squares += count * count / 2;
   }
-  spread.mean = sum / spread.pairs;
-  spread.squares = squares - sum * spread.mean;
-  return spread;
+  statistics.mean = sum / statistics.pairs;
+  statistics.squares = squares - sum * statistics.mean;
+  return statistics;
 }
 
 bool all_alike(const Events& events, const EvidenceLimits& limits) {
-  const Spread spread = spread_of(events.counts);
-  if (spread.pairs < 2) return false;
+  const CountStatistics statistics = statistics_of(events.counts);
+  if (statistics.pairs < 2) return false;
   const double chance = events.dispersion * events.total();
-  const double beyond_chance = spread.squares - limits.chance_taken_off * chance;
-  return beyond_chance / spread.pairs < std::pow(limits.least_variation * spread.mean, 2);
+  const double beyond_chance = statistics.squares - limits.chance_taken_off * chance;
+  return beyond_chance / statistics.pairs < std::pow(limits.least_variation * statistics.mean, 2);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.h"
+
 namespace huddle::place {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // Seats one element after the other. Of objects that are alike and still empty only the first is
 // tried: what begins in another one is the same placement with the two exchanged.

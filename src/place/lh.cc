@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.h"
+
 namespace huddle::place {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // Objects are alike when what is to sit below them is arranged alike; whatever sits in one of them
 // may then sit in the other. A slot that somebody is fixed to is like no other one.

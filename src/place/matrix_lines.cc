@@ -31,7 +31,7 @@ std::string quoted(std::string_view field) {
   return field.size() > most ? "'" + text + "...'" : "'" + text + "'";
 }
 
-std::optional<double> number(std::string_view field) {
+std::optional<double> field_value(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
   const char* const end = field.data() + field.size();
   // Most are whole, and those are read several times as fast.
@@ -81,7 +81,7 @@ void Lines::fail_whole(const std::string& what) const {
 }
 
 double Lines::amount(std::string_view field) const {
-  const std::optional<double> value = number(field);
+  const std::optional<double> value = field_value(field);
   if (!value) fail(fmt::format("{} is not a number", quoted(field)));
   if (!std::isfinite(*value) || *value > most_bytes_of_a_pair) {
     fail(fmt::format("{} is no amount of data", quoted(field)));
@@ -91,7 +91,7 @@ double Lines::amount(std::string_view field) const {
 }
 
 int Lines::element(std::string_view field, int count) const {
-  const std::optional<double> value = number(field);
+  const std::optional<double> value = field_value(field);
   if (!value || *value != std::floor(*value) || *value < 0) {
     fail(fmt::format("{} is not the number of an element", quoted(field)));
   }
@@ -167,7 +167,7 @@ class CsvTable {
     split_fields(*line_, fields_);
     // Names of columns may be numbers, but the field above the names of rows is not one. A row that
     // begins with a number belongs to the matrix, and its further fields must be numbers, too.
-    if (!fields_.empty() && !number(fields_.front())) take_heading();
+    if (!fields_.empty() && !field_value(fields_.front())) take_heading();
     columns_ = fields_.size() - std::min(skipped(), fields_.size());
     if (columns_ == 0) lines_.fail("a row without numbers");
     if (columns_ > static_cast<std::size_t>(most_elements)) {
@@ -213,7 +213,7 @@ class CsvTable {
     if (!line_) lines_.fail("a heading without rows below it");
     split_fields(*line_, fields_);
     if (fields_.empty()) lines_.fail("a row without numbers");
-    names_begin_rows_ = !number(fields_.front()) || names_.front().empty();
+    names_begin_rows_ = !field_value(fields_.front()) || names_.front().empty();
     if (names_begin_rows_ && names_.size() == fields_.size()) names_.erase(names_.begin());
   }
 

@@ -7,12 +7,11 @@
 #include <span>
 #include <utility>
 
+#include "base/index.h"
 #include "place/bisect.h"
 
 namespace huddle::place {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 class Partitioner {
  public:

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/index.h"
+
 namespace huddle::place {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // An element tries to sit beside so many of those whom it talks most with and who are elsewhere...
 constexpr std::size_t most_partners = 8;

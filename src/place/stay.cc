@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.h"
+
 namespace huddle::place {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 class Stayer {
  public:

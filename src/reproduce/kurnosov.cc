@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/units.h"
 #include "node/shape.h"
 #include "reproduce/experiment.h"
 #include "reproduce/seated.h"
@@ -18,7 +19,6 @@ using machine::Machine;
 using node::Shape;
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t megabyte = 1048576;
 
 // What the paper's figures are drawn with: copying a byte, notifying, waiting for a set, releasing
 // it.
@@ -27,8 +27,8 @@ constexpr double notice_ns = 50 * byte_ns;
 constexpr double wait_ns = 100 * byte_ns;
 constexpr double release_ns = 10 * byte_ns;
 
-constexpr std::size_t figures_message = 16 * megabyte;
-constexpr std::size_t figures_queue = 4 * megabyte;
+constexpr std::size_t figures_message = 16 * MiB;
+constexpr std::size_t figures_queue = 4 * MiB;
 constexpr std::size_t figures_fragment = 8192;
 
 // Their t(m, s): s buffers of f bytes are filled one after the other, and read behind that.
@@ -118,7 +118,7 @@ double design_ns(const Machine& machine, const Design& design, std::size_t messa
   return set_ns + (turns - 1) * turn_ns;
 }
 
-constexpr std::size_t priced_message = 4 * megabyte;
+constexpr std::size_t priced_message = 4 * MiB;
 
 OfMachine by(const Design& ours, const Design& other) {
   return [ours, other](const Machine& machine) {

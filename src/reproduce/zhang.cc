@@ -4,6 +4,7 @@
 // P. Zhang, D. Meng, Z. Huo: barrier, broadcast and all-to-all of one node, by prices.
 #include <algorithm>
 
+#include "base/units.h"
 #include "node/barrier_tree.h"
 #include "node/bcast_segments.h"
 #include "predict/predict.h"
@@ -23,8 +24,6 @@ using node::Release;
 using node::Shape;
 
 constexpr double ns_per_us = 1000;
-constexpr std::size_t kilobyte = 1024;
-constexpr std::size_t megabyte = 1024 * kilobyte;
 
 struct Barrier {
   Shape shape;
@@ -80,7 +79,7 @@ double with_best_segments(const Seated& seated, const Reading& reading, const Ns
   double best_ns = 0;
   for (std::size_t segment = node::page_bytes;; segment *= 2) {
     const node::SegmentedBcast layout({reading.at_once, segment}, memories, 0, 0);
-    if (segment * static_cast<std::size_t>(layout.segments()) > megabyte / 2) break;
+    if (segment * static_cast<std::size_t>(layout.segments()) > MiB / 2) break;
     const double ns = ns_of(memories, layout, segment);
     if (segment == node::page_bytes || ns < best_ns) best_ns = ns;
   }
@@ -204,19 +203,18 @@ std::vector<Experiment> zhang_experiments() {
        simulated_barriers(one_queue, two_queues)},
       {"barrier-levels", barriers(three_levels, one_queue),
        simulated_barriers(three_levels, one_queue)},
-      {"bcast-four-512k", bcasts(four_at_once, 512 * kilobyte),
-       simulated_bcasts(four_at_once, 512 * kilobyte)},
-      {"bcast-four-16m", bcasts(four_at_once, 16 * megabyte),
-       simulated_bcasts(four_at_once, 16 * megabyte)},
-      {"bcast-placed-128k", bcasts(four_and_placed, 128 * kilobyte),
-       simulated_bcasts(four_and_placed, 128 * kilobyte)},
-      {"bcast-placed-16m", bcasts(four_and_placed, 16 * megabyte),
-       simulated_bcasts(four_and_placed, 16 * megabyte)},
+      {"bcast-four-512k", bcasts(four_at_once, 512 * KiB),
+       simulated_bcasts(four_at_once, 512 * KiB)},
+      {"bcast-four-16m", bcasts(four_at_once, 16 * MiB), simulated_bcasts(four_at_once, 16 * MiB)},
+      {"bcast-placed-128k", bcasts(four_and_placed, 128 * KiB),
+       simulated_bcasts(four_and_placed, 128 * KiB)},
+      {"bcast-placed-16m", bcasts(four_and_placed, 16 * MiB),
+       simulated_bcasts(four_and_placed, 16 * MiB)},
       {"bcast-placed-16m-time", OfMachine([](const Machine& machine) {
-         return bcast_ns(machine, four_and_placed, 16 * megabyte) / ns_per_us;
+         return bcast_ns(machine, four_and_placed, 16 * MiB) / ns_per_us;
        })},
-      {"alltoall-tiled-64k", tiled(64 * kilobyte)},
-      {"alltoall-tiled-16m", tiled(16 * megabyte)},
+      {"alltoall-tiled-64k", tiled(64 * KiB)},
+      {"alltoall-tiled-16m", tiled(16 * MiB)},
       {"alltoall-small-close", OfMachine([](const Machine& machine) {
          return four_ranks_ns(machine, on_one_socket, 8) /
                 four_ranks_ns(machine, on_four_sockets, 8);
@@ -226,17 +224,17 @@ std::vector<Experiment> zhang_experiments() {
                 simulated_four_ranks_ns(machine, on_four_sockets, 8);
        }},
       {"alltoall-large-apart", OfMachine([](const Machine& machine) {
-         return four_ranks_ns(machine, on_four_sockets, 8 * megabyte) /
-                four_ranks_ns(machine, on_one_socket, 8 * megabyte);
+         return four_ranks_ns(machine, on_four_sockets, 8 * MiB) /
+                four_ranks_ns(machine, on_one_socket, 8 * MiB);
        }),
        [](const Machine& machine) {
-         return simulated_four_ranks_ns(machine, on_four_sockets, 8 * megabyte) /
-                simulated_four_ranks_ns(machine, on_one_socket, 8 * megabyte);
+         return simulated_four_ranks_ns(machine, on_four_sockets, 8 * MiB) /
+                simulated_four_ranks_ns(machine, on_one_socket, 8 * MiB);
        }},
-      {"working-set-256k", working_sets(256 * kilobyte, 4, 1)},
-      {"working-set-512k", working_sets(512 * kilobyte, 1, 4)},
-      {"working-set-1m", working_sets(megabyte, 1, 4)},
-      {"working-set-2m", working_sets(2 * megabyte, 3, 2)},
+      {"working-set-256k", working_sets(256 * KiB, 4, 1)},
+      {"working-set-512k", working_sets(512 * KiB, 1, 4)},
+      {"working-set-1m", working_sets(MiB, 1, 4)},
+      {"working-set-2m", working_sets(2 * MiB, 3, 2)},
   };
 }
 

@@ -7,14 +7,13 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.h"
 #include "place/method.h"
 #include "place/slots.h"
 #include "threads/processors.h"
 
 namespace huddle::threads {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // The calls that bind a thread, and the way to its new processor.
 constexpr double rebind_s = 20e-6;

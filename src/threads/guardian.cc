@@ -20,7 +20,7 @@
 namespace huddle::threads {
 namespace {
 
-FileDescriptor hold_on(pid_t process) {
+FileDescriptor open_process(pid_t process) {
   return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
@@ -51,7 +51,7 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
 }  // namespace
 
 Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
-  const FileDescriptor agent = hold_on(::getpid());
+  const FileDescriptor agent = open_process(::getpid());
   if (!agent.is_open()) {
     throw FailureError(fmt::format("nobody can wait for this process's end ({}): nothing is bound",
                                    std::strerror(errno)));
@@ -64,7 +64,7 @@ Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
   }
   if (child == 0) guard(folder, file, agent.number());
   identity_ = {child, SystemMasks().born(child)};
-  hold_ = hold_on(child);
+  hold_ = open_process(child);
 }
 
 Guardian::~Guardian() {

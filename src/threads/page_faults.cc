@@ -49,7 +49,7 @@ FileDescriptor open_event(perf_event_attr& attr, pid_t thread, int processor) {
 }
 
 // As sampled: what attributes() asks for, in the kernel's order.
-struct Sample {
+struct FaultSample {
   perf_event_header header;
   std::uint32_t process, thread;
   std::uint64_t time_ns;
@@ -173,8 +173,8 @@ void PageFaults::drain(Ring& ring, std::vector<PageFault>& faults) {
   while (at < end) {
     perf_event_header header;
     copy_out(&header, sizeof header);
-    if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof(Sample)) {
-      Sample sample;
+    if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof(FaultSample)) {
+      FaultSample sample;
       copy_out(&sample, sizeof sample);
       faults.push_back({sample.time_ns, sample.address, static_cast<pid_t>(sample.process),
                         static_cast<pid_t>(sample.thread)});

@@ -19,7 +19,7 @@ namespace huddle::threads {
 namespace {
 
 constexpr std::size_t most_script_bytes = std::size_t{512} << 20U;
-constexpr std::uint32_t page_bytes = 4096;
+constexpr std::uint32_t script_page_bytes = 4096;
 constexpr std::uint64_t most_process = std::uint64_t{1} << 22U;     // the kernel's own limit
 constexpr std::uint64_t most_processor = 1'000'000;                 // its numbers end long before
 constexpr std::uint64_t most_seconds = std::uint64_t{1} << 32U;     // a machine's age
@@ -29,7 +29,7 @@ constexpr std::size_t most_processes = 4096;
 // As often as huddle looks at a program that runs.
 constexpr std::uint64_t look_ns = 50'000'000;
 
-struct Sample {
+struct ScriptSample {
   std::uint64_t time_ns = 0, address = 0, process = 0, thread = 0;
   int processor = 0;
   bool write = false;
@@ -71,7 +71,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 // "4711/4713", or the thread alone.
-bool take_ids(std::string_view word, Sample& sample) {
+bool take_ids(std::string_view word, ScriptSample& sample) {
   const std::size_t slash = word.find('/');
   const auto process = number(word.substr(0, slash), most_process);
   const auto thread =
@@ -84,9 +84,9 @@ bool take_ids(std::string_view word, Sample& sample) {
 }
 
 // Nothing: this is no sample.
-std::optional<Sample> sample_of(std::string_view line) {
+std::optional<ScriptSample> sample_of(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
-  Sample sample;
+  ScriptSample sample;
   // A command's name may have blanks in it: what follows it is told by the time.
   std::size_t at = 1;
   std::optional<std::uint64_t> time;
@@ -125,10 +125,10 @@ std::optional<Sample> sample_of(std::string_view line) {
 // Samples in the order of time, as touches and looks.
 class Maker {
  public:
-  PerfSamples take(const std::vector<Sample>& samples, PerfSamples made) {
+  PerfSamples take(const std::vector<ScriptSample>& samples, PerfSamples made) {
     const std::uint64_t start_ns = samples.empty() ? 0 : samples.front().time_ns;
     std::uint64_t next_look_ns = 0;
-    for (const Sample& sample : samples) {
+    for (const ScriptSample& sample : samples) {
       const std::uint64_t time_ns = sample.time_ns - start_ns;
       if (time_ns >= next_look_ns) {
         made.recording.events.emplace_back(look(time_ns));
@@ -144,7 +144,7 @@ class Maker {
       // Pages of different processes are different pages.
       made.recording.events.emplace_back(
           Touch{time_ns, *thread,
-                sample.address / page_bytes + (static_cast<std::uint64_t>(process) << 52U),
+                sample.address / script_page_bytes + (static_cast<std::uint64_t>(process) << 52U),
                 sample.write});
     }
     if (!samples.empty()) {
@@ -155,7 +155,7 @@ class Maker {
 
  private:
   Look look(std::uint64_t time_ns) const { return {time_ns, uses_}; }
-  std::optional<int> thread_of(const Sample& sample, Recording& recording) {
+  std::optional<int> thread_of(const ScriptSample& sample, Recording& recording) {
     const auto [known, is_new] =
         threads_.emplace(std::pair(sample.process, sample.thread), static_cast<int>(uses_.size()));
     if (known->second >= most_threads) return std::nullopt;
@@ -180,8 +180,8 @@ class Maker {
 
 PerfSamples parse_perf_script(std::string_view text, const std::string& name) {
   PerfSamples made;
-  made.recording.page_bytes = page_bytes;
-  std::vector<Sample> samples;
+  made.recording.page_bytes = script_page_bytes;
+  std::vector<ScriptSample> samples;
   std::size_t line_number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -202,8 +202,9 @@ PerfSamples parse_perf_script(std::string_view text, const std::string& name) {
         "comm,pid,tid,cpu,time,event,addr,data_src prints them",
         name, made.bad_lines.empty() ? 1 : made.bad_lines.front()));
   }
-  std::stable_sort(samples.begin(), samples.end(),
-                   [](const Sample& a, const Sample& b) { return a.time_ns < b.time_ns; });
+  std::stable_sort(
+      samples.begin(), samples.end(),
+      [](const ScriptSample& a, const ScriptSample& b) { return a.time_ns < b.time_ns; });
   return Maker().take(samples, std::move(made));
 }
 

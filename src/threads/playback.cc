@@ -7,14 +7,13 @@
 #include <utility>
 #include <variant>
 
+#include "base/index.h"
 #include "place/method.h"
 #include "place/slots.h"
 #include "threads/processors.h"
 
 namespace huddle::threads {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // All processors that threads may come to sit on, whoever sits on them now.
 place::SlotTree whole_tree(const machine::CostModel& model) {

@@ -2,14 +2,9 @@
 // Copyright the huddle contributors
 #include "threads/processors.h"
 
-#include <cstddef>
+#include "base/index.h"
 
 namespace huddle::threads {
-namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
-}  // namespace
 
 std::vector<int> processors_of(const place::SlotTree& tree, const place::Mapping& mapping) {
   std::vector<int> processors;

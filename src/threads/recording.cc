@@ -22,7 +22,7 @@ constexpr std::string_view head = "huddle-touches 1 page";
 // Ten seconds at the pace of the budget of a hundred processors.
 constexpr std::size_t most_recording_bytes = std::size_t{512} << 20U;
 // The operating system's numbers end long before.
-constexpr std::uint64_t most_processor = 1'000'000;
+constexpr std::uint64_t most_recorded_processor = 1'000'000;
 
 // A space would end the name.
 std::string name_word(std::string name) {
@@ -122,7 +122,7 @@ class Reader {
       look.threads.push_back(
           {thread_in(one.substr(0, first)),
            number_in(one.substr(first + 1, last - first - 1), std::uint64_t{1} << 62U),
-           static_cast<int>(number_in(one.substr(last + 1), most_processor))});
+           static_cast<int>(number_in(one.substr(last + 1), most_recorded_processor))});
     }
     return look;
   }

@@ -111,7 +111,7 @@ struct Program {
   }
 };
 
-FileDescriptor hold_on(pid_t process) {
+FileDescriptor hold_process(pid_t process) {
   FileDescriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (!hold.is_open()) throw FailureError(fmt::format("there is no process {}", process));
   return hold;
@@ -127,7 +127,7 @@ class Session {
     start_.emplace(program.file, program.words, environment_of(program, port), signals_.before());
     const pid_t process = start_->process();
     programs_.push_back({.process = process,
-                         .hold = hold_on(process),
+                         .hold = hold_process(process),
                          .port = std::move(port),
                          .until_exec = {},
                          .faults = PageFaults::from_exec_of(process, program.observer),
@@ -192,7 +192,7 @@ class Session {
     try {
       const pid_t process = awaited.process.number;
       programs_.push_back({.process = process,
-                           .hold = hold_on(process),
+                           .hold = hold_process(process),
                            .port = std::move(awaited.port),
                            .until_exec = std::move(awaited.until_exec),
                            .faults = PageFaults::from_exec_of(process),
@@ -484,7 +484,7 @@ class Attachment {
         mover_(helpers.mover),
         balancing_(helpers.balancing),
         stream_(listener),
-        hold_(hold_on(process)) {
+        hold_(hold_process(process)) {
     if (balancing_ == nullptr) return;
     // About what a fault costs that comes by write protection.
     const Trial trial = try_protection();

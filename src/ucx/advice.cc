@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/units.h"
 #include "ucx/score.h"
 #include "ucx/ways.h"
 
@@ -27,7 +28,6 @@ constexpr std::string_view known_settings[] = {"UCX_CMA_BW",
                                                "UCX_IB_PCI_RELAXED_ORDERING"};
 // The ratio leaves a card's rate this far outside, so that UCX's rounding does not let it in.
 constexpr double room = 0.95;
-constexpr double ns_per_s = 1e9;
 
 std::string gb_text(double bytes_per_s) { return fmt::format("{:.2f} GB/s", bytes_per_s / 1e9); }
 

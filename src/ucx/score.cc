@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace huddle::ucx {
 namespace {
 
-constexpr double ns_per_s = 1e9;
 constexpr double cma_mb_per_s = 11145;
 constexpr double knem_mb_per_s = 13862;
 constexpr double latency_ns = 80;
@@ -24,7 +25,7 @@ constexpr double overhead_ns = 2000;  // of both, once they have one
 constexpr int most_ranks_divided_by = 8;
 
 constexpr double first_lane_ratio = 10;
-constexpr double lane_ratio = 4;
+constexpr double later_lane_ratio = 4;
 
 // 1.13 and 1.15 switch at 8,256 bytes; 1.16 at 5,742, 1.19 at 5,346, 1.20 and 1.22 at 5,029.
 constexpr double threshold_bytes = 8256;
@@ -78,7 +79,7 @@ std::vector<RatedPath> shipped_ratings(const Version& version) {
 }
 
 double shipped_lane_ratio(const Version& version) {
-  return version < lane_ratio_is_lower ? first_lane_ratio : lane_ratio;
+  return version < lane_ratio_is_lower ? first_lane_ratio : later_lane_ratio;
 }
 
 double eager_below_bytes(const Version& version) {

@@ -15,7 +15,7 @@
 namespace huddle::api {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
+using ByteValues = std::vector<unsigned char>;
 using Sums = std::vector<std::int64_t>;
 
 constexpr int ranks = 3;
@@ -38,8 +38,8 @@ std::vector<huddle_block> blocks_by(Size size) {
   return blocks;
 }
 template <class Letter>
-Bytes filled(const std::vector<huddle_block>& blocks, Letter of) {
-  Bytes bytes(room * ranks, 0);
+ByteValues filled(const std::vector<huddle_block>& blocks, Letter of) {
+  ByteValues bytes(room * ranks, 0);
   for (int rank = 0; rank < ranks; ++rank) {
     const huddle_block& block = blocks[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < block.bytes; ++i) {
@@ -54,48 +54,50 @@ TEST(Exchanges, MoveBlocksOfAnySizes) {
     const int me = huddle_team_rank(team.get());
     const auto out = blocks_by([&](int to) { return bytes_between(me, to); });
     const auto in = blocks_by([&](int from) { return bytes_between(from, me); });
-    const Bytes input = filled(out, [&](int to, std::size_t i) { return letter(me, to, i); });
-    const Bytes wanted = filled(in, [&](int from, std::size_t i) { return letter(from, me, i); });
-    Bytes output(room * ranks, 0);
+    const ByteValues input = filled(out, [&](int to, std::size_t i) { return letter(me, to, i); });
+    const ByteValues wanted =
+        filled(in, [&](int from, std::size_t i) { return letter(from, me, i); });
+    ByteValues output(room * ranks, 0);
     must(huddle_alltoallv(team.get(), input.data(), out.data(), output.data(), in.data()), team);
     EXPECT_EQ(output, wanted);
 
     // From all, what each has for rank 1; to all; and from rank 1 again.
     const auto all = blocks_by([](int from) { return bytes_between(from, 1); });
-    const Bytes gathered = filled(all, [](int from, std::size_t i) { return letter(from, 1, i); });
+    const ByteValues gathered =
+        filled(all, [](int from, std::size_t i) { return letter(from, 1, i); });
     const unsigned char* const mine = input.data() + out[1].offset;
-    Bytes everywhere(room * ranks, 0);
+    ByteValues everywhere(room * ranks, 0);
     must(huddle_allgatherv(team.get(), mine, everywhere.data(), all.data()), team);
     EXPECT_EQ(everywhere, gathered);
-    Bytes at_root(room * ranks, 0);
+    ByteValues at_root(room * ranks, 0);
     must(huddle_gatherv(team.get(), mine, bytes_between(me, 1), me == 1 ? at_root.data() : nullptr,
                         me == 1 ? all.data() : nullptr, 1),
          team);
     if (me == 1) {
       EXPECT_EQ(at_root, gathered);
     }
-    Bytes back(bytes_between(me, 1), 0);
+    ByteValues back(bytes_between(me, 1), 0);
     must(huddle_scatterv(team.get(), me == 1 ? at_root.data() : nullptr,
                          me == 1 ? all.data() : nullptr, back.data(), back.size(), 1),
          team);
-    EXPECT_EQ(back, Bytes(mine, mine + back.size()));
+    EXPECT_EQ(back, ByteValues(mine, mine + back.size()));
   });
 }
 
 TEST(Exchanges, MoveEvenBlocksInRankOrder) {
   run_c_teams(ranks, [](const TeamHandle& team) {
     const auto me = static_cast<unsigned char>(huddle_team_rank(team.get()));
-    Bytes all(ranks, 0);
+    ByteValues all(ranks, 0);
     must(huddle_allgather(team.get(), &me, all.data(), 1), team);
-    EXPECT_EQ(all, (Bytes{0, 1, 2}));
+    EXPECT_EQ(all, (ByteValues{0, 1, 2}));
     for (auto& one : all) one = static_cast<unsigned char>(10 * one + me);
     must(huddle_alltoall(team.get(), all.data(), all.data(), 1), team);
     const auto tens = static_cast<unsigned char>(10 * me);
-    EXPECT_EQ(all, (Bytes{tens, static_cast<unsigned char>(tens + 1),
-                          static_cast<unsigned char>(tens + 2)}));
+    EXPECT_EQ(all, (ByteValues{tens, static_cast<unsigned char>(tens + 1),
+                               static_cast<unsigned char>(tens + 2)}));
     must(huddle_gather(team.get(), &all[2], me == 2 ? all.data() : nullptr, 1, 2), team);
     if (me == 2) {
-      EXPECT_EQ(all, (Bytes{2, 12, 22}));
+      EXPECT_EQ(all, (ByteValues{2, 12, 22}));
     }
     unsigned char mine = 0;
     must(huddle_scatter(team.get(), me == 2 ? all.data() : nullptr, &mine, 1, 2), team);
@@ -184,12 +186,13 @@ TEST(Exchanges, SayToOneRankThatItExpectsAnotherSize) {
       };
       const auto out = blocks_by([&](int to) { return size(me, to); });
       const auto in = blocks_by([&](int from) { return size(from, me); });
-      const Bytes input = filled(out, [&](int to, std::size_t i) { return letter(me, to, i); });
+      const ByteValues input =
+          filled(out, [&](int to, std::size_t i) { return letter(me, to, i); });
       auto come = in;
       if (is_surprised) come.back().bytes = 0;
-      const Bytes wanted =
+      const ByteValues wanted =
           filled(come, [&](int from, std::size_t i) { return letter(from, me, i); });
-      Bytes output(room * ranks, 0);
+      ByteValues output(room * ranks, 0);
       EXPECT_EQ(huddle_alltoallv(team.get(), input.data(), out.data(), output.data(), in.data()),
                 is_surprised ? HUDDLE_MISUSED : HUDDLE_OK);
       EXPECT_EQ(output, wanted);

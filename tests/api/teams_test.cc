@@ -19,7 +19,7 @@
 namespace huddle::api {
 namespace {
 
-std::string own_path(int number) {
+std::string numbered_path(int number) {
   return "/tmp/huddle-teams-test-" + std::to_string(getppid()) + "-" + std::to_string(number);
 }
 
@@ -42,7 +42,7 @@ void talk_in_thread(const ContextHandle& context, int number, const huddle_boots
   constexpr int most_ms = 20000;
   huddle_meeting* meeting = nullptr;
   huddle_message message;
-  ASSERT_EQ(huddle_meeting_at_path(own_path(number).c_str(), place.rank, place.ranks, most_ms,
+  ASSERT_EQ(huddle_meeting_at_path(numbered_path(number).c_str(), place.rank, place.ranks, most_ms,
                                    &meeting, &message),
             HUDDLE_OK)
       << message.text;

@@ -16,12 +16,10 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-const Tolerance usual;
-
 TEST(Judge, PassesAQuietMeasurement) {
   NoisySampler sampler(50, 0.02, 7);
   const std::array threads = {ThreadUse{0, 1e7, 9.99e6, 1}, ThreadUse{1, 1e7, 1e7, 0}};
-  const Verdict verdict = judge(summarize(sampler.series(64)), threads, usual);
+  const Verdict verdict = judge(summarize(sampler.series(64)), threads, usual_tolerance);
   EXPECT_TRUE(verdict.steady()) << verdict.reasons.front();
   EXPECT_LT(verdict.badness, 0.5);
 }
@@ -29,7 +27,7 @@ TEST(Judge, PassesAQuietMeasurement) {
 TEST(Judge, NamesTheCpuThatWasTakenAway) {
   NoisySampler sampler(50, 0.02, 7);
   const std::array threads = {ThreadUse{4, 1e7, 1e7, 0}, ThreadUse{11, 1e7, 5e6, 3}};
-  const Verdict verdict = judge(summarize(sampler.series(64)), threads, usual);
+  const Verdict verdict = judge(summarize(sampler.series(64)), threads, usual_tolerance);
   ASSERT_EQ(verdict.reasons.size(), 1U);
   EXPECT_EQ(verdict.reasons.front(),
             "something else ran on cpu 11 for 50 % of the time (3 involuntary switches)");
@@ -40,7 +38,7 @@ TEST(Judge, SaysEachThingThatIsWrong) {
   for (std::size_t i = 0; i < 20; i += 2) samples[i] = 12;
   for (std::size_t i = 40; i < 60; ++i) samples[i] = 14;
   samples[5] = 900;
-  const Verdict verdict = judge(summarize(samples), {}, usual);
+  const Verdict verdict = judge(summarize(samples), {}, usual_tolerance);
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("outliers")));
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("parts of the run differ")));
   EXPECT_GT(verdict.badness, 1);
@@ -48,7 +46,7 @@ TEST(Judge, SaysEachThingThatIsWrong) {
 
 TEST(Judge, FlagsWidthAlone) {
   NoisySampler sampler(50, 0.2, 3);
-  EXPECT_THAT(judge(summarize(sampler.series(200)), {}, usual).reasons,
+  EXPECT_THAT(judge(summarize(sampler.series(200)), {}, usual_tolerance).reasons,
               Contains(HasSubstr("spread")));
 }
 
@@ -72,7 +70,7 @@ TEST(Judge, FlagsFewerThanOneSimulatedRunInAHundred) {
     for (int i = 0; i < measurements_a_run; ++i) {
       samples.resize(lengths[static_cast<std::size_t>(i) % lengths.size()]);
       for (double& sample : samples) sample = sampler.next();
-      any = any || !judge(summarize(samples), {}, usual).steady();
+      any = any || !judge(summarize(samples), {}, usual_tolerance).steady();
     }
     flagged += any ? 1 : 0;
   }
@@ -85,7 +83,7 @@ TEST(Judge, FlagsEverySimulatedBusyLoop) {
   for (int run = 0; run < 500; ++run) {
     auto samples = sampler.series(1000);
     samples[static_cast<std::size_t>(run)] += 3e6;  // one slice of 3 ms
-    const Verdict verdict = judge(summarize(samples), {}, usual);
+    const Verdict verdict = judge(summarize(samples), {}, usual_tolerance);
     EXPECT_FALSE(verdict.steady());
   }
 }

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::string songshan = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
+const std::string songshan_node = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
 
 // Two cores that nobody has measured, and twelve candidates, the cheapest last.
 Explained sample(int ranks) {
@@ -43,14 +43,14 @@ Explained sample(int ranks) {
   return explained;
 }
 
-Console console_of(int columns) {
+Console console_with(int columns) {
   Console console;
   console.columns = columns;
   return console;
 }
 
 TEST(ExplainText, AnswersFirstAndThenShowsTheRest) {
-  EXPECT_EQ(explain_text(sample(2), false, console_of(80)),
+  EXPECT_EQ(explain_text(sample(2), false, console_with(80)),
             "allreduce of 64K on 2 ranks: predicted 1 us\n"
             "  by dissemination: fragments of 1K\n"
             "two-cores, uncalibrated: generic constants\n"
@@ -81,14 +81,14 @@ Explained tie() {
 }
 
 TEST(ExplainText, ShowsNearTiesAsOneGroup) {
-  EXPECT_THAT(explain_text(tie(), false, console_of(80)),
+  EXPECT_THAT(explain_text(tie(), false, console_with(80)),
               HasSubstr("could run                       predicted    ratio\n"
                         "dissemination, 2 ways: radix 2       1 us   ~ 1.00\n"
                         "tree: flat                        1.16 us   ~ 1.16\n"
                         "tree: chain                       1.17 us     1.17\n"
                         "Half of all predictions are off by more than 16 %: those marked ~ are "
                         "ties.\n"));
-  EXPECT_THAT(explain_text(tie(), true, console_of(80)),
+  EXPECT_THAT(explain_text(tie(), true, console_with(80)),
               HasSubstr("\ndissemination: radix 4     1.1 us   ~ 1.10\n"));
 }
 
@@ -102,22 +102,22 @@ TEST(ExplainJson, MarksNearTies) {
 
 TEST(ExplainText, SaysWhetherArraysLieInTheHeap) {
   Explained explained = tie();
-  EXPECT_THAT(explain_text(explained, false, console_of(80)), Not(HasSubstr("heap")));
+  EXPECT_THAT(explain_text(explained, false, console_with(80)), Not(HasSubstr("heap")));
   explained.has_heap = true;
-  EXPECT_THAT(explain_text(explained, false, console_of(80)), HasSubstr("saves nothing here"));
+  EXPECT_THAT(explain_text(explained, false, console_with(80)), HasSubstr("saves nothing here"));
   explained.explanation.request.mapped = true;
-  EXPECT_THAT(explain_text(explained, false, console_of(80)),
+  EXPECT_THAT(explain_text(explained, false, console_with(80)),
               HasSubstr("arrays lie in the shared heap"));
 }
 
 TEST(ExplainText, ShowsAllWhereAsked) {
-  const std::string text = explain_text(sample(2), true, console_of(80));
+  const std::string text = explain_text(sample(2), true, console_with(80));
   EXPECT_THAT(text, AllOf(HasSubstr("fragments of 12K"), Not(HasSubstr("--all"))));
 }
 
 TEST(ExplainText, FitsANarrowTerminal) {
   for (const int columns : {80, 50, 40, 30}) {
-    std::istringstream lines(explain_text(sample(300), false, console_of(columns)));
+    std::istringstream lines(explain_text(sample(300), false, console_with(columns)));
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
     }
@@ -125,12 +125,12 @@ TEST(ExplainText, FitsANarrowTerminal) {
 }
 
 TEST(ExplainText, SaysWhereRanksShareCores) {
-  EXPECT_THAT(explain_text(sample(3), false, console_of(80)), HasSubstr("ranks share them"));
-  EXPECT_THAT(explain_text(sample(2), false, console_of(80)), Not(HasSubstr("ranks share them")));
+  EXPECT_THAT(explain_text(sample(3), false, console_with(80)), HasSubstr("ranks share them"));
+  EXPECT_THAT(explain_text(sample(2), false, console_with(80)), Not(HasSubstr("ranks share them")));
 }
 
 TEST(ExplainText, IsBoldOnlyWhereColorsAre) {
-  Console console = console_of(80);
+  Console console = console_with(80);
   EXPECT_THAT(explain_text(sample(2), false, console), Not(HasSubstr("\033")));
   console.color = true;
   EXPECT_THAT(explain_text(sample(2), false, console), StartsWith("\033[1mallreduce of 64K"));
@@ -142,7 +142,7 @@ Ran explain(std::vector<std::string> arguments) {
 }
 
 TEST(Explain, WorksForAMachineThatIsNotHere) {
-  const Ran ran = explain({"bcast", "4M", "-n", "32", "--machine", songshan});
+  const Ran ran = explain({"bcast", "4M", "-n", "32", "--machine", songshan_node});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out,
               AllOf(StartsWith("bcast of 4M on 32 ranks: predicted "), HasSubstr("\nsongshan, "),
@@ -188,7 +188,7 @@ TEST(Explain, NoBytesDoNotMove) {
 }
 
 TEST(Explain, IsJsonForPrograms) {
-  const Ran ran = explain({"reduce", "64K", "-n", "40", "--machine", songshan, "--json"});
+  const Ran ran = explain({"reduce", "64K", "-n", "40", "--machine", songshan_node, "--json"});
   const json document = json::parse(ran.out);
   EXPECT_EQ(document["schema"], 1);
   EXPECT_EQ(document["command"], "explain");
@@ -197,7 +197,7 @@ TEST(Explain, IsJsonForPrograms) {
   EXPECT_EQ(document["ranks"], 40);
   EXPECT_EQ(document["calibrated"], false);
   EXPECT_EQ(document["machine"], "songshan");
-  EXPECT_EQ(document["machine_file"], songshan);
+  EXPECT_EQ(document["machine_file"], songshan_node);
   EXPECT_EQ(document["chosen"], document["candidates"][0]);
   EXPECT_GT(document["candidates"].size(), 10U);
   // Core after core, and from the first again.
@@ -240,7 +240,7 @@ json between_nodes(std::vector<std::string> words) {
 
 TEST(ExplainNodes, TellsThePartsOfACollective) {
   const json allreduce = between_nodes(
-      {"allreduce", "8", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan});
+      {"allreduce", "8", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan_node});
   EXPECT_EQ(allreduce["ranks"], 512);
   const json& parts = allreduce["parts"];
   ASSERT_EQ(parts.size(), 3U);
@@ -257,14 +257,14 @@ TEST(ExplainNodes, TellsThePartsOfACollective) {
 // The leaders' exchange comes between the two phases of one barrier.
 TEST(ExplainNodes, ABarrierCostsTheNodesOneBarrier) {
   const json within = json::parse(
-      Program().run({"explain", "barrier", "-n", "32", "--machine", songshan, "--json"}).out);
+      Program().run({"explain", "barrier", "-n", "32", "--machine", songshan_node, "--json"}).out);
   double tree_ns = 0;
   for (const json& candidate : within["candidates"]) {
     const double ns = candidate["predicted_ns"];
     if (candidate["algorithm"] == "tree" && (tree_ns == 0 || ns < tree_ns)) tree_ns = ns;
   }
-  const json barrier =
-      between_nodes({"barrier", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan});
+  const json barrier = between_nodes(
+      {"barrier", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan_node});
   const json& parts = barrier["parts"];
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_EQ(parts[0]["phase"], "gather");
@@ -277,7 +277,7 @@ TEST(ExplainNodes, ABarrierCostsTheNodesOneBarrier) {
 
 TEST(ExplainNodes, TellsHowManyLeadersShareTheData) {
   const std::vector<std::string> words = {"allreduce",        "16M", "--nodes",   "16",
-                                          "--ranks-per-node", "32",  "--machine", songshan};
+                                          "--ranks-per-node", "32",  "--machine", songshan_node};
   const json allreduce = between_nodes(words);
   const json& parts = allreduce["parts"];
   ASSERT_EQ(parts.size(), 3U);
@@ -297,7 +297,7 @@ TEST(ExplainNodes, CountsWhatIsSentBetweenNodes) {
            {"--nodes", "4", "--ranks-per-node", "2"},
            {"--nodes", "4", "--ranks-per-node", "2", "--map", "round-robin"},
            {"--map", "3,1,2,2"}}) {
-    std::vector<std::string> words = {"allgather", "1000", "--machine", songshan};
+    std::vector<std::string> words = {"allgather", "1000", "--machine", songshan_node};
     words.insert(words.end(), placement.begin(), placement.end());
     EXPECT_EQ(between_nodes(words)["parts"][1]["bytes"], 3 * 8 * 1000);
   }
@@ -387,7 +387,7 @@ TEST(ExplainNodes, SaysWhatIsLeftToTheMpiUnmeasured) {
   const auto reason = [](const std::string& operation, const std::string& nodes,
                          const std::string& each) {
     return between_nodes({operation, "64K", "--nodes", nodes, "--ranks-per-node", each, "--machine",
-                          songshan})["left_to_mpi_because"];
+                          songshan_node})["left_to_mpi_because"];
   };
   EXPECT_THAT(reason("bcast", "2", "1").get<std::string>(), HasSubstr("two ranks alone"));
   EXPECT_TRUE(reason("bcast", "2", "2").is_null());
@@ -396,7 +396,7 @@ TEST(ExplainNodes, SaysWhatIsLeftToTheMpiUnmeasured) {
 
 TEST(ExplainNodes, SaysWhatIsMissing) {
   const auto refused = [](std::vector<std::string> words) {
-    words.insert(words.begin(), {"explain", "bcast", "8", "--machine", songshan});
+    words.insert(words.begin(), {"explain", "bcast", "8", "--machine", songshan_node});
     const Ran ran = Program().run(words);
     EXPECT_EQ(ran.status, 2);
     return ran.err;
@@ -407,7 +407,8 @@ TEST(ExplainNodes, SaysWhatIsMissing) {
   EXPECT_THAT(refused({"--map", "3,1", "--nodes", "3"}), HasSubstr("leave --nodes out"));
   EXPECT_THAT(refused({"--map", "3,1", "--ranks-per-node", "3"}),
               HasSubstr("leave --ranks-per-node out"));
-  const Ran scan = Program().run({"explain", "scan", "8", "--nodes", "2", "--machine", songshan});
+  const Ran scan =
+      Program().run({"explain", "scan", "8", "--nodes", "2", "--machine", songshan_node});
   EXPECT_EQ(scan.status, 2);
   EXPECT_THAT(scan.err, HasSubstr("scan takes over several nodes is not predicted"));
 }

@@ -27,11 +27,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string recording = HUDDLE_SOURCE_DIR "/examples/changing-pairs.touches";
-const std::string two_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml";
+const std::string two_small_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml";
 
 TEST(Watch, DecidesTheSameAgainAndSaysWhy) {
   const Program program;
-  const std::vector<std::string> words = {"watch", "--replay", recording, "--machine", two_sockets};
+  const std::vector<std::string> words = {"watch", "--replay", recording, "--machine",
+                                          two_small_sockets};
   const Ran ran = program.run(words);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("8 threads at work"), HasSubstr("who shares pages"),
@@ -42,7 +43,7 @@ TEST(Watch, DecidesTheSameAgainAndSaysWhy) {
 // After the move each of the second half's pairs is on one socket of four processors.
 TEST(Watch, JsonHasEveryDecision) {
   const Ran ran =
-      Program().run({"watch", "--replay", recording, "--machine", two_sockets, "--json"});
+      Program().run({"watch", "--replay", recording, "--machine", two_small_sockets, "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const json document = json::parse(ran.out);
   EXPECT_EQ(document["command"], "watch");
@@ -56,7 +57,7 @@ TEST(Watch, JsonHasEveryDecision) {
 
 TEST(Watch, AsPrintedSeesLess) {
   const Ran ran = Program().run(
-      {"watch", "--replay", recording, "--machine", two_sockets, "--as-printed", "--json"});
+      {"watch", "--replay", recording, "--machine", two_small_sockets, "--as-printed", "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const json document = json::parse(ran.out);
   for (const json& decision : document["decisions"]) {
@@ -66,8 +67,8 @@ TEST(Watch, AsPrintedSeesLess) {
 
 TEST(Watch, ComparesPlacements) {
   const std::string touches = HUDDLE_SOURCE_DIR "/tests/threads/recordings/sp.touches";
-  const std::vector<std::string> words = {"watch",     "--replay",  touches,
-                                          "--machine", two_sockets, "--compare"};
+  const std::vector<std::string> words = {"watch",     "--replay",        touches,
+                                          "--machine", two_small_sockets, "--compare"};
   const Ran ran = Program().run(words);
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("predicted communication time"), HasSubstr("spread"),
@@ -85,7 +86,7 @@ TEST(Watch, ReadsWhatPerfScriptPrints) {
       program.home().write("samples.txt",
                            "app 7/7 [000] 1.000000: cpu/mem-stores/P: 1000\n"
                            "app 7/8 [001] 1.100000: cpu/mem-stores/P: 1008\ncut o");
-  const Ran ran = program.run({"watch", "--from", file, "--machine", two_sockets});
+  const Ran ran = program.run({"watch", "--from", file, "--machine", two_small_sockets});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("2 threads at work, 2 pages"),
                              HasSubstr("cut off: 1 line, by number 3")));
@@ -236,9 +237,9 @@ TEST_F(RunThreads, OneSentenceWhereItCannotBe) {
   EXPECT_EQ(one.status, 5) << one.err;
   EXPECT_THAT(one.err,
               HasSubstr("threads are left alone: this program may use one processor only"));
-  const Ran other = run("move", {"sh", "-c", "exit 6"}, {"--machine", two_sockets});
+  const Ran other = run("move", {"sh", "-c", "exit 6"}, {"--machine", two_small_sockets});
   EXPECT_EQ(other.status, 6);
-  EXPECT_THAT(other.err, HasSubstr("threads are left alone: " + two_sockets + " describes"));
+  EXPECT_THAT(other.err, HasSubstr("threads are left alone: " + two_small_sockets + " describes"));
   EXPECT_EQ(run("near", {"true"}).status, 2);
   EXPECT_EQ(run("move", {"true"}, {"--bind", "socket"}).status, 2);
   EXPECT_FALSE(is_left());
@@ -248,7 +249,7 @@ TEST(Watch, MovesOnlyHere) {
   const Program program;
   const std::string self = fmt::format("{}", ::getpid());
   EXPECT_EQ(program.run({"watch", "--replay", recording, "--move"}).status, 2);
-  const Ran ran = program.run({"watch", self, "--move", "--machine", two_sockets});
+  const Ran ran = program.run({"watch", self, "--move", "--machine", two_small_sockets});
   EXPECT_EQ(ran.status, 3);
   EXPECT_THAT(ran.err, HasSubstr("describes"));
 }
@@ -319,12 +320,12 @@ TEST(Profile, FilesAreForMapAndWatch) {
       program.run({"profile", "-o", matrix, "--record", touches, pattern, "pairs", "1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, AllOf(HasSubstr("at work"), HasSubstr("not observed: reads of all memory")));
-  const Ran map = program.run({"map", matrix, "--machine", two_sockets});
+  const Ran map = program.run({"map", matrix, "--machine", two_small_sockets});
   EXPECT_EQ(map.status, 0) << map.err;
   EXPECT_THAT(map.out, AllOf(HasSubstr("threads"), HasSubstr("not observed"),
                              testing::Not(HasSubstr("by direction")),
                              testing::Not(HasSubstr("numbers of events"))));
-  EXPECT_EQ(program.run({"watch", "--replay", touches, "--machine", two_sockets}).status, 0);
+  EXPECT_EQ(program.run({"watch", "--replay", touches, "--machine", two_small_sockets}).status, 0);
 }
 
 }  // namespace

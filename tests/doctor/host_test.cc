@@ -9,23 +9,23 @@
 namespace huddle::doctor {
 namespace {
 
-Finding found(const FakeSystem& fake, std::string_view id) {
+Finding host_finding(const FakeSystem& fake, std::string_view id) {
   return named(check_host(fake.system(), false), id);
 }
 
 TEST(Host, IsBareMetalUnlessSomethingSaysOtherwise) {
   FakeSystem fake;
   fake.file("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme sse2\n");
-  EXPECT_EQ(found(fake, "hypervisor").state, State::works);
-  EXPECT_EQ(found(fake, "hypervisor").found, "bare metal");
+  EXPECT_EQ(host_finding(fake, "hypervisor").state, State::works);
+  EXPECT_EQ(host_finding(fake, "hypervisor").found, "bare metal");
 }
 
 TEST(Host, KnowsAHypervisorByItsFlag) {
   FakeSystem fake;
   fake.file("/proc/cpuinfo", "flags\t\t: fpu hypervisor sse2\n");
-  EXPECT_EQ(found(fake, "hypervisor").state, State::limited);
-  EXPECT_EQ(found(fake, "hypervisor").found, "virtual (a hypervisor)");
-  EXPECT_EQ(found(fake, "hypervisor").command, "huddle calibrate");
+  EXPECT_EQ(host_finding(fake, "hypervisor").state, State::limited);
+  EXPECT_EQ(host_finding(fake, "hypervisor").found, "virtual (a hypervisor)");
+  EXPECT_EQ(host_finding(fake, "hypervisor").command, "huddle calibrate");
 }
 
 TEST(Host, AMeasuredVirtualMachineIsAFact) {
@@ -40,34 +40,34 @@ TEST(Host, AMeasuredVirtualMachineIsAFact) {
 TEST(Host, KnowsMakersOfVirtualMachines) {
   FakeSystem fake;
   fake.file("/sys/class/dmi/id/sys_vendor", "QEMU\n");
-  EXPECT_EQ(found(fake, "hypervisor").found, "virtual (QEMU)");
+  EXPECT_EQ(host_finding(fake, "hypervisor").found, "virtual (QEMU)");
   fake.file("/sys/hypervisor/type", "xen\n");
-  EXPECT_EQ(found(fake, "hypervisor").found, "virtual (xen)");
+  EXPECT_EQ(host_finding(fake, "hypervisor").found, "virtual (xen)");
 }
 
 TEST(Host, ACloudsBareMetalIsBareMetal) {
   FakeSystem fake;
   fake.file("/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
-  EXPECT_EQ(found(fake, "hypervisor").found, "bare metal");
+  EXPECT_EQ(host_finding(fake, "hypervisor").found, "bare metal");
   fake.file("/proc/cpuinfo", "flags : hypervisor\n");
-  EXPECT_EQ(found(fake, "hypervisor").found, "virtual (Amazon EC2)");
+  EXPECT_EQ(host_finding(fake, "hypervisor").found, "virtual (Amazon EC2)");
 }
 
 TEST(Host, NamesTheContainer) {
   FakeSystem fake;
   fake.file("/.dockerenv", "");
-  EXPECT_EQ(found(fake, "hypervisor").found, "bare metal, in a container (Docker)");
-  EXPECT_EQ(found(fake, "hypervisor").state, State::works);
+  EXPECT_EQ(host_finding(fake, "hypervisor").found, "bare metal, in a container (Docker)");
+  EXPECT_EQ(host_finding(fake, "hypervisor").state, State::works);
 }
 
 TEST(Steal, IsMeasuredAgainstAllTime) {
   FakeSystem fake;
-  EXPECT_EQ(found(fake, "steal").found, "not known");
+  EXPECT_EQ(host_finding(fake, "steal").found, "not known");
   fake.file("/proc/stat", "cpu  100 0 100 700 0 0 50 50 7 0\ncpu0 1 1 1 1 1 1 1 99 0 0\n");
-  EXPECT_EQ(found(fake, "steal").state, State::limited);
-  EXPECT_EQ(found(fake, "steal").found, "5.0 % since boot");
+  EXPECT_EQ(host_finding(fake, "steal").state, State::limited);
+  EXPECT_EQ(host_finding(fake, "steal").found, "5.0 % since boot");
   fake.file("/proc/stat", "cpu  100 0 100 795 0 0 0 5 0 0\n");
-  EXPECT_EQ(found(fake, "steal").state, State::works);
+  EXPECT_EQ(host_finding(fake, "steal").state, State::works);
 }
 
 }  // namespace

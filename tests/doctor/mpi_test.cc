@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::chrono::milliseconds long_enough{20000};
+constexpr std::chrono::milliseconds launcher_wait{20000};
 
 // A folder of launchers that are shell scripts.
 class Launchers {
@@ -28,7 +28,7 @@ class Launchers {
   void link(std::string_view name, std::string_view target) {
     std::filesystem::create_symlink(scratch_.path(target), scratch_.path(name));
   }
-  std::vector<Launcher> find(std::chrono::milliseconds wait = long_enough) const {
+  std::vector<Launcher> find(std::chrono::milliseconds wait = launcher_wait) const {
     return find_launchers({scratch_.folder().string()}, wait);
   }
 
@@ -59,7 +59,7 @@ TEST(FindLaunchers, CountsAFolderWithTwoNamesOnce) {
   const std::string launcher = scratch.write("usr/bin/mpirun", "#!/bin/sh\necho 'Open MPI 5.0.1'");
   std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
   std::filesystem::create_directory_symlink(scratch.path("usr/bin"), scratch.path("bin"));
-  const auto found = find_launchers({scratch.path("usr/bin"), scratch.path("bin")}, long_enough);
+  const auto found = find_launchers({scratch.path("usr/bin"), scratch.path("bin")}, launcher_wait);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].path, launcher);
 }

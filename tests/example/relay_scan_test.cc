@@ -23,7 +23,6 @@ using verify::checker::Excuse;
 using verify::checker::Fault;
 using verify::checker::Job;
 using verify::checker::Mutation;
-using verify::checker::Operation;
 using verify::checker::Options;
 
 const memory::Reduction bracketed = node::test::product_of<Bracketed>();
@@ -64,7 +63,7 @@ TEST(RelayScan, AForgottenWaitForRoomIsFound) {
   const Job job = relay_job(2, 3);
   std::vector<Mutation> forgotten = mutations_of(job);
   std::erase_if(forgotten, [](const Mutation& one) {
-    return one.fault != Fault::dropped || one.site.operation != Operation::wait;
+    return one.fault != Fault::dropped || one.site.operation != verify::checker::Operation::wait;
   });
   ASSERT_EQ(forgotten.size(), 2U);
   Options options;

@@ -27,7 +27,7 @@ using Keys = std::vector<std::uint64_t>;
 
 // As so many ranks. Function: (meeting, a wire besides).
 template <typename Function>
-void run(int ranks, const Function& function) {
+void run_meeting(int ranks, const Function& function) {
   Mail letters;
   Mail hails;
   const auto ends = team::run_thread_ranks(ranks, [&](const team::Bootstrap& all) {
@@ -55,7 +55,7 @@ struct Fact {
 
 TEST(Meeting, AgreesOnWhatHoldsForAllInTheOrderOfRanks) {
   for (const int ranks : {1, 2, 3, 5, 8, 13}) {
-    run(ranks, [&](Meeting& meeting, MailEnd&) {
+    run_meeting(ranks, [&](Meeting& meeting, MailEnd&) {
       Fact mine{.lowest = meeting.rank(), .most = ranks - meeting.rank()};
       mine.order.front() = static_cast<char>('a' + meeting.rank());
       const Fact all = meeting.agree(mine);
@@ -68,7 +68,7 @@ TEST(Meeting, AgreesOnWhatHoldsForAllInTheOrderOfRanks) {
 }
 
 TEST(Meeting, AllHaveTakenAStepOrAllThrowTheLowestRanksTrouble) {
-  run(5, [&](Meeting& meeting, MailEnd&) {
+  run_meeting(5, [&](Meeting& meeting, MailEnd&) {
     EXPECT_NO_THROW(meeting.agree_on([] {}));
     try {
       meeting.agree_on([&] {
@@ -82,7 +82,7 @@ TEST(Meeting, AllHaveTakenAStepOrAllThrowTheLowestRanksTrouble) {
 }
 
 TEST(Meeting, TellsAllWhatOneHas) {
-  run(6, [&](Meeting& meeting, MailEnd&) {
+  run_meeting(6, [&](Meeting& meeting, MailEnd&) {
     for (int root = 0; root < 6; ++root) {
       std::vector<std::byte> bytes(1000);
       if (meeting.rank() == root) std::fill(bytes.begin(), bytes.end(), std::byte{42});
@@ -105,7 +105,7 @@ TEST(Meeting, FindsWhoSitsWhere) {
     const auto ranks = static_cast<int>(keys.size());
     const NodeMap expected(keys);
     std::vector<int> tables(NodeMap::table_size(ranks) * keys.size(), -1);
-    run(ranks, [&](Meeting& meeting, MailEnd& hails) {
+    run_meeting(ranks, [&](Meeting& meeting, MailEnd& hails) {
       const int rank = meeting.rank();
       const Seats seats = meeting.find_seats(keys[static_cast<std::size_t>(rank)], hails);
       ASSERT_EQ(seats.nodes(), expected.nodes());

@@ -67,7 +67,7 @@ void run_in_team(std::size_t cap_bytes, const InTeam& function) {
   EXPECT_TRUE(mail.is_empty()) << "messages that nobody received";
 }
 
-void run(std::size_t cap_bytes, const Function& function) {
+void run_node_part(std::size_t cap_bytes, const Function& function) {
   run_in_team(cap_bytes, [&](team::Team&, NodePart& part, int place) { function(part, place); });
 }
 
@@ -85,10 +85,10 @@ constexpr std::size_t bytes = count * sizeof(float);
 // What a call brings to each place, with memory and without.
 void expect_the_same(const std::function<std::vector<float>(NodePart& part, int place)>& call) {
   std::vector<std::vector<float>> expected(ranks);
-  run(plenty_bytes, [&](NodePart& part, int place) {
+  run_node_part(plenty_bytes, [&](NodePart& part, int place) {
     expected[static_cast<std::size_t>(place)] = call(part, place);
   });
-  run(scant_bytes, [&](NodePart& part, int place) {
+  run_node_part(scant_bytes, [&](NodePart& part, int place) {
     const std::vector<float> result = call(part, place);
     const std::vector<float>& wanted = expected[static_cast<std::size_t>(place)];
     ASSERT_EQ(result.size(), wanted.size());
@@ -195,7 +195,7 @@ TEST(NodePart, OnlyTheFirstRankWaitsInTheGatherPhaseAndReleasesTheOthers) {
   constexpr int times = 20;
   std::atomic<int> gathered{0};
   std::atomic<int> released{0};
-  run(plenty_bytes, [&](NodePart& part, int place) {
+  run_node_part(plenty_bytes, [&](NodePart& part, int place) {
     // All ranks set the barrier up together.
     part.gather_barrier();
     part.release_barrier();

@@ -48,7 +48,7 @@ team::ContextOptions small_options(std::size_t cap_bytes = std::size_t{64} << 20
   return options;
 }
 
-constexpr std::size_t scant_bytes = std::size_t{8} << 10;
+constexpr std::size_t scant_team_bytes = std::size_t{8} << 10;
 
 // A few rounds against many bytes, and the other way round.
 constexpr Network dear_messages = {50'000'000, 1, 1};
@@ -85,7 +85,7 @@ class Teams : public testing::TestWithParam<Keys> {
     traffic_ = std::vector<Traffic>(static_cast<std::size_t>(map.ranks()));
     const auto ends = team::run_thread_ranks(map.ranks(), [&](const team::Bootstrap& all) {
       const bool is_scant = map.node_of(all.rank) == 0 && first_node_is_scant_;
-      team::Context context(is_scant ? small_options(scant_bytes) : small_options());
+      team::Context context(is_scant ? small_options(scant_team_bytes) : small_options());
       Traffic& traffic = traffic_[static_cast<std::size_t>(all.rank)];
       Team::Parts parts{map,     all.rank, nullptr,    std::make_unique<MailEnd>(mail, all.rank),
                         network, &traffic, mpi_times_, {},
@@ -463,7 +463,7 @@ TEST_P(Teams, AllreduceOfIntegers) {
   });
 }
 
-std::vector<float> floats_of(int rank, std::size_t count) {
+std::vector<float> team_floats(int rank, std::size_t count) {
   std::minstd_rand random(77 + static_cast<unsigned>(rank));
   std::uniform_real_distribution<float> values(-1e3F, 1e3F);
   std::vector<float> numbers(count);
@@ -493,7 +493,7 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   std::vector<std::vector<float>> results;
   for (const Network& network : {dear_messages, dear_bytes, in_pieces}) {
     run(network, [&](Team& team, int rank, Mail&) {
-      const std::vector<float> mine = floats_of(rank, count);
+      const std::vector<float> mine = team_floats(rank, count);
       std::vector<float> result(count);
       team.allreduce(mine.data(), result.data(), count, sum);
       const std::lock_guard lock(mutex);
@@ -511,7 +511,7 @@ TEST_P(Teams, ReducesToTheSameBitsWhateverTheRoot) {
   for (const Network& network : {dear_messages, dear_bytes}) {
     run(network, [&](Team& team, int rank, Mail&) {
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5000}}) {
-        const std::vector<float> mine = floats_of(rank, count);
+        const std::vector<float> mine = team_floats(rank, count);
         std::vector<float> expected(count);
         team.allreduce(mine.data(), expected.data(), count, sum);
         for (int root = 0; root < team.map().ranks(); ++root) {
@@ -539,7 +539,7 @@ TEST_P(Teams, ReduceScatterGivesEachItsBlockWithTheSameBits) {
         count += static_cast<std::ptrdiff_t>(blocks.back().bytes);
       }
       const node::Block own = blocks[static_cast<std::size_t>(rank)];
-      auto mine = floats_of(rank, static_cast<std::size_t>(count));
+      auto mine = team_floats(rank, static_cast<std::size_t>(count));
       std::vector<float> expected(mine.size());
       std::vector<float> result(own.bytes, 9.0F);
       team.allreduce(mine.data(), expected.data(), mine.size(), sum);
@@ -561,10 +561,10 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsHoweverTheyAreShared) {
     run(network, [&](Team& team, int rank, Mail&) {
       std::vector<float> all;
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{12'000}}) {
-        std::vector<float> mine = floats_of(rank, count);
+        std::vector<float> mine = team_floats(rank, count);
         std::vector<float> result(count);
         team.allreduce(mine.data(), result.data(), count, sum);
-        ASSERT_EQ(bits_of(mine), bits_of(floats_of(rank, count))) << "the input is only read";
+        ASSERT_EQ(bits_of(mine), bits_of(team_floats(rank, count))) << "the input is only read";
         team.allreduce(mine.data(), mine.data(), count, sum);
         ASSERT_EQ(bits_of(mine), bits_of(result)) << "in place";
         all.insert(all.end(), result.begin(), result.end());
@@ -608,7 +608,7 @@ TEST_P(Teams, LeadersShareWhatIsSent) {
   const NodeMap map(GetParam());
   constexpr std::size_t count = 21'600;  // of which all slices are alike
   const auto allreduce = [&](Team& team, int rank, Mail&) {
-    std::vector<float> mine = floats_of(rank, count);
+    std::vector<float> mine = team_floats(rank, count);
     team.allreduce(mine.data(), mine.data(), count, sum);
   };
   sharing_ = Sharing{1};
@@ -719,7 +719,7 @@ TEST_P(Teams, AWireThatIsCutBetweenSegmentsIsHeardOfByTheWholeNode) {
     sharing_ = sharing;
     std::atomic<int> ready{0};
     run(dear_messages, [&](Team& team, int rank, Mail& mail) {
-      std::vector<float> data = floats_of(rank, 5000);
+      std::vector<float> data = team_floats(rank, 5000);
       team.allreduce(data.data(), data.data(), data.size(), sum);
       ready.fetch_add(1);
       while (ready.load() < team.map().ranks()) std::this_thread::yield();

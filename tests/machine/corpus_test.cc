@@ -90,7 +90,9 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
-std::string folder() { return std::string(HUDDLE_SOURCE_DIR) + "/tests/machine/topologies/"; }
+std::string topologies_folder() {
+  return std::string(HUDDLE_SOURCE_DIR) + "/tests/machine/topologies/";
+}
 
 const std::vector<Expected>& corpus() {
   static const std::vector<Expected> all = {
@@ -161,7 +163,7 @@ const std::vector<Expected>& corpus() {
 
 class Corpus : public testing::TestWithParam<Expected> {
  protected:
-  Discovery found_ = discover_from_xml(folder() + GetParam().file + ".xml");
+  Discovery found_ = discover_from_xml(topologies_folder() + GetParam().file + ".xml");
 };
 
 TEST_P(Corpus, HasTheExpectedProcessors) {
@@ -207,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Recorded, Corpus, testing::ValuesIn(corpus()), [](const
 
 TEST(CorpusFolder, HasAnExpectationForEveryFile) {
   std::set<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+  for (const auto& entry : std::filesystem::directory_iterator(topologies_folder())) {
     if (entry.path().extension() == ".xml") files.insert(entry.path().stem().string());
   }
   std::set<std::string> expected;
@@ -218,7 +220,7 @@ TEST(CorpusFolder, HasAnExpectationForEveryFile) {
 // Results and machine files travel: no names of hosts or kernels in what we record.
 TEST(CorpusFolder, NamesNoHost) {
   for (const Expected& machine : corpus()) {
-    const std::string text = read_text(folder() + machine.file + ".xml");
+    const std::string text = read_text(topologies_folder() + machine.file + ".xml");
     for (const char* name : {"HostName", "OSRelease", "OSVersion", "DMI"}) {
       EXPECT_EQ(text.find(name), std::string::npos) << machine.file << " has " << name;
     }
@@ -226,7 +228,7 @@ TEST(CorpusFolder, NamesNoHost) {
 }
 
 Topology topology_of(const std::string& file) {
-  return discover_from_xml(folder() + file + ".xml").topology;
+  return discover_from_xml(topologies_folder() + file + ".xml").topology;
 }
 
 TEST(CorpusDistances, FollowTheOrderOfNodes) {
@@ -249,7 +251,7 @@ TEST(CorpusCaches, KeepTheirSizes) {
 
 // The same machine seen from a smaller cgroup is the same machine.
 TEST(CorpusAllowed, LeavesTheFingerprintAlone) {
-  std::string text = read_text(folder() + "cgroup-half-of-2x8.xml");
+  std::string text = read_text(topologies_folder() + "cgroup-half-of-2x8.xml");
   const std::string half = "allowed_cpuset=\"0x00000f0f\"";
   const std::size_t place = text.find(half);
   ASSERT_NE(place, std::string::npos);
@@ -263,7 +265,7 @@ TEST(CorpusAllowed, LeavesTheFingerprintAlone) {
 // Cut before the first object: cut later, hwloc 2.9 itself forgets to free what it had read.
 TEST(CorpusDamaged, FilesAreRefusedByName) {
   const test::Scratch scratch;
-  const std::string whole = read_text(folder() + "i7-6700.xml");
+  const std::string whole = read_text(topologies_folder() + "i7-6700.xml");
   const std::string path = scratch.write("cut.xml", whole.substr(0, whole.find("<object")));
   EXPECT_THAT([&] { discover_from_xml(path); }, ThrowsMessage<InputError>(HasSubstr("cut.xml")));
 }

@@ -47,9 +47,11 @@ const std::vector<Known>& known_machines() {
   return all;
 }
 
-std::string folder() { return std::string(HUDDLE_SOURCE_DIR) + "/machines/"; }
+std::string machines_folder() { return std::string(HUDDLE_SOURCE_DIR) + "/machines/"; }
 
-Machine load(const std::string& name) { return read_machine_file(folder() + name + ".toml"); }
+Machine load(const std::string& name) {
+  return read_machine_file(machines_folder() + name + ".toml");
+}
 
 class PaperMachine : public testing::TestWithParam<Known> {
  protected:
@@ -123,7 +125,7 @@ TEST_P(PaperMachine, HasCurvesThatRise) {
   for (const Network& network : machine_.networks) expect_rising(network.curve, network.name);
 }
 
-constexpr std::array<double, 5> sizes = {64, 8192, 262144, 4194304, 134217728};
+constexpr std::array<double, 5> curve_sizes = {64, 8192, 262144, 4194304, 134217728};
 
 TEST_P(PaperMachine, CostsMoreInCompany) {
   const CopyCurve& alone = machine_.copy.front();
@@ -132,7 +134,7 @@ TEST_P(PaperMachine, CostsMoreInCompany) {
     for (const CopyCurve& fewer : machine_.copy) {
       const bool compares = fewer.level == copy.level || fewer.copiers == 1;
       if (!compares || fewer.copiers >= copy.copiers) continue;
-      for (const double bytes : sizes) {
+      for (const double bytes : curve_sizes) {
         EXPECT_GE(time_at(copy.curve, bytes), 0.999 * time_at(fewer.curve, bytes))
             << copy.level << " " << copy.copiers << " against " << fewer.copiers << " at " << bytes;
       }
@@ -155,7 +157,7 @@ TEST_P(PaperMachine, CostsMoreFurtherOut) {
   std::set<HandoffKind> kinds;
   for (const HandoffCurve& handoff : machine_.handoff) kinds.insert(handoff.kind);
   for (const HandoffKind kind : kinds) {
-    for (const double bytes : sizes) {
+    for (const double bytes : curve_sizes) {
       double ns = 0;
       for (const auto& [a, b] : pairs()) {
         const double next = model_.handoff_ns(bytes, a, b, kind);
@@ -178,7 +180,7 @@ TEST_P(PaperMachine, AnswersEveryQuestion) {
     for (const Source source :
          {Source::own_cache, Source::peer_wrote, Source::near_memory, Source::far_memory}) {
       for (const Target target : {Target::own_cache, Target::peer_cached, Target::memory}) {
-        for (const double bytes : sizes) {
+        for (const double bytes : curve_sizes) {
           for (const int others : {0, GetParam().cores - 1}) {
             Copy copy{bytes, a, b, source, target, others, whole_machine};
             expect_time(model_.copy_ns(copy), "copy");
@@ -190,7 +192,7 @@ TEST_P(PaperMachine, AnswersEveryQuestion) {
   for (std::size_t call = 0; call < system_call_names.size(); ++call) {
     expect_time(model_.system_ns(static_cast<SystemCall>(call)), "system call");
   }
-  for (const double bytes : sizes) {
+  for (const double bytes : curve_sizes) {
     expect_time(model_.message_ns(bytes, 0), "message");
     expect_time(model_.message_ns(bytes, GetParam().cores - 1), "message among many");
     EXPECT_EQ(std::isfinite(model_.path_ns("cma", bytes, GetParam().cores - 1)),
@@ -302,7 +304,7 @@ TEST(PublishedSizes, AreThoseOfThePapers) {
 // The machine at hand may lie here too; what lies here has to be sound.
 TEST(MachinesFolder, HoldsSoundFilesOnly) {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+  for (const auto& entry : std::filesystem::directory_iterator(machines_folder())) {
     if (entry.path().extension() != ".toml") continue;
     const Machine machine = read_machine_file(entry.path().string());
     EXPECT_EQ(machine.name, entry.path().stem().string());

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "memory/page_buffer.h"
 
 namespace {
@@ -52,8 +53,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
 std::size_t file_memory_bytes(const Arena& arena) {
   struct stat info {};
   fstat(arena.descriptor(), &info);
@@ -61,7 +60,7 @@ std::size_t file_memory_bytes(const Arena& arena) {
 }
 
 TEST(Arena, GivesPiecesThatHoldAndDoNotOverlap) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
+  Arena arena({.cap_bytes = 64 * MiB});
   std::vector<Piece> pieces;
   for (std::size_t i = 1; i < 100; ++i) {
     pieces.push_back(arena.allocate(100 * i));
@@ -78,64 +77,64 @@ TEST(Arena, GivesPiecesThatHoldAndDoNotOverlap) {
 
 // Kernels before 6.18 end the call if a signal arrives, and undo what it has done.
 TEST(Arena, AllocatesUnderAFastTimer) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
+  Arena arena({.cap_bytes = 64 * MiB});
   interruptions_left = 1000;
-  const Piece piece = arena.allocate(32 * mebibyte);
+  const Piece piece = arena.allocate(32 * MiB);
   interruptions_left = 0;
   EXPECT_GE(file_memory_bytes(arena), piece.bytes);
 }
 
 TEST(Arena, AlignsAsAsked) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
-  for (const std::size_t alignment : {std::size_t{1}, page_bytes(), 2 * mebibyte}) {
+  Arena arena({.cap_bytes = 64 * MiB});
+  for (const std::size_t alignment : {std::size_t{1}, page_bytes(), 2 * MiB}) {
     EXPECT_EQ(arena.allocate(5000, alignment).offset % alignment, 0U);
   }
 }
 
 TEST(Arena, SmallPiecesShareAPage) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
+  Arena arena({.cap_bytes = 64 * MiB});
   for (int i = 0; i < 15; ++i) arena.allocate(4096 - 1);
   EXPECT_LE(arena.reserved_bytes(), 2 * (std::size_t{64} << 10));
 }
 
 TEST(Arena, ReservesWhatItGives) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
-  const Piece piece = arena.allocate(10 * mebibyte);
+  Arena arena({.cap_bytes = 64 * MiB});
+  const Piece piece = arena.allocate(10 * MiB);
   EXPECT_EQ(arena.used_bytes(), piece.bytes);
-  EXPECT_GE(arena.reserved_bytes(), 10 * mebibyte);
+  EXPECT_GE(arena.reserved_bytes(), 10 * MiB);
   EXPECT_GE(file_memory_bytes(arena), arena.reserved_bytes());
 }
 
 TEST(Arena, GivesBigFreePartsBack) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
+  Arena arena({.cap_bytes = 64 * MiB});
   const std::size_t before = file_memory_bytes(arena);
-  const Piece first = arena.allocate(8 * mebibyte);
+  const Piece first = arena.allocate(8 * MiB);
   const Piece between = arena.allocate(1);
-  const Piece last = arena.allocate(8 * mebibyte);
+  const Piece last = arena.allocate(8 * MiB);
   arena.free(last);
   arena.free(first);
-  EXPECT_LE(file_memory_bytes(arena), before + 9 * mebibyte);
+  EXPECT_LE(file_memory_bytes(arena), before + 9 * MiB);
   EXPECT_EQ(arena.used_bytes(), between.bytes);
   EXPECT_LE(file_memory_bytes(arena), arena.reserved_bytes() + page_bytes());
 }
 
 TEST(Arena, ReusesWhatIsFreed) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
+  Arena arena({.cap_bytes = 64 * MiB});
   for (int i = 0; i < 100'000; ++i) arena.free(arena.allocate(3000));
   EXPECT_LE(arena.reserved_bytes(), 2 * (std::size_t{64} << 10));
 }
 
 TEST(Arena, SaysWhenTheCapIsReached) {
-  Arena arena({.cap_bytes = mebibyte});
-  EXPECT_THAT([&] { arena.allocate(mebibyte); },
+  Arena arena({.cap_bytes = MiB});
+  EXPECT_THAT([&] { arena.allocate(MiB); },
               ThrowsMessage<FailureError>(HasSubstr("the cap of the shared memory, 1M,")));
   EXPECT_THROW(arena.allocate(~std::size_t{0}), FailureError);
   EXPECT_THROW(Arena({.cap_bytes = 1}), InputError);
 }
 
 TEST(Arena, CanBeUsedUpToTheCapHoweverItWasCut) {
-  const std::size_t most = 32 * mebibyte - page_bytes();
-  Arena arena({.cap_bytes = 32 * mebibyte});
+  const std::size_t most = 32 * MiB - page_bytes();
+  Arena arena({.cap_bytes = 32 * MiB});
   arena.free(arena.allocate(most));
   std::mt19937 random(20261120);
   std::vector<Piece> pieces;
@@ -149,11 +148,11 @@ TEST(Arena, CanBeUsedUpToTheCapHoweverItWasCut) {
 TEST(Arena, SaysWhenTheFileSizeLimitIsReachedInsteadOfDying) {
   const pid_t child = fork();
   if (child == 0) {
-    const rlimit limit{mebibyte, mebibyte};
+    const rlimit limit{MiB, MiB};
     setrlimit(RLIMIT_FSIZE, &limit);
-    Arena arena({.cap_bytes = 64 * mebibyte});
+    Arena arena({.cap_bytes = 64 * MiB});
     try {
-      arena.allocate(2 * mebibyte);
+      arena.allocate(2 * MiB);
     } catch (const FailureError& error) {
       arena.allocate(1000);
       _exit(std::string(error.what()).find("ulimit -f") != std::string::npos ? 0 : 1);
@@ -166,31 +165,29 @@ TEST(Arena, SaysWhenTheFileSizeLimitIsReachedInsteadOfDying) {
 }
 
 TEST(Arena, LivesInAFolderWhereTheKernelHasNoMemfd) {
-  Arena arena({.cap_bytes = mebibyte, .kind = ArenaFile::Kind::in_folder});
+  Arena arena({.cap_bytes = MiB, .kind = ArenaFile::Kind::in_folder});
   const Piece piece = arena.allocate(10'000);
   std::memset(arena.data(piece), 1, piece.bytes);
   EXPECT_THAT(
       [] {
-        Arena({.cap_bytes = mebibyte,
-               .kind = ArenaFile::Kind::in_folder,
-               .folder = "/no/such/folder"});
+        Arena({.cap_bytes = MiB, .kind = ArenaFile::Kind::in_folder, .folder = "/no/such/folder"});
       },
       ThrowsMessage<FailureError>(HasSubstr("/no/such/folder")));
 }
 
 // A program may close what it does not know, and open something else by that number.
 TEST(Arena, TouchesNoFileOfThePrograms) {
-  std::optional<Arena> arena(std::in_place, ArenaOptions{.cap_bytes = 256 * mebibyte});
-  const Piece first = arena->allocate(64 * mebibyte);
+  std::optional<Arena> arena(std::in_place, ArenaOptions{.cap_bytes = 256 * MiB});
+  const Piece first = arena->allocate(64 * MiB);
   const int number = arena->descriptor();
   std::FILE* const file = std::tmpfile();
-  const std::string text(80 * mebibyte, 'x');
+  const std::string text(80 * MiB, 'x');
   EXPECT_EQ(std::fwrite(text.data(), 1, text.size(), file), text.size());
   EXPECT_EQ(std::fflush(file), 0);
   EXPECT_EQ(dup2(fileno(file), number), number);
   arena->free(first);
-  std::memset(arena->data(arena->allocate(32 * mebibyte)), 1, 32 * mebibyte);  // what it had
-  EXPECT_THAT([&] { arena->allocate(128 * mebibyte); },
+  std::memset(arena->data(arena->allocate(32 * MiB)), 1, 32 * MiB);  // what it had
+  EXPECT_THAT([&] { arena->allocate(128 * MiB); },
               ThrowsMessage<FailureError>(HasSubstr("has closed the descriptor")));
   std::string found(text.size() + 1, '-');
   EXPECT_EQ(pread(fileno(file), found.data(), found.size(), 0), text.size());
@@ -202,30 +199,30 @@ TEST(Arena, TouchesNoFileOfThePrograms) {
 }
 
 TEST(Arena, IsRecognisedByItsId) {
-  const Arena arena({.cap_bytes = mebibyte});
-  const Arena other({.cap_bytes = mebibyte});
+  const Arena arena({.cap_bytes = MiB});
+  const Arena other({.cap_bytes = MiB});
   EXPECT_NE(arena.id(), other.id());
   EXPECT_TRUE(is_arena(arena.descriptor(), arena.id(), arena.cap_bytes()));
   EXPECT_FALSE(is_arena(arena.descriptor(), other.id(), arena.cap_bytes()));
-  EXPECT_FALSE(is_arena(arena.descriptor(), arena.id(), 2 * mebibyte));
+  EXPECT_FALSE(is_arena(arena.descriptor(), arena.id(), 2 * MiB));
   EXPECT_FALSE(is_arena(STDIN_FILENO, arena.id(), arena.cap_bytes()));
 }
 
 TEST(Arena, IsSeenByWhoeverMapsIt) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
+  Arena arena({.cap_bytes = 64 * MiB});
   const ArenaView view(arena.descriptor(), arena.cap_bytes());
-  const Piece piece = arena.allocate(4 * mebibyte);  // after it was mapped
+  const Piece piece = arena.allocate(4 * MiB);  // after it was mapped
   std::memset(arena.data(piece), 42, piece.bytes);
   EXPECT_EQ(view.base()[piece.end() - 1], std::byte{42});
 }
 
 TEST(Arena, IsNotInherited) {
-  Arena arena({.cap_bytes = mebibyte});
+  Arena arena({.cap_bytes = MiB});
   const Piece piece = arena.allocate(1);
   const pid_t child = fork();
   if (child == 0) {
     // A child that has something of its own at that address keeps it when its copy of us goes.
-    ArenaView mine(arena.descriptor(), mebibyte);
+    ArenaView mine(arena.descriptor(), MiB);
     arena.~Arena();
     _exit(mine.base()[piece.offset] == std::byte{0} ? 0 : 1);
   }
@@ -236,7 +233,7 @@ TEST(Arena, IsNotInherited) {
 }
 
 TEST(Arena, ServesSeveralThreads) {
-  Arena arena({.cap_bytes = 64 * mebibyte});
+  Arena arena({.cap_bytes = 64 * MiB});
   std::vector<std::thread> threads;
   for (unsigned int seed = 1; seed <= 4; ++seed) {
     threads.emplace_back([&arena, seed] {

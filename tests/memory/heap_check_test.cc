@@ -8,18 +8,22 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/units.h"
 #include "memory/arena_view.h"
 #include "memory/heap.h"
 
 namespace huddle::memory {
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t cap_bytes = 64 * mebibyte;
+constexpr std::size_t checked_cap_bytes = 64 * MiB;
 
-Heap checked_heap() { return Heap(cap_bytes, Heap::usual_most_copied_bytes, Heap::Care::checked); }
+Heap checked_heap() {
+  return Heap(checked_cap_bytes, Heap::usual_most_copied_bytes, Heap::Care::checked);
+}
 
-volatile std::byte* bytes_at(void* block) { return static_cast<volatile std::byte*>(block); }
+volatile std::byte* checked_bytes_at(void* block) {
+  return static_cast<volatile std::byte*>(block);
+}
 
 TEST(CheckedHeap, GivesBlocksThatHold) {
   Heap heap = checked_heap();
@@ -52,9 +56,9 @@ TEST(CheckedHeapDeathTest, StopsWhoGoesBeyondABlock) {
       {
         Heap heap = checked_heap();
         void* const block = heap.allocate(160'000);
-        bytes_at(block)[159'999] = std::byte{1};
+        checked_bytes_at(block)[159'999] = std::byte{1};
         std::fputs("so far", stderr);
-        bytes_at(block)[160'000] = std::byte{1};
+        checked_bytes_at(block)[160'000] = std::byte{1};
       },
       ::testing::KilledBySignal(SIGSEGV), "so far");
 }
@@ -65,7 +69,7 @@ TEST(CheckedHeapDeathTest, SaysSoWhenTheBlockIsFreed) {
       {
         Heap heap = checked_heap();
         void* const block = heap.allocate(160'003);
-        bytes_at(block)[160'003] = std::byte{1};
+        checked_bytes_at(block)[160'003] = std::byte{1};
         heap.free(block);
       },
       ::testing::KilledBySignal(SIGABRT), "written beyond its end: the block of 160003 bytes");
@@ -77,7 +81,7 @@ TEST(CheckedHeapDeathTest, StopsWhoUsesWhatIsFree) {
         Heap heap = checked_heap();
         void* const block = heap.allocate(100'000);
         if (heap.free(block) && !heap.free(block)) std::fputs("so far", stderr);
-        bytes_at(block)[0] = std::byte{1};
+        checked_bytes_at(block)[0] = std::byte{1};
       },
       ::testing::KilledBySignal(SIGSEGV), "so far");
 }
@@ -87,7 +91,7 @@ TEST(CheckedHeapDeathTest, SeesPeersThatUseWhatIsFree) {
   EXPECT_EXIT(
       {
         Heap heap = checked_heap();
-        const ArenaView peers(heap.facts().descriptor, cap_bytes);
+        const ArenaView peers(heap.facts().descriptor, checked_cap_bytes);
         auto* const block = static_cast<std::byte*>(heap.allocate(100'000));
         volatile std::byte* const theirs = peers.base() + (block - heap.facts().base);
         theirs[0] = std::byte{1};
@@ -103,10 +107,10 @@ TEST(CheckedHeapDeathTest, SeesPeersThatUseWhatIsFree) {
 
 TEST(CheckedHeap, UsesAddressesAgainWhereThereAreNoOthers) {
   Heap heap = checked_heap();
-  for (std::size_t all = 0; all < 4 * cap_bytes; all += 5 * mebibyte) {
-    void* const block = heap.allocate(5 * mebibyte);
+  for (std::size_t all = 0; all < 4 * checked_cap_bytes; all += 5 * MiB) {
+    void* const block = heap.allocate(5 * MiB);
     ASSERT_NE(block, nullptr);
-    std::memset(block, 1, 5 * mebibyte);
+    std::memset(block, 1, 5 * MiB);
     ASSERT_TRUE(heap.free(block));
   }
 }

@@ -18,14 +18,14 @@
 #include <string>
 #include <thread>
 
+#include "base/units.h"
 #include "memory/heap.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::memory {
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t cap_bytes = 1024 * mebibyte;
+constexpr std::size_t forked_cap_bytes = 1024 * MiB;
 
 enum class FirstAct { as_usual, dies };
 
@@ -72,23 +72,23 @@ bool holds_only(const std::byte* block, std::size_t bytes, int value) {
 
 // Both have what was there before, and neither sees what the other writes.
 void expect_two_worlds(Heap& heap) {
-  std::byte* const first = filled(heap, mebibyte + 5, 1);
-  std::byte* const gone = filled(heap, mebibyte, 9);
-  std::byte* const second = filled(heap, 3 * mebibyte, 2);
+  std::byte* const first = filled(heap, MiB + 5, 1);
+  std::byte* const gone = filled(heap, MiB, 9);
+  std::byte* const second = filled(heap, 3 * MiB, 2);
   heap.free(gone);
   Child child(heap, [&] {
-    const bool is_kept = holds_only(first, mebibyte + 5, 1) && holds_only(second, 3 * mebibyte, 2);
-    std::memset(first, 5, mebibyte + 5);
-    std::memset(second, 6, 3 * mebibyte);
+    const bool is_kept = holds_only(first, MiB + 5, 1) && holds_only(second, 3 * MiB, 2);
+    std::memset(first, 5, MiB + 5);
+    std::memset(second, 6, 3 * MiB);
     return is_kept && !heap.facts().state->is_shared && heap.facts().state->calls == 0 &&
-           heap.facts().descriptor < 0 && heap.free(first) && holds_only(second, 3 * mebibyte, 6) &&
-           heap.allocate(mebibyte) == nullptr;
+           heap.facts().descriptor < 0 && heap.free(first) && holds_only(second, 3 * MiB, 6) &&
+           heap.allocate(MiB) == nullptr;
   });
-  std::memset(first, 3, mebibyte);
+  std::memset(first, 3, MiB);
   EXPECT_EQ(child.end(), 0);
-  EXPECT_TRUE(holds_only(first, mebibyte, 3));
-  EXPECT_TRUE(holds_only(first + mebibyte, 5, 1));
-  EXPECT_TRUE(holds_only(second, 3 * mebibyte, 2));
+  EXPECT_TRUE(holds_only(first, MiB, 3));
+  EXPECT_TRUE(holds_only(first + MiB, 5, 1));
+  EXPECT_TRUE(holds_only(second, 3 * MiB, 2));
 }
 
 bool is_mapped_by_others_as(const Heap& heap, const std::byte* at) {
@@ -98,21 +98,21 @@ bool is_mapped_by_others_as(const Heap& heap, const std::byte* at) {
 }
 
 TEST(HeapFork, GivesTheChildACopy) {
-  Heap heap(cap_bytes);
+  Heap heap(forked_cap_bytes);
   expect_two_worlds(heap);
   EXPECT_TRUE(heap.facts().state->is_shared);
-  std::byte* const block = filled(heap, mebibyte, 7);
+  std::byte* const block = filled(heap, MiB, 7);
   EXPECT_TRUE(is_mapped_by_others_as(heap, block));
 }
 
 TEST(HeapFork, GivesTheChildACopyOfWhatIsChecked) {
-  Heap heap(cap_bytes, Heap::usual_most_copied_bytes, Heap::Care::checked);
+  Heap heap(forked_cap_bytes, Heap::usual_most_copied_bytes, Heap::Care::checked);
   expect_two_worlds(heap);
   expect_two_worlds(heap);
 }
 
 TEST(HeapFork, AboveTheCapEndsTheSharingOfWhatIsChecked) {
-  Heap heap(cap_bytes, 4 * mebibyte, Heap::Care::checked);
+  Heap heap(forked_cap_bytes, 4 * MiB, Heap::Care::checked);
   ::testing::internal::CaptureStderr();
   expect_two_worlds(heap);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
@@ -120,8 +120,8 @@ TEST(HeapFork, AboveTheCapEndsTheSharingOfWhatIsChecked) {
 }
 
 TEST(HeapFork, AboveTheCapEndsTheSharing) {
-  Heap heap(cap_bytes, 4 * mebibyte);
-  std::byte* const before = filled(heap, mebibyte, 8);
+  Heap heap(forked_cap_bytes, 4 * MiB);
+  std::byte* const before = filled(heap, MiB, 8);
   ::testing::internal::CaptureStderr();
   expect_two_worlds(heap);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
@@ -134,27 +134,27 @@ TEST(HeapFork, AboveTheCapEndsTheSharing) {
 }
 
 TEST(HeapFork, OfAHeapThatIsNotSharedAnyMoreIsAsAnyOther) {
-  Heap heap(cap_bytes, 0);
-  std::byte* const block = filled(heap, mebibyte, 1);
+  Heap heap(forked_cap_bytes, 0);
+  std::byte* const block = filled(heap, MiB, 1);
   ::testing::internal::CaptureStderr();
   Child first(heap, [&] {
     Child grandchild(heap, [&] {
-      const bool is_kept = holds_only(block, mebibyte, 1);
-      std::memset(block, 3, mebibyte);
+      const bool is_kept = holds_only(block, MiB, 1);
+      std::memset(block, 3, MiB);
       return is_kept;
     });
-    std::memset(block, 2, mebibyte);
-    return grandchild.end() == 0 && holds_only(block, mebibyte, 2);
+    std::memset(block, 2, MiB);
+    return grandchild.end() == 0 && holds_only(block, MiB, 2);
   });
   EXPECT_EQ(first.end(), 0);
-  Child second(heap, [&] { return holds_only(block, mebibyte, 1); });
-  std::memset(block, 4, mebibyte);
+  Child second(heap, [&] { return holds_only(block, MiB, 1); });
+  std::memset(block, 4, MiB);
   EXPECT_EQ(second.end(), 0);
   ::testing::internal::GetCapturedStderr();
 }
 
 TEST(HeapFork, LeavesPagesAloneWhilePeersUseThem) {
-  Heap heap(cap_bytes, 0);
+  Heap heap(forked_cap_bytes, 0);
   heap.facts().state->calls = 1;
   expect_two_worlds(heap);
   EXPECT_TRUE(heap.facts().state->is_shared);
@@ -163,25 +163,25 @@ TEST(HeapFork, LeavesPagesAloneWhilePeersUseThem) {
 
 // libibverbs does this when a buffer is registered, and when it is no longer registered.
 TEST(HeapFork, CopiesPagesThatChildrenWereToShare) {
-  Heap heap(cap_bytes);
-  std::byte* const block = filled(heap, mebibyte, 1);
+  Heap heap(forked_cap_bytes);
+  std::byte* const block = filled(heap, MiB, 1);
   for (const int advice : {MADV_DONTFORK, MADV_DOFORK}) {
-    ASSERT_EQ(madvise(block, mebibyte, advice), 0);
+    ASSERT_EQ(madvise(block, MiB, advice), 0);
   }
   expect_two_worlds(heap);
   Child child(heap, [&] {
-    const bool is_kept = holds_only(block, mebibyte, 1);
-    std::memset(block, 2, mebibyte);
+    const bool is_kept = holds_only(block, MiB, 1);
+    std::memset(block, 2, MiB);
     return is_kept;
   });
   EXPECT_EQ(child.end(), 0);
-  EXPECT_TRUE(holds_only(block, mebibyte, 1));
+  EXPECT_TRUE(holds_only(block, MiB, 1));
   EXPECT_TRUE(heap.facts().state->is_shared);
 }
 
 // Runs the work on a thread whose stack is a block of the heap.
 void run_on_stack_in(Heap& heap, std::function<void()> work) {
-  constexpr std::size_t stack_bytes = mebibyte;
+  constexpr std::size_t stack_bytes = MiB;
   void* const stack = heap.allocate(stack_bytes, page_bytes());
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -198,19 +198,19 @@ void run_on_stack_in(Heap& heap, std::function<void()> work) {
 }
 
 TEST(HeapFork, OnAStackOfTheHeapEndsTheSharing) {
-  Heap heap(cap_bytes);
+  Heap heap(forked_cap_bytes);
   ::testing::internal::CaptureStderr();
   run_on_stack_in(heap, [&] {
-    std::byte* const block = filled(heap, mebibyte, 1);
+    std::byte* const block = filled(heap, MiB, 1);
     for (const int value : {2, 3}) {
       Child child(heap, [&] {
-        const bool is_kept = holds_only(block, mebibyte, value - 1);
-        std::memset(block, 9, mebibyte);
+        const bool is_kept = holds_only(block, MiB, value - 1);
+        std::memset(block, 9, MiB);
         return is_kept && heap.free(block);
       });
-      std::memset(block, value, mebibyte);
+      std::memset(block, value, MiB);
       EXPECT_EQ(child.end(), 0);
-      EXPECT_TRUE(holds_only(block, mebibyte, value));
+      EXPECT_TRUE(holds_only(block, MiB, value));
     }
     EXPECT_TRUE(heap.free(block));
   });
@@ -221,12 +221,12 @@ TEST(HeapFork, OnAStackOfTheHeapEndsTheSharing) {
 
 // A call that another thread completes meanwhile, and for which it allocates.
 TEST(HeapFork, OnAStackOfTheHeapWaitsForTheEndOfOtherCalls) {
-  Heap heap(cap_bytes);
+  Heap heap(forked_cap_bytes);
   heap.facts().state->calls = 1;
   std::atomic<bool> is_forking{false};
   std::thread other([&] {
     while (!is_forking) std::this_thread::yield();
-    heap.free(heap.allocate(mebibyte));
+    heap.free(heap.allocate(MiB));
     heap.facts().state->calls = 0;
   });
   ::testing::internal::CaptureStderr();
@@ -248,20 +248,20 @@ std::size_t resident_bytes() {
 }
 
 TEST(HeapFork, CopiesWhatWasTouchedOnly) {
-  Heap heap(cap_bytes);
+  Heap heap(forked_cap_bytes);
   const std::size_t before = resident_bytes();
-  auto* block = static_cast<std::byte*>(heap.allocate(500 * mebibyte));
-  block[300 * mebibyte] = std::byte{1};
+  auto* block = static_cast<std::byte*>(heap.allocate(500 * MiB));
+  block[300 * MiB] = std::byte{1};
   Child child(heap, [&] {
-    return resident_bytes() < before + 100 * mebibyte && block[300 * mebibyte] == std::byte{1} &&
-           block[499 * mebibyte] == std::byte{0};
+    return resident_bytes() < before + 100 * MiB && block[300 * MiB] == std::byte{1} &&
+           block[499 * MiB] == std::byte{0};
   });
   EXPECT_EQ(child.end(), 0);
 }
 
 TEST(HeapFork, IsNotHeldUpByAChildThatDies) {
-  Heap heap(cap_bytes);
-  filled(heap, mebibyte, 1);
+  Heap heap(forked_cap_bytes);
+  filled(heap, MiB, 1);
   Child child(
       heap, [] { return true; }, FirstAct::dies);
   EXPECT_EQ(WEXITSTATUS(child.end()), 1);
@@ -270,22 +270,22 @@ TEST(HeapFork, IsNotHeldUpByAChildThatDies) {
 
 // Handlers of the same fork that others have registered run in between.
 TEST(HeapFork, LeavesEverythingAsItIsMeanwhile) {
-  Heap heap(cap_bytes);
-  std::byte* const block = filled(heap, mebibyte, 1);
+  Heap heap(forked_cap_bytes);
+  std::byte* const block = filled(heap, MiB, 1);
   heap.before_fork();
   EXPECT_EQ(heap.allocate(1), nullptr);
-  EXPECT_GE(heap.bytes_of(block), mebibyte);
+  EXPECT_GE(heap.bytes_of(block), MiB);
   EXPECT_TRUE(heap.free(block));
   heap.after_fork_in_parent();
   // That nothing has come of it is what is asked: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
-  EXPECT_TRUE(holds_only(block, mebibyte, 1));
+  EXPECT_TRUE(holds_only(block, MiB, 1));
   EXPECT_TRUE(heap.free(block));
   EXPECT_FALSE(heap.free(block));
 }
 
 TEST(HeapFork, WithoutDescriptorsEndsTheSharing) {
-  Heap heap(cap_bytes);
-  filled(heap, mebibyte, 1);
+  Heap heap(forked_cap_bytes);
+  filled(heap, MiB, 1);
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   const rlimit none{3, limit.rlim_max};
@@ -300,18 +300,18 @@ TEST(HeapFork, WithoutDescriptorsEndsTheSharing) {
 
 // A program may close what it does not know, and open something else by that number.
 TEST(HeapFork, TouchesNoFileOfThePrograms) {
-  Heap heap(cap_bytes);
-  std::byte* const block = filled(heap, 200 * mebibyte, 1);
+  Heap heap(forked_cap_bytes);
+  std::byte* const block = filled(heap, 200 * MiB, 1);
   std::FILE* const file = std::tmpfile();
-  EXPECT_EQ(ftruncate(fileno(file), static_cast<off_t>(cap_bytes)), 0);
-  EXPECT_EQ(pwrite(fileno(file), "its own", 7, 100 * mebibyte), 7);
+  EXPECT_EQ(ftruncate(fileno(file), static_cast<off_t>(forked_cap_bytes)), 0);
+  EXPECT_EQ(pwrite(fileno(file), "its own", 7, 100 * MiB), 7);
   const int kept = dup(heap.facts().descriptor);
   EXPECT_EQ(dup2(fileno(file), heap.facts().descriptor), heap.facts().descriptor);
   EXPECT_TRUE(heap.free(block));
   Child child(heap, [] { return true; });
   EXPECT_EQ(child.end(), 0);
   std::array<char, 7> text{};
-  EXPECT_EQ(pread(fileno(file), text.data(), 7, 100 * mebibyte), 7);
+  EXPECT_EQ(pread(fileno(file), text.data(), 7, 100 * MiB), 7);
   EXPECT_EQ(std::string(text.data(), 7), "its own");
   dup2(kept, heap.facts().descriptor);
   close(kept);
@@ -320,8 +320,8 @@ TEST(HeapFork, TouchesNoFileOfThePrograms) {
 
 // A child that no handler knows of has nothing at all there: nothing that it could write to.
 TEST(HeapForkDeathTest, BehindTheLibrarysBackSharesNothing) {
-  Heap heap(cap_bytes);
-  std::byte* const block = filled(heap, mebibyte, 1);
+  Heap heap(forked_cap_bytes);
+  std::byte* const block = filled(heap, MiB, 1);
   const pid_t child = _Fork();
   if (child == 0) {
     std::signal(SIGSEGV, SIG_DFL);
@@ -351,11 +351,11 @@ bool is_left_out(const void* address) {
 
 // The kernel would give memory to all that a dump walks through.
 TEST(Heap, IsInCoreDumpsAsFarAsThereAreBlocks) {
-  Heap heap(cap_bytes);
-  std::byte* const block = filled(heap, 40 * mebibyte, 1);
+  Heap heap(forked_cap_bytes);
+  std::byte* const block = filled(heap, 40 * MiB, 1);
   EXPECT_FALSE(is_left_out(block));
-  EXPECT_FALSE(is_left_out(block + 40 * mebibyte - 1));
-  EXPECT_TRUE(is_left_out(block + 60 * mebibyte));
+  EXPECT_FALSE(is_left_out(block + 40 * MiB - 1));
+  EXPECT_TRUE(is_left_out(block + 60 * MiB));
 }
 
 }  // namespace

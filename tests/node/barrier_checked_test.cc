@@ -6,6 +6,7 @@
 #include "node/barrier_dissemination.h"
 #include "node/barrier_tree.h"
 #include "node/locality.h"
+#include "shapes.h"
 
 namespace huddle::node::test {
 namespace {
@@ -100,10 +101,6 @@ Job phases_job(int ranks, std::size_t calls, const Shape& shape,
   job.sizes.shared = flags + word + window;
   return job;
 }
-
-constexpr Shape flat{Shape::Kind::flat, 1};
-constexpr Shape chain{Shape::Kind::chain, 1};
-constexpr Shape binary{Shape::Kind::kary, 2};
 
 TEST(BarrierChecked, EveryOrderOfAFewRanks) {
   for (const Release release : {Release::announced, Release::same_line, Release::own_queue}) {

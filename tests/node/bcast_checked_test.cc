@@ -9,6 +9,7 @@
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"
 #include "node/locality.h"
+#include "shapes.h"
 
 namespace huddle::node::test {
 namespace {
@@ -44,10 +45,6 @@ Job bcast_job(int ranks, const std::vector<Bcast>& calls, Make make, Run run) {
                   run(protocol, w, calls[call].bytes, calls[call].root);
                 });
 }
-
-constexpr Shape flat{Shape::Kind::flat, 1};
-constexpr Shape chain{Shape::Kind::chain, 1};
-constexpr Shape binary{Shape::Kind::kary, 2};
 
 Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, int slots = 2) {
   return bcast_job(

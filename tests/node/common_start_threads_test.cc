@@ -22,19 +22,19 @@ struct Fence {
   void rare_side(Hardware& /*w*/) const { fence.rare_side(); }
 };
 
-constexpr int calls = 200;
+constexpr int common_starts = 200;
 
 // By rank, from which call on it was told that it has started.
 std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
   Threads<CommonStart> threads(ranks, [](int) { return CommonStart(0, world::first_sequence); });
-  std::vector<int> started(static_cast<std::size_t>(ranks), calls);
+  std::vector<int> started(static_cast<std::size_t>(ranks), common_starts);
   threads.run([&](int rank, CommonStart& start, const Threads<CommonStart>::WorldFor& world_for) {
     std::mt19937 chance(seed + static_cast<unsigned>(rank));
-    const int asks_from = static_cast<int>(chance() % (2 * calls));
+    const int asks_from = static_cast<int>(chance() % (2 * common_starts));
     Hardware w = world_for(nullptr, nullptr);
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < common_starts; ++call) {
       int& own = started[static_cast<std::size_t>(rank)];
-      if (start.has_started(w, call >= asks_from, Fence{fence}) && own == calls) own = call;
+      if (start.has_started(w, call >= asks_from, Fence{fence}) && own == common_starts) own = call;
       if (chance() % 16 == 0) std::this_thread::yield();
     }
   });

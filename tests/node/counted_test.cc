@@ -22,6 +22,7 @@
 #include "node/reduce_slices.h"
 #include "node/reduce_tree.h"
 #include "operators.h"
+#include "shapes.h"
 #include "verify/counting/counting_world.h"
 
 namespace huddle::node::test {
@@ -33,8 +34,6 @@ using world::first_sequence;
 
 constexpr std::size_t plain = static_cast<std::size_t>(memory::CopyKernel::plain);
 constexpr std::size_t nontemporal = static_cast<std::size_t>(memory::CopyKernel::nontemporal);
-constexpr Shape flat{Shape::Kind::flat, 1};
-constexpr Shape binary{Shape::Kind::kary, 2};
 
 struct Calls {
   int ranks = 2;
@@ -247,7 +246,6 @@ TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
 Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
   const ReductionOrder association(unknown_locality(4));
   const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
-  const memory::Reduction bracketed = product_of<Bracketed>();
   return counts_of(
       {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountingWorld& w) {
         protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal, results});
@@ -363,7 +361,6 @@ TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
   const ReductionOrder association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
-  const memory::Reduction bracketed = product_of<Bracketed>();
   const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
     reduce.allreduce(w, count, bracketed, {1024});
   };
@@ -396,7 +393,6 @@ TEST(Counted, DirectReduceCopiesNothingThatItReaches) {
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
   const ReductionOrder association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
-  const memory::Reduction bracketed = product_of<Bracketed>();
   const Calls calls{4, 4 * quarter, 1, true};
   const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
     reduce.allreduce(w, count, bracketed, {1024});

@@ -143,7 +143,7 @@ testing::AssertionResult on_processes(int ranks, const Work& work, const Open& o
   return testing::AssertionFailure() << "ranks that did not come to a good end:" << failed;
 }
 
-constexpr int calls = 100;  // more than counters have left before they wrap
+constexpr int process_calls = 100;  // more than counters have left before they wrap
 
 std::uint32_t word_of(int from, int to, int call, std::size_t i) {
   return static_cast<std::uint32_t>(call * 1000003 + from * 10007 + to * 101) +
@@ -159,7 +159,7 @@ TEST_P(DirectProcesses, Alltoall) {
   EXPECT_TRUE(on_processes(ranks(), [](Rank& me) {
     DirectExchange protocol({1000}, me.ranks, first_sequence);
     bool good = true;
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < process_calls; ++call) {
       const std::size_t words = call % 2 == 0 ? 3 : 5000;
       const std::size_t all = words * static_cast<std::size_t>(me.ranks);
       std::vector<std::uint32_t> input(all);
@@ -182,7 +182,7 @@ TEST_P(DirectProcesses, AllgatherInPlaceAndBroadcast) {
   EXPECT_TRUE(on_processes(ranks(), [](Rank& me) {
     DirectExchange protocol({1000}, me.ranks, first_sequence);
     bool good = true;
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < process_calls; ++call) {
       constexpr std::size_t words = 2000;
       const auto mine = words * static_cast<std::size_t>(me.rank);
       std::vector<std::uint32_t> data(words * static_cast<std::size_t>(me.ranks));
@@ -209,7 +209,7 @@ TEST_P(DirectProcesses, WrittenGather) {
   EXPECT_TRUE(on_processes(ranks(), [](Rank& me) {
     DirectExchange protocol({1000}, me.ranks, first_sequence);
     bool good = true;
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < process_calls; ++call) {
       const std::size_t words = call % 4 < 2 ? 3 : 5000;
       const int root = call % me.ranks;
       const bool in_place = call % 2 == 0;
@@ -235,7 +235,6 @@ TEST_P(DirectProcesses, WrittenGather) {
 
 TEST_P(DirectProcesses, ReductionsInPlace) {
   using Results = DirectReduce::Results;
-  const memory::Reduction bracketed = product_of<Bracketed>();
   EXPECT_TRUE(on_processes(ranks(), [&](Rank& me) {
     const ReductionOrder association(unknown_locality(me.ranks));
     DirectReduce protocol({4096, 2}, association, first_sequence);
@@ -244,7 +243,7 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
                        static_cast<std::uint64_t>(call)};
     };
     bool good = true;
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < process_calls; ++call) {
       const std::size_t count = call % 5 == 0 ? 1 : 5000;
       const int root = call % (me.ranks + 1) - 1;
       std::vector<Bracketed> data(count);
@@ -343,7 +342,7 @@ bool exchanges_announced_blocks(Rank& me) {
     return static_cast<std::size_t>(step == 1 ? 5000 : 30 * step);
   };
   bool good = true;
-  for (int call = 0; call < calls; ++call) {
+  for (int call = 0; call < process_calls; ++call) {
     std::vector<std::uint32_t> input;
     std::vector<std::uint32_t> wanted;
     std::vector<Block> outgoing;

@@ -11,8 +11,7 @@
 namespace huddle::node::test {
 namespace {
 
-using Reduce = DirectCall<DirectReduce>;
-const memory::Reduction bracketed = product_of<Bracketed>();
+using DirectReduceCall = DirectCall<DirectReduce>;
 // Of an element each: the most rounds.
 constexpr DirectReduce::Plan one_by_one{sizeof(Bracketed)};
 
@@ -22,40 +21,42 @@ Bytes bytes_of(const std::vector<Bracketed>& elements) {
   return bytes;
 }
 
-Bracketed contribution(int rank, std::size_t i) {
+Bracketed direct_contribution(int rank, std::size_t i) {
   return {1000 * static_cast<std::uint64_t>(rank + 1) + i};
 }
 
 Bytes contributions(int rank, std::size_t count) {
   std::vector<Bracketed> all;
-  for (std::size_t i = 0; i < count; ++i) all.push_back(contribution(rank, i));
+  for (std::size_t i = 0; i < count; ++i) all.push_back(direct_contribution(rank, i));
   return bytes_of(all);
 }
 
-Bytes joined(int ranks, std::size_t from, std::size_t count) {
+Bytes direct_joined(int ranks, std::size_t from, std::size_t count) {
   const ReductionOrder association(unknown_locality(ranks));
   std::vector<Bracketed> all;
   for (std::size_t i = from; i < from + count; ++i) {
-    all.push_back(joined_by(association, [&](int rank) { return contribution(rank, i); }));
+    all.push_back(joined_by(association, [&](int rank) { return direct_contribution(rank, i); }));
   }
   return bytes_of(all);
 }
 
-using Results = DirectReduce::Results;
+using DirectResults = DirectReduce::Results;
 
-auto making_allreduce(std::size_t count, Results results) {
+auto making_allreduce(std::size_t count, DirectResults results) {
   return [=](DirectReduce& protocol, auto& w) {
     protocol.allreduce(w, count, bracketed, {one_by_one.block_bytes, results});
   };
 }
 
-Reduce allreduce(int ranks, std::size_t count, bool in_place, Results results = Results::are_read) {
+DirectReduceCall allreduce(int ranks, std::size_t count, bool in_place,
+                           DirectResults results = DirectResults::are_read) {
   return {[=](int rank) { return contributions(rank, count); },
-          [=](int) { return joined(ranks, 0, count); }, making_allreduce(count, results), in_place};
+          [=](int) { return direct_joined(ranks, 0, count); }, making_allreduce(count, results),
+          in_place};
 }
 
-Reduce allreduce_written(int ranks, std::size_t count, bool in_place) {
-  return allreduce(ranks, count, in_place, Results::are_written);
+DirectReduceCall allreduce_written(int ranks, std::size_t count, bool in_place) {
+  return allreduce(ranks, count, in_place, DirectResults::are_written);
 }
 
 auto making_reduce(std::size_t count, int root) {
@@ -64,26 +65,27 @@ auto making_reduce(std::size_t count, int root) {
   };
 }
 
-Reduce reduce(int ranks, std::size_t count, int root, bool in_place) {
+DirectReduceCall reduce(int ranks, std::size_t count, int root, bool in_place) {
   return {[=](int rank) { return contributions(rank, count); },
-          [=](int rank) { return rank == root ? joined(ranks, 0, count) : Bytes{}; },
+          [=](int rank) { return rank == root ? direct_joined(ranks, 0, count) : Bytes{}; },
           making_reduce(count, root), in_place};
 }
 
-Reduce reduce_scatter(int ranks) {
+DirectReduceCall reduce_scatter(int ranks) {
   const auto blocks = row(ranks, [](int rank) { return static_cast<std::size_t>(rank % 2 + 1); });
   const auto mine = [blocks](int rank) { return blocks[static_cast<std::size_t>(rank)]; };
   const std::size_t count = static_cast<std::size_t>(blocks.back().offset) + blocks.back().bytes;
   return {[=](int rank) { return contributions(rank, count); },
           [=](int rank) {
-            return joined(ranks, static_cast<std::size_t>(mine(rank).offset), mine(rank).bytes);
+            return direct_joined(ranks, static_cast<std::size_t>(mine(rank).offset),
+                                 mine(rank).bytes);
           },
           [=](DirectReduce& protocol, CheckerWorld& w) {
             protocol.reduce_scatter(w, Blocks::listed(blocks), bracketed, one_by_one);
           }};
 }
 
-Job reduce_job(int ranks, int cells, const std::vector<Reduce>& calls) {
+Job reduce_job(int ranks, int cells, const std::vector<DirectReduceCall>& calls) {
   return direct_job<DirectReduce>(
       ranks,
       [=](int) {
@@ -152,11 +154,11 @@ std::vector<Job> leaving_reductions() {
     jobs.push_back(job);
     jobs.push_back(with_reachable(job, everybodys));
   }
-  for (const auto results : {Results::are_read, Results::are_written}) {
+  for (const auto results : {DirectResults::are_read, DirectResults::are_written}) {
     for (const Job& job : leaving_jobs<DirectReduce>(2, 4, make(2), allreduce(2, 2, false, results),
                                                      making_allreduce(2, results))) {
       jobs.push_back(with_reachable(job, everybodys));
-      if (results == Results::are_written) jobs.push_back(job);
+      if (results == DirectResults::are_written) jobs.push_back(job);
     }
   }
   return jobs;

@@ -14,6 +14,7 @@
 #include "node/locality.h"
 #include "node/reduce_tree.h"
 #include "operators.h"
+#include "shapes.h"
 #include "threads.h"
 #include "verify/counting/counting_world.h"
 
@@ -26,9 +27,8 @@ using world::first_sequence;
 using world::Sequence;
 
 constexpr int ranks = 4;
-constexpr Sequence calls = 70;  // past the wrap
+constexpr Sequence calls_past_wrap = 70;  // past the wrap
 const std::vector<int> everybody = {0, 1, 2, 3};
-constexpr Shape chain{Shape::Kind::chain, 1};
 
 // Each call moves on by a set, and 2^31 by 512 of them: then the root changes.
 TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
@@ -64,14 +64,14 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::v
   job.sizes.scratch = 4 * page_bytes;
   job.body = [&](CountingWorld& w) {
     auto protocol = make(w.rank());
-    for (Sequence call = 0; call < calls; ++call) run(protocol, w);
+    for (Sequence call = 0; call < calls_past_wrap; ++call) run(protocol, w);
   };
   job.look = [&](const verify::checker::Memory& memory) {
     for (const int owner : owners) {
       for (const std::size_t flag : flags) {
         Sequence stands = 0;
         std::memcpy(&stands, memory.bytes(Region::shared, owner).data() + flag, sizeof stands);
-        EXPECT_TRUE(world::reached(stands, first_sequence + calls - slots + 1))
+        EXPECT_TRUE(world::reached(stands, first_sequence + calls_past_wrap - slots + 1))
             << "rank " << owner << " at " << flag;
       }
     }

@@ -27,7 +27,7 @@ namespace {
 
 using world::first_sequence;
 
-constexpr int calls = 150;  // more than counters have left before they wrap
+constexpr int thread_calls = 150;  // more than counters have left before they wrap
 
 // Two L3s of neighbours, the second smaller.
 RankLocality uneven_seats(int ranks) {
@@ -54,7 +54,7 @@ void expect_nobody_leaves_early(int ranks, const std::function<Barrier(int)>& ma
   Threads<Barrier> threads(ranks, make);
   threads.run([&](int rank, Barrier& barrier, const auto& world_for) {
     Hardware w = world_for(nullptr, nullptr);
-    for (int call = 1; call <= calls; ++call) {
+    for (int call = 1; call <= thread_calls; ++call) {
       entered[static_cast<std::size_t>(rank)].store(call, std::memory_order_relaxed);
       barrier.run(w);
       for (const auto& other : entered) {
@@ -87,7 +87,7 @@ TEST_P(OnThreads, DisseminationBarriers) {
   }
 }
 
-std::vector<unsigned char> message(std::size_t bytes, int call) {
+std::vector<unsigned char> thread_message(std::size_t bytes, int call) {
   std::vector<unsigned char> data(bytes);
   for (std::size_t i = 0; i < bytes; ++i) {
     data[i] = static_cast<unsigned char>(i * 7 + i / 251 + static_cast<std::size_t>(call));
@@ -100,10 +100,10 @@ void expect_broadcast(int ranks, const std::vector<std::size_t>& sizes,
                       const std::function<Bcast(int)>& make, const auto& run) {
   Threads<Bcast> threads(ranks, make);
   threads.run([&](int rank, Bcast& bcast, const auto& world_for) {
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < thread_calls; ++call) {
       const std::size_t bytes = sizes[static_cast<std::size_t>(call) % sizes.size()];
       const int root = call * 5 % ranks;
-      const auto wanted = message(bytes, call);
+      const auto wanted = thread_message(bytes, call);
       auto buffer = rank == root ? wanted : std::vector<unsigned char>(bytes, 0);
       Hardware w = world_for(buffer.data(), buffer.data());
       run(bcast, w, bytes, root);
@@ -156,12 +156,12 @@ TEST_P(OnThreads, SegmentedBroadcast) {
       });
 }
 
-Bracketed contribution(int rank, std::size_t i, int call) {
+Bracketed thread_contribution(int rank, std::size_t i, int call) {
   return {static_cast<std::uint64_t>(rank) * 1000003 + i * 17 + static_cast<std::uint64_t>(call)};
 }
 
-Bracketed joined(const ReductionOrder& association, std::size_t i, int call) {
-  return joined_by(association, [&](int rank) { return contribution(rank, i, call); });
+Bracketed thread_joined(const ReductionOrder& association, std::size_t i, int call) {
+  return joined_by(association, [&](int rank) { return thread_contribution(rank, i, call); });
 }
 
 template <class Reduce>
@@ -172,11 +172,11 @@ void expect_reduction(const RankLocality& locality, const std::vector<std::size_
   const ReductionOrder association(locality);
   Threads<Reduce> threads(locality.ranks(), make);
   threads.run([&](int rank, Reduce& protocol, const auto& world_for) {
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < thread_calls; ++call) {
       const std::size_t count = counts[static_cast<std::size_t>(call) % counts.size()];
       const int root = call * 3 % locality.ranks();
       std::vector<Bracketed> mine(count);
-      for (std::size_t i = 0; i < count; ++i) mine[i] = contribution(rank, i, call);
+      for (std::size_t i = 0; i < count; ++i) mine[i] = thread_contribution(rank, i, call);
       std::vector<Bracketed> result(count);
       const bool in_place = call % 2 == 0;
       std::vector<Bracketed>& out = in_place ? mine : result;
@@ -184,14 +184,12 @@ void expect_reduction(const RankLocality& locality, const std::vector<std::size_
       reduce(protocol, w, count, root);
       if (!to_all && rank != root) continue;
       for (std::size_t i = 0; i < count; ++i) {
-        ASSERT_EQ(out[i].value, joined(association, i, call).value)
+        ASSERT_EQ(out[i].value, thread_joined(association, i, call).value)
             << "rank " << rank << " call " << call << " element " << i;
       }
     }
   });
 }
-
-const memory::Reduction bracketed = product_of<Bracketed>();
 
 TEST_P(OnThreads, ExchangeReduce) {
   expect_reduction<ExchangeReduce>(
@@ -264,10 +262,10 @@ void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(
                      const auto& run) {
   Threads<Protocol> threads(ranks, make);
   threads.run([&](int rank, Protocol& protocol, const auto& world_for) {
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < thread_calls; ++call) {
       const auto append = [&](std::vector<unsigned char>& all, std::vector<Block>& blocks, int from,
                               int to) {
-        const auto one = message(bytes(call, from, to), call * 100 + from * 10 + to);
+        const auto one = thread_message(bytes(call, from, to), call * 100 + from * 10 + to);
         blocks.push_back({static_cast<std::ptrdiff_t>(all.size()), one.size()});
         all.insert(all.end(), one.begin(), one.end());
       };

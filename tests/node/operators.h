@@ -49,6 +49,9 @@ memory::Reduction product_of() {
   return {combine, nullptr, sizeof(Element), false};
 }
 
+// The product of brackets, which neither commutes nor associates.
+inline const memory::Reduction bracketed = product_of<Bracketed>();
+
 // What a reduction of given(rank) of all ranks has to come to: the association, written down once
 // more.
 template <class Given>

@@ -13,10 +13,8 @@
 namespace huddle::node::test {
 namespace {
 
-const memory::Reduction bracketed = product_of<Bracketed>();
-
 // One call: how many elements; the root of a reduce, or -1 for all.
-struct Reduce {
+struct ReduceCall {
   std::size_t count = 1;
   int root = -1;
 };
@@ -25,7 +23,7 @@ Bracketed given(int rank, std::size_t call, std::size_t i) {
   return {1000 * static_cast<std::uint64_t>(rank + 1) + 10 * call + i};
 }
 
-Bracketed joined(const ReductionOrder& association, std::size_t call, std::size_t i) {
+Bracketed reduced(const ReductionOrder& association, std::size_t call, std::size_t i) {
   return joined_by(association, [&](int rank) { return given(rank, call, i); });
 }
 
@@ -40,9 +38,9 @@ Bytes bytes_of(std::size_t count, Element element) {
 }
 
 template <class Make, class Run>
-Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) {
+Job reduce_job(int ranks, const std::vector<ReduceCall>& calls, Make make, Run run) {
   std::size_t most = 1;
-  for (const Reduce& reduce : calls) most = std::max(most, reduce.count);
+  for (const ReduceCall& reduce : calls) most = std::max(most, reduce.count);
   const ReductionOrder association(unknown_locality(ranks));
   Script script{calls.size(), most * sizeof(Bracketed),
                 [=](int rank, std::size_t call) {
@@ -52,7 +50,7 @@ Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) 
                 [=](int rank, std::size_t call) {
                   if (calls[call].root >= 0 && calls[call].root != rank) return Bytes{};
                   return bytes_of(calls[call].count,
-                                  [&](std::size_t i) { return joined(association, call, i); });
+                                  [&](std::size_t i) { return reduced(association, call, i); });
                 }};
   return job_of(ranks, script, make,
                 [calls, run](auto& protocol, CheckerWorld& w, std::size_t call) {
@@ -61,7 +59,7 @@ Job reduce_job(int ranks, const std::vector<Reduce>& calls, Make make, Run run) 
 }
 
 // Rounds of two elements, which ride in their flag's line, and of eight, which do not.
-constexpr ExchangeReduce::Plan in_lines{16, memory::CopyKernel::nontemporal};
+constexpr ExchangeReduce::Plan reduced_in_lines{16, memory::CopyKernel::nontemporal};
 constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
 // Between two ranks, whose slots change hands.
 constexpr ExchangeReduce::Plan returned_slots{64, memory::by_ping_pong};
@@ -70,17 +68,17 @@ ExchangeReduce exchange_of(int ranks) {
   return {{in_slots.round_bytes, 4}, ReductionOrder(unknown_locality(ranks)), just_below_wrap};
 }
 
-Job exchange_job(int ranks, const std::vector<Reduce>& calls,
-                 const ExchangeReduce::Plan& plan = in_lines) {
+Job exchange_job(int ranks, const std::vector<ReduceCall>& calls,
+                 const ExchangeReduce::Plan& plan = reduced_in_lines) {
   return reduce_job(
       ranks, calls, [=](int) { return exchange_of(ranks); },
-      [plan](ExchangeReduce& protocol, CheckerWorld& w, const Reduce& call) {
+      [plan](ExchangeReduce& protocol, CheckerWorld& w, const ReduceCall& call) {
         protocol.allreduce(w, call.count, bracketed, plan);
       });
 }
 
 template <class Protocol>
-void run_either(Protocol& protocol, CheckerWorld& w, const Reduce& call,
+void run_either(Protocol& protocol, CheckerWorld& w, const ReduceCall& call,
                 const typename Protocol::Plan& plan) {
   if (call.root < 0) {
     protocol.allreduce(w, call.count, bracketed, plan);
@@ -89,18 +87,18 @@ void run_either(Protocol& protocol, CheckerWorld& w, const Reduce& call,
   }
 }
 
-Job tree_job(int ranks, TreeReduce::Top top, const std::vector<Reduce>& calls) {
+Job tree_job(int ranks, TreeReduce::Top top, const std::vector<ReduceCall>& calls) {
   return reduce_job(
       ranks, calls,
       [=](int) {
         return TreeReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), just_below_wrap);
       },
-      [top](TreeReduce& protocol, CheckerWorld& w, const Reduce& call) {
+      [top](TreeReduce& protocol, CheckerWorld& w, const ReduceCall& call) {
         run_either(protocol, w, call, {8, top});
       });
 }
 
-Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduce>& calls,
+Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<ReduceCall>& calls,
                memory::CopyMethod method = memory::CopyKernel::nontemporal) {
   return reduce_job(
       ranks, calls,
@@ -108,7 +106,7 @@ Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduc
         return SlicedReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), ranks,
                             just_below_wrap);
       },
-      [=](SlicedReduce& protocol, CheckerWorld& w, const Reduce& call) {
+      [=](SlicedReduce& protocol, CheckerWorld& w, const ReduceCall& call) {
         run_either(protocol, w, call, {8, method, results});
       });
 }
@@ -181,7 +179,7 @@ Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, P
                 },
                 [=](int rank, std::size_t call) {
                   return bytes_of(calls[call][static_cast<std::size_t>(rank)], [&](std::size_t i) {
-                    return joined(association, call, before(call, rank) + i);
+                    return reduced(association, call, before(call, rank) + i);
                   });
                 }};
   return job_of(
@@ -228,8 +226,8 @@ TEST(ReduceChecked, SlicesInEveryOrder) {
 
 TEST(ReduceChecked, PrefixesInEveryOrder) {
   for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
-    EXPECT_TRUE(passes(prefix_job(2, {1, 5, 2}, prefix, exchange_of, in_lines)));
-    EXPECT_TRUE(passes(prefix_job(3, {1, 3, 1}, prefix, exchange_of, in_lines)));
+    EXPECT_TRUE(passes(prefix_job(2, {1, 5, 2}, prefix, exchange_of, reduced_in_lines)));
+    EXPECT_TRUE(passes(prefix_job(3, {1, 3, 1}, prefix, exchange_of, reduced_in_lines)));
     EXPECT_TRUE(passes(prefix_job(2, {1, 35, 1, 17}, prefix, exchange_of, in_slots)));
     EXPECT_TRUE(passes(prefix_job(3, {19, 9}, prefix, exchange_of, in_slots)));
     EXPECT_TRUE(passes(prefix_job(2, {5, 3, 1}, prefix, slices_of, returned_plan)));
@@ -238,8 +236,8 @@ TEST(ReduceChecked, PrefixesInEveryOrder) {
 }
 
 TEST(ReduceChecked, BlocksInEveryOrder) {
-  EXPECT_TRUE(passes(scatter_job({{1, 1}, {3, 0}, {2, 4}}, exchange_of, in_lines)));
-  EXPECT_TRUE(passes(scatter_job({{1, 1, 1}, {0, 2, 1}}, exchange_of, in_lines)));
+  EXPECT_TRUE(passes(scatter_job({{1, 1}, {3, 0}, {2, 4}}, exchange_of, reduced_in_lines)));
+  EXPECT_TRUE(passes(scatter_job({{1, 1, 1}, {0, 2, 1}}, exchange_of, reduced_in_lines)));
   EXPECT_TRUE(passes(scatter_job({{5, 4, 3}, {0, 9, 1}}, exchange_of, in_slots)));
   EXPECT_TRUE(passes(scatter_job({{20, 17}, {9, 0}, {4, 4}}, exchange_of, returned_slots)));
   EXPECT_TRUE(passes(scatter_job({{1, 1}, {3, 0}, {2, 4}}, slices_of, returned_plan)));
@@ -251,13 +249,13 @@ const Excuse seen_too_low{Fault::too_early, "until_reached(number))",
 
 TEST(ReduceChecked, EveryErrorPlantedIntoPrefixesAndBlocksIsFound) {
   for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
-    EXPECT_TRUE(bites({prefix_job(2, {1, 9, 2, 3}, prefix, exchange_of, in_lines),
-                       prefix_job(4, {3, 9}, prefix, exchange_of, in_lines),
+    EXPECT_TRUE(bites({prefix_job(2, {1, 9, 2, 3}, prefix, exchange_of, reduced_in_lines),
+                       prefix_job(4, {3, 9}, prefix, exchange_of, reduced_in_lines),
                        prefix_job(2, {1, 49, 3, 17}, prefix, exchange_of, in_slots)},
                       {seen_too_low}));
   }
-  EXPECT_TRUE(bites({scatter_job({{1, 8}, {3, 0}, {4, 4}}, exchange_of, in_lines),
-                     scatter_job({{1, 9, 1}, {4, 2, 1}}, exchange_of, in_lines),
+  EXPECT_TRUE(bites({scatter_job({{1, 8}, {3, 0}, {4, 4}}, exchange_of, reduced_in_lines),
+                     scatter_job({{1, 9, 1}, {4, 2, 1}}, exchange_of, reduced_in_lines),
                      scatter_job({{30, 19}, {9, 8}}, exchange_of, in_slots),
                      scatter_job({{30, 19}, {9, 8}}, exchange_of, returned_slots)},
                     {seen_too_low}));

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::size_t queue_bytes = 1 << 20;
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+constexpr std::size_t most_planned_bytes = std::size_t{1} << 30;
 
 // Ranks that may read each other's memory, on a machine that was measured.
 struct Here {
@@ -64,7 +64,7 @@ void each(Check check) {
 
 TEST(Algorithm, HasTheNameOfItsPlans) {
   each([](const Here& here, Operation operation, const Algorithm& one) {
-    for (std::size_t bytes = 8; bytes <= most_bytes; bytes *= 8) {
+    for (std::size_t bytes = 8; bytes <= most_planned_bytes; bytes *= 8) {
       for (const Candidate& plan : here.plans(one, {operation, bytes, 8})) {
         EXPECT_EQ(algorithm_name(plan.plan), one.name);
       }
@@ -81,10 +81,10 @@ TEST(Algorithm, ServesSomeRequest) {
 TEST(Algorithm, ThatNeedsNothingServesEveryRequest) {
   each([](const Here& here, Operation operation, const Algorithm& one) {
     if (!one.needs.empty()) return;
-    for (std::size_t bytes = 1; bytes <= most_bytes; bytes *= 8) {
+    for (std::size_t bytes = 1; bytes <= most_planned_bytes; bytes *= 8) {
       EXPECT_FALSE(here.plans(one, {operation, bytes, 1}).empty()) << bytes;
     }
-    EXPECT_FALSE(here.plans(one, {operation, most_bytes, most_bytes}).empty());
+    EXPECT_FALSE(here.plans(one, {operation, most_planned_bytes, most_planned_bytes}).empty());
   });
 }
 
@@ -109,7 +109,8 @@ TEST(Algorithm, SaysUpToHowMuch) {
 
 TEST(Algorithm, OfLargeElementsSaysWhatTheyHaveToFit) {
   each([](const Here& here, Operation operation, const Algorithm& one) {
-    const bool takes_any = !here.plans(one, {operation, most_bytes, most_bytes}).empty();
+    const bool takes_any =
+        !here.plans(one, {operation, most_planned_bytes, most_planned_bytes}).empty();
     EXPECT_NE(takes_any, one.needs.find("elements that fit") != std::string::npos ||
                              one.needs.find("at most") != std::string::npos);
   });

@@ -25,7 +25,7 @@
 namespace huddle::select {
 namespace {
 
-constexpr std::size_t queue_bytes = 1 << 20;
+constexpr std::size_t choice_queue_bytes = 1 << 20;
 constexpr PeerCopy by_cma{"cma"};
 
 std::vector<machine::Machine> all_machines() {
@@ -53,7 +53,7 @@ void everywhere(Check check) {
     for (int ranks = 2; ranks <= machine::core_count(machine.topology); ranks = 2 * ranks + 1) {
       SCOPED_TRACE(machine.name + " with " + std::to_string(ranks) + " ranks");
       const node::RankLocality locality = seats_on(machine, ranks);
-      check(locality, model, team_resources(locality, model, queue_bytes));
+      check(locality, model, team_resources(locality, model, choice_queue_bytes));
     }
   }
 }
@@ -65,7 +65,7 @@ TEST(Choice, CountsSegmentsAndTheirReaders) {
         machine::generic_machine(machine::discover_from_synthetic("pack:1 core:9 pu:1").topology);
     const machine::CostModel model(machine);
     const node::RankLocality locality = seats_on(machine, ranks);
-    const TeamResources given = team_resources(locality, model, queue_bytes);
+    const TeamResources given = team_resources(locality, model, choice_queue_bytes);
     for (const Candidate& one : candidates({Operation::bcast, 4096, 1}, locality, model, given)) {
       if (std::holds_alternative<node::SegmentedBcast::Plan>(one.plan)) return one.parameters;
     }
@@ -101,7 +101,7 @@ TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
     machine.handoff.resize(kept);
     const machine::CostModel model(machine);
     const node::RankLocality locality = seats_on(machine, 2);
-    const TeamResources given = team_resources(locality, model, queue_bytes);
+    const TeamResources given = team_resources(locality, model, choice_queue_bytes);
     for (const Operation operation : operations) {
       for (const std::size_t bytes : {8, 65536, 4194304}) {
         const auto list = candidates({operation, bytes, 8}, locality, model, given);
@@ -273,7 +273,7 @@ TEST(Choice, SaysWhatIsAnnounced) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = seats_on(machine, 16);
   const auto list = candidates({Operation::alltoallv, std::size_t{1} << 20, 1}, locality, model,
-                               team_resources(locality, model, queue_bytes));
+                               team_resources(locality, model, choice_queue_bytes));
   EXPECT_EQ(algorithm_name(list.front().plan), "announced");
   EXPECT_THAT(list.front().parameters,
               testing::MatchesRegex("cma from [0-9]+K? (on|to .*), else tiles of .*"));
@@ -315,17 +315,17 @@ TEST(Choice, MemoryIsBounded) {
     const node::DirectReduce direct(resources.direct_reduce, association, 0);
     const node::DirectExchange direct_exchange(resources.direct_exchange, locality.ranks(), 0);
     const std::size_t flags = static_cast<std::size_t>(locality.ranks()) * 1024 + (1 << 16);
-    EXPECT_LE(direct.shared_bytes(), queue_bytes + flags);
-    EXPECT_LE(direct.scratch_bytes(), queue_bytes);
+    EXPECT_LE(direct.shared_bytes(), choice_queue_bytes + flags);
+    EXPECT_LE(direct.scratch_bytes(), choice_queue_bytes);
     EXPECT_LE(direct_exchange.shared_bytes(), flags);
-    EXPECT_LE(direct_exchange.scratch_bytes(), queue_bytes);
-    EXPECT_LE(bcast.shared_bytes(), queue_bytes + flags);
-    EXPECT_LE(slices.shared_bytes(), 2 * queue_bytes + flags);
-    EXPECT_LE(blocks.shared_bytes(), 2 * queue_bytes + flags);
-    EXPECT_LE(exchange.shared_bytes(), queue_bytes + flags);
-    EXPECT_LE(pairs.shared_bytes(), 2 * queue_bytes + flags);
-    EXPECT_LE(slots.shared_bytes(), queue_bytes + flags);
-    EXPECT_LE(doubling.shared_bytes(), queue_bytes + flags);
+    EXPECT_LE(direct_exchange.scratch_bytes(), choice_queue_bytes);
+    EXPECT_LE(bcast.shared_bytes(), choice_queue_bytes + flags);
+    EXPECT_LE(slices.shared_bytes(), 2 * choice_queue_bytes + flags);
+    EXPECT_LE(blocks.shared_bytes(), 2 * choice_queue_bytes + flags);
+    EXPECT_LE(exchange.shared_bytes(), choice_queue_bytes + flags);
+    EXPECT_LE(pairs.shared_bytes(), 2 * choice_queue_bytes + flags);
+    EXPECT_LE(slots.shared_bytes(), choice_queue_bytes + flags);
+    EXPECT_LE(doubling.shared_bytes(), choice_queue_bytes + flags);
   });
 }
 
@@ -417,7 +417,7 @@ TEST(Choice, BothPhasesOfABarrierUseTheCheapestTree) {
         machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + std::string(file) + ".toml");
     const machine::CostModel model(machine);
     const node::RankLocality locality = seats_on(machine, machine::core_count(machine.topology));
-    const TeamResources resources = team_resources(locality, model, queue_bytes);
+    const TeamResources resources = team_resources(locality, model, choice_queue_bytes);
     const auto phase = [&](BarrierPhase of_barrier) {
       const auto list = candidates({.operation = Operation::barrier, .barrier_phase = of_barrier},
                                    locality, model, resources);
@@ -438,7 +438,7 @@ TEST(Choice, ADisseminationBarrierHasNoPhases) {
   const node::RankLocality locality = seats_on(machine, 4);
   const auto list =
       candidates({.operation = Operation::barrier, .barrier_phase = BarrierPhase::gather}, locality,
-                 model, team_resources(locality, model, queue_bytes));
+                 model, team_resources(locality, model, choice_queue_bytes));
   EXPECT_EQ(algorithm_name(chosen(list, "dissemination").plan), "tree");
 }
 
@@ -449,7 +449,7 @@ TEST(Choice, FewWaitsWhereRanksOutnumberCores) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 0, 1, 0, 1, 0, 1});
   const auto list = candidates({Operation::barrier, 0, 1}, locality, model,
-                               team_resources(locality, model, queue_bytes));
+                               team_resources(locality, model, choice_queue_bytes));
   const auto* plan = std::get_if<DisseminationPlan>(&cheapest(list).plan);
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->parameters.radix, 8);
@@ -459,7 +459,7 @@ TEST(Choice, IsExplained) {
   const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
   const node::RankLocality locality = seats_on(machine, 4);
-  const TeamResources given = team_resources(locality, model, queue_bytes);
+  const TeamResources given = team_resources(locality, model, choice_queue_bytes);
   const Explanation explanation{{Operation::bcast, 65536, 1},
                                 4,
                                 calibrated(machine),

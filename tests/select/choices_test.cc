@@ -24,7 +24,7 @@
 namespace huddle::select {
 namespace {
 
-constexpr std::size_t queue_bytes = std::size_t{1} << 20;
+constexpr std::size_t measured_queue_bytes = std::size_t{1} << 20;
 constexpr std::size_t sizes[] = {8, 1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 24};
 
 std::vector<std::string> machine_files() {
@@ -53,7 +53,7 @@ std::string choices_on(const machine::Machine& machine, int ranks) {
   std::vector<int> pus = machine::first_pu_of_cores(machine.topology);
   pus.resize(static_cast<std::size_t>(ranks));
   const node::RankLocality locality = node::locality(machine.topology, pus);
-  TeamResources provided = team_resources(locality, model, queue_bytes);
+  TeamResources provided = team_resources(locality, model, measured_queue_bytes);
   provided.heap_refusal.clear();
   std::string text = fmt::format("{} with {} ranks\n", machine.name, ranks);
   for (std::size_t i = 0; i < operation_names.size(); ++i) {

@@ -16,9 +16,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/agree.h"
 #include "team/peers.h"
 #include "team/team.h"
@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using How = RankEnd::How;
 
-constexpr int apart = 1;                 // the rank that is elsewhere
+constexpr int apart_rank = 1;            // the rank that is elsewhere
 constexpr std::chrono::seconds soon{5};  // a tenth of what any deadline allows; usually 10 ms
 
 // Leaves for namespaces of its own, where its user has this number. False where the system lets
@@ -60,16 +60,8 @@ void move_to_another_machine() {
   unlink(other.c_str());
 }
 
-std::shared_ptr<memory::Arena> new_arena() {
+std::shared_ptr<memory::Arena> small_arena() {
   return std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = std::size_t{1} << 26});
-}
-
-ContextOptions options() {
-  ContextOptions options;
-  options.machine =
-      machine::generic_machine(machine::discover_from_synthetic("pack:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{1} << 26;
-  return options;
 }
 
 class Apart : public testing::Test {
@@ -90,8 +82,8 @@ class Apart : public testing::Test {
 
 TEST_F(Apart, OnAnotherMachineIsAFailureOfAll) {
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
-    if (bootstrap.rank == apart) move_to_another_machine();
-    Context context(options());
+    if (bootstrap.rank == apart_rank) move_to_another_machine();
+    Context context(generic_options("pack:1 core:2 pu:1", 64 * MiB));
     for (int again = 0; again < 2; ++again) {
       EXPECT_EQ(Trouble::of([&] { Team(context, bootstrap); }).text(),
                 "rank 1 is on another machine than rank 0: a team shares memory");
@@ -102,10 +94,10 @@ TEST_F(Apart, OnAnotherMachineIsAFailureOfAll) {
 // Where nothing tells machines apart (snapshots of one virtual machine), sockets do.
 TEST_F(Apart, OutOfReachIsAFailureOfAll) {
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
-    if (bootstrap.rank == apart) {
+    if (bootstrap.rank == apart_rank) {
       ASSERT_TRUE(leave_for_new(CLONE_NEWNET));
     }
-    Peers peers(new_arena(), DescriptorRoute::sent);
+    Peers peers(small_arena(), DescriptorRoute::sent);
     EXPECT_THAT(std::string(Trouble::of([&] { peers.join(bootstrap, 100); }).text()),
                 AllOf(StartsWith("rank 0: rank 1 cannot be reached from here"),
                       HasSubstr("another machine")));
@@ -116,19 +108,19 @@ TEST_F(Apart, OutOfReachIsAFailureOfAll) {
 TEST_F(Apart, InContainersOfTwoUsersIsAFailureOfAll) {
   if (geteuid() != 0) GTEST_SKIP() << "to be another user takes root";
   expect_soon(run_ranks(2, [](const Bootstrap& bootstrap) {
-    if (bootstrap.rank == apart) {
+    if (bootstrap.rank == apart_rank) {
       ASSERT_EQ(setuid(65534), 0);
       ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1), 0);  // its own files in /proc are its own again
       ASSERT_TRUE(leave_for_new(CLONE_NEWNS, 0));
     }
-    Peers peers(new_arena());
+    Peers peers(small_arena());
     EXPECT_THAT(std::string(Trouble::of([&] { peers.join(bootstrap, 100); }).text()),
                 HasSubstr("runs as another user"));
   }));
 }
 
 void make_and_use(const Bootstrap& bootstrap) {
-  Context context(options());
+  Context context(generic_options("pack:1 core:2 pu:1", 64 * MiB));
   Team team(context, bootstrap);
   int root_is = bootstrap.rank == 0 ? 42 : 0;
   team.bcast(&root_is, sizeof root_is, 0);
@@ -138,7 +130,7 @@ void make_and_use(const Bootstrap& bootstrap) {
 
 TEST_F(Apart, InContainersOfOneUserRanksShareMemory) {
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
-    if (bootstrap.rank == apart) {
+    if (bootstrap.rank == apart_rank) {
       ASSERT_TRUE(leave_for_new(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS));
     }
     make_and_use(bootstrap);
@@ -148,7 +140,7 @@ TEST_F(Apart, InContainersOfOneUserRanksShareMemory) {
 TEST_F(Apart, WithProcessIdsOfTheirOwnRanksShareMemory) {
   if (!can_leave_for_new(CLONE_NEWPID)) GTEST_SKIP() << "no process id namespaces here";
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
-    if (bootstrap.rank != apart) return make_and_use(bootstrap);
+    if (bootstrap.rank != apart_rank) return make_and_use(bootstrap);
     ASSERT_TRUE(leave_for_new(CLONE_NEWPID));
     const pid_t child = fork();  // the first process of the new namespace
     if (child == 0) {

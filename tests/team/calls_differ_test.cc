@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "exercise.h"
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/team.h"
 #include "world/calls_differ.h"
 #include "world/peer_lost.h"
@@ -26,14 +26,6 @@ namespace {
 
 using select::Operation;
 using How = RankEnd::How;
-
-ContextOptions some_options() {
-  ContextOptions options;
-  options.machine = machine::generic_machine(
-      machine::discover_from_synthetic("pack:1 l3:1 core:4 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{256} << 20;
-  return options;
-}
 
 // An access behind the last byte ends the process.
 class GuardedBytes {
@@ -141,7 +133,7 @@ void expect_error_everywhere(const ByRank& by_rank, const std::string& what) {
   const auto ranks = static_cast<int>(by_rank.size());
   const auto ends = run_ranks(ranks, [&](const Bootstrap& bootstrap) {
     const auto rank = static_cast<std::size_t>(bootstrap.rank);
-    Context context(some_options());
+    Context context(generic_options("pack:1 l3:1 core:4 pu:1", 256 * MiB));
     Team team(context, bootstrap);
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{65536}}) {
       EXPECT_EQ(outcome_of(team, {by_rank[0].operation, bytes, 0}), Told::nothing) << what;
@@ -238,7 +230,7 @@ TEST(DifferentCalls, NeitherHangNorCrashInAnyMixture) {
 
 TEST(CallsDiffer, NamesTheCallsOfBothRanks) {
   const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
-    Context context(some_options());
+    Context context(generic_options("pack:1 l3:1 core:4 pu:1", 256 * MiB));
     Team team(context, bootstrap);
     try {
       for (int i = 0; i < most_repeats; ++i) {

@@ -29,7 +29,7 @@ using ::testing::Each;
 using How = RankEnd::How;
 using select::Operation;
 
-constexpr int ranks = 4;
+constexpr int choice_ranks = 4;
 constexpr unsigned int seed = 20261124;
 constexpr std::array<std::size_t, 6> sizes = {4, 200, 3'000, 20'000, 150'000, 1'000'000};
 
@@ -68,11 +68,11 @@ void let_slip(machine::Machine& machine, Slip slip) {
   }
 }
 
-ContextOptions options() {
-  ContextOptions options;
-  options.machine = plain_machine();
-  options.arena.cap_bytes = std::size_t{1} << 28;
-  return options;
+ContextOptions choice_options() {
+  ContextOptions choice_options;
+  choice_options.machine = plain_machine();
+  choice_options.arena.cap_bytes = std::size_t{1} << 28;
+  return choice_options;
 }
 
 // In letters that can be gathered.
@@ -93,8 +93,8 @@ void expect_right_and_alike(Team& team, const Bootstrap& place, Operation operat
 }
 
 void expect_agreement(int odd, Slip slip) {
-  const auto ends = run_ranks(ranks, [&](const Bootstrap& place) {
-    Context context(options());
+  const auto ends = run_ranks(choice_ranks, [&](const Bootstrap& place) {
+    Context context(choice_options());
     if (place.rank == odd) let_slip(const_cast<machine::Machine&>(context.machine()), slip);
     Team team(context, place);
     for (const Operation operation : select::operations) {
@@ -122,7 +122,7 @@ int tipped_choices(Slip slip) {
   int tipped = 0;
   for (const Operation operation : select::operations) {
     for (const std::size_t bytes : sizes) {
-      const select::Request request = select::request_of(operation, bytes, ranks);
+      const select::Request request = select::request_of(operation, bytes, choice_ranks);
       if (choice(plain, request) != choice(odd, request)) ++tipped;
     }
   }
@@ -131,20 +131,20 @@ int tipped_choices(Slip slip) {
 
 TEST(Choice, IsOneRanksWhereThePricesOfAnotherDifferInTheLastPlace) {
   EXPECT_GT(tipped_choices(last_place), 0);
-  for (const int odd : {0, 1, ranks - 1}) expect_agreement(odd, last_place);
+  for (const int odd : {0, 1, choice_ranks - 1}) expect_agreement(odd, last_place);
 }
 
 TEST(Choice, IsOneRanksWhereThePricesOfAnotherAreFarFromThem) {
   EXPECT_GT(tipped_choices(wild), 20);
-  for (const int odd : {0, 1, ranks - 1}) expect_agreement(odd, wild);
+  for (const int odd : {0, 1, choice_ranks - 1}) expect_agreement(odd, wild);
 }
 
 // What a rank was told to force, and what then runs on all of them.
-void expect_forced(const std::array<const char*, ranks>& told, std::string_view runs,
+void expect_forced(const std::array<const char*, choice_ranks>& told, std::string_view runs,
                    std::string_view unserved, std::size_t bytes) {
   const bool is_unlike = std::string_view(told.front()) != told.back();
-  const auto ends = run_ranks(ranks, [&](const Bootstrap& place) {
-    ContextOptions with = options();
+  const auto ends = run_ranks(choice_ranks, [&](const Bootstrap& place) {
+    ContextOptions with = choice_options();
     with.forcing = select::Forcing(told[static_cast<std::size_t>(place.rank)]);
     Context context(std::move(with));
     Team team(context, place);

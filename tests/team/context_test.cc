@@ -6,30 +6,22 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {
 
-ContextOptions options() {
-  ContextOptions options;
-  options.machine = machine::generic_machine(
-      machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{1} << 20;
-  return options;
-}
-
 TEST(Context, HandsOnTheTextThatAMachineWasReadFrom) {
-  ContextOptions read = options();
+  ContextOptions read = two_core_options(MiB);
   read.machine_text = "# as somebody wrote it\n" + machine::format_machine(read.machine);
   const std::string text = read.machine_text;
   EXPECT_EQ(Context(std::move(read)).machine_text(), text);
 }
 
 TEST(Context, WritesAMachineThatWasReadFromNoText) {
-  const ContextOptions made = options();
+  const ContextOptions made = two_core_options(MiB);
   EXPECT_EQ(Context(made).machine_text(), machine::format_machine(made.machine));
 }
 

@@ -23,6 +23,7 @@
 #include "kills.h"
 #include "ranks.h"
 #include "sanitizer.h"
+#include "setup.h"
 #include "team/agree.h"
 #include "team/peers.h"
 #include "world/peer_lost.h"
@@ -45,14 +46,6 @@ std::string what_is_lost(Members& members) {
   } catch (const world::PeerLost& lost) {
     return lost.what();
   }
-}
-
-std::shared_ptr<memory::Arena> new_arena(memory::ArenaFile::Kind kind) {
-  return std::make_shared<memory::Arena>(
-      memory::ArenaOptions{.cap_bytes = std::size_t{1} << 30, .kind = kind});
-}
-std::shared_ptr<memory::Arena> new_arena() {
-  return new_arena(memory::ArenaFile::Kind::memfd_first);
 }
 
 TEST(Death, IsNoticedByAllWhoWait) {
@@ -94,8 +87,6 @@ std::vector<int> watches(const Members& members) {
   }
   return all;
 }
-
-void barrier(const Bootstrap& bootstrap) { gather(bootstrap, char{}); }
 
 // Programs that become daemons close all descriptors that they do not know.
 TEST(Death, IsNotSeenInAClosedDescriptor) {

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "ranks.h"
 #include "scarce_memory.h"
 #include "select/size_class.h"
+#include "setup.h"
 #include "team/group_configuration.h"
 #include "team/team.h"
 
@@ -19,14 +19,6 @@ namespace huddle::team {
 namespace {
 
 using How = RankEnd::How;
-
-ContextOptions some_options() {
-  ContextOptions options;
-  options.machine = machine::generic_machine(
-      machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{64} << 20;
-  return options;
-}
 
 // A team sets up in fewer allocations.
 constexpr int most_allocations = 40;
@@ -38,7 +30,7 @@ TEST(Decisions, OneEditionIsUsedIfAThreadAddsToThemDuringSetUp) {
     constexpr std::size_t bytes = 4096;
     std::vector<std::byte> buffer(bytes);
     for (int allocation = 0; allocation < most_allocations; ++allocation) {
-      Context context(some_options());
+      Context context(two_core_options());
       Team first(context, bootstrap);
       first.bcast(buffer.data(), 8, 0);
       const auto group = first.group();

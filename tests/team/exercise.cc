@@ -85,7 +85,7 @@ struct Trial {
 };
 
 // Blocks with room between them.
-std::vector<Block> apart(const std::vector<std::size_t>& counts, std::size_t gap) {
+std::vector<Block> with_gaps(const std::vector<std::size_t>& counts, std::size_t gap) {
   std::vector<Block> blocks;
   std::size_t at = 0;
   for (const std::size_t count : counts) {
@@ -164,13 +164,13 @@ Trial moving_trial(Operation operation, const Setting& s) {
   }
   Trial trial;
   const bool shows_one = operation == Operation::allgather || operation == Operation::allgatherv;
-  trial.incoming = apart(from_counts, gap);
+  trial.incoming = with_gaps(from_counts, gap);
   trial.wanted = laid_out(trial.incoming, received);
   trial.out.assign(trial.wanted.size(), untouched);
   if (shows_one) {
     trial.in = matrix.message(s.rank, 0);
   } else {
-    trial.outgoing = apart(to_counts, gap);
+    trial.outgoing = with_gaps(to_counts, gap);
     trial.in = laid_out(trial.outgoing, sent);
   }
   std::size_t largest = 0;

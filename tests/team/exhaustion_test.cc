@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "leftovers.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"
@@ -31,7 +32,6 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using How = RankEnd::How;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr int poor = 1;  // the rank that runs out
 
 std::string failure_of(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes) {
@@ -61,19 +61,19 @@ void expect_failure(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes,
 
 TEST(Exhaustion, OfTheCap) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
-    const std::size_t cap_bytes = bootstrap.rank == poor ? mebibyte : 64 * mebibyte;
+    const std::size_t cap_bytes = bootstrap.rank == poor ? MiB : 64 * MiB;
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
-    expect_failure(peers, bootstrap, 2 * mebibyte, "the cap of the shared memory, 1M");
+    expect_failure(peers, bootstrap, 2 * MiB, "the cap of the shared memory, 1M");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
 
 TEST(Exhaustion, OfTheFileSizeLimit) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
-    const rlimit limit{mebibyte, mebibyte};
+    const rlimit limit{MiB, MiB};
     if (bootstrap.rank == poor) setrlimit(RLIMIT_FSIZE, &limit);
-    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * mebibyte}));
-    expect_failure(peers, bootstrap, 2 * mebibyte, "ulimit -f");
+    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * MiB}));
+    expect_failure(peers, bootstrap, 2 * MiB, "ulimit -f");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -90,9 +90,9 @@ TEST(Exhaustion, OfTheFolder) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     // The others as well: there may be next to nothing in the one that is here.
     mount_own_tmpfs(bootstrap.rank == poor ? "size=1m" : "size=64m");
-    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{
-        .cap_bytes = 64 * mebibyte, .kind = memory::ArenaFile::Kind::in_folder}));
-    expect_failure(peers, bootstrap, 2 * mebibyte, "/dev/shm has no 2M of shared memory left");
+    Peers peers(std::make_shared<memory::Arena>(
+        memory::ArenaOptions{.cap_bytes = 64 * MiB, .kind = memory::ArenaFile::Kind::in_folder}));
+    expect_failure(peers, bootstrap, 2 * MiB, "/dev/shm has no 2M of shared memory left");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -116,7 +116,7 @@ rlimit leave_descriptors(rlim_t count) {
 void run_out_of_descriptors(DescriptorRoute route) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
   const auto ends = run_ranks(4, [route](const Bootstrap& bootstrap) {
-    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * mebibyte}),
+    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * MiB}),
                 route);
     const Holdings before = current_holdings();
     // Three peers take three descriptors, and more on the way.

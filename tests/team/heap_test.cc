@@ -26,6 +26,7 @@
 #include "machine/locate.h"
 #include "memory/heap.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/team.h"
 #include "world/peer_lost.h"
 
@@ -152,10 +153,6 @@ void expect_right_gather(Team& team, std::uint32_t seed, const Memory& memory) {
     const auto* block = result.data() + from * count;
     EXPECT_EQ(std::vector<std::uint32_t>(block, block + count), block_of(static_cast<int>(from)));
   }
-}
-
-void expect_fine(const std::vector<RankEnd>& ends) {
-  for (const RankEnd& end : ends) EXPECT_EQ(end.how, RankEnd::How::fine) << end;
 }
 
 std::string parameters_where_mapped(const Team& team, Operation operation) {

@@ -9,23 +9,15 @@
 #include <numeric>
 
 #include "exercise.h"
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/team.h"
 
 namespace huddle::team {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
-
-ContextOptions options() {
-  ContextOptions options;
-  options.machine = machine::generic_machine(
-      machine::discover_from_synthetic("pack:2 numa:1 l3:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{1} << 28;
-  return options;
-}
 
 // Word i of what rank `from` has for rank `to`.
 std::uint32_t word(int from, int to, std::size_t i, std::uint32_t seed) {
@@ -158,7 +150,7 @@ class InPlace : public testing::TestWithParam<int> {};
 
 TEST_P(InPlace, AndApart) {
   const auto ends = run_ranks(GetParam(), [](const Bootstrap& bootstrap) {
-    Context context(options());
+    Context context(generic_options("pack:2 numa:1 l3:1 core:2 pu:1", 256 * MiB));
     Team team(context, bootstrap);
     std::uint32_t seed = 1;
     for (const std::size_t count : {0, 1, 3, 10, 100, 2000, 60000}) {

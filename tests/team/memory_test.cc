@@ -22,7 +22,7 @@ namespace {
 using ::testing::Each;
 using How = RankEnd::How;
 
-constexpr int poor = 1;
+constexpr int rank_without_memory = 1;
 
 ContextOptions options(const char* machine) {
   ContextOptions options;
@@ -41,9 +41,9 @@ struct Outcome {
 // bootstrap stays: a rank that did not come to one of its steps would be missed in the next.
 Outcome try_to_make_team(Context& context, const Bootstrap& place, long given) {
   std::optional<Team> team;
-  if (place.rank == poor) allow({given});
+  if (place.rank == rank_without_memory) allow({given});
   const Trouble trouble = Trouble::of([&] { team.emplace(context, place); });
-  const bool had_memory = place.rank != poor || !allow({}).is_any();
+  const bool had_memory = place.rank != rank_without_memory || !allow({}).is_any();
   return {!trouble.is_any(), had_memory};
 }
 
@@ -54,10 +54,10 @@ void expect_all_or_none(const Bootstrap& place, const char* machine) {
   for (long given = 0; !had_memory; ++given) {
     const auto outcomes = gather(place, try_to_make_team(context, place, given));
     for (const Outcome& one : outcomes) {
-      ASSERT_EQ(one.has_team, outcomes[poor].has_team) << given << " allocations";
+      ASSERT_EQ(one.has_team, outcomes[rank_without_memory].has_team) << given << " allocations";
     }
-    had_memory = outcomes[poor].had_memory;
-    ASSERT_TRUE(outcomes[poor].has_team || !had_memory);
+    had_memory = outcomes[rank_without_memory].had_memory;
+    ASSERT_TRUE(outcomes[rank_without_memory].has_team || !had_memory);
   }
 }
 
@@ -72,7 +72,8 @@ TEST(Memory, ThatIsMissingAnywhereMakesNoTeamForAnybody) {
 TEST(Memory, ThatIsMissingForAnotherMachineMakesNoTeamForAnybody) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
   const auto ends = run_ranks(2, [](const Bootstrap& place) {
-    expect_all_or_none(place, place.rank == poor ? "pack:1 core:2 pu:1" : "pack:1 core:3 pu:1");
+    expect_all_or_none(
+        place, place.rank == rank_without_memory ? "pack:1 core:2 pu:1" : "pack:1 core:3 pu:1");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }

@@ -26,6 +26,7 @@
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "ranks.h"
+#include "setup.h"
 #include "single_copy/cma.h"
 #include "team/team.h"
 #include "world/path_failed.h"
@@ -37,9 +38,9 @@ namespace {
 
 using select::Operation;
 
-constexpr int ranks = 3;
-constexpr std::size_t count = 40'000;
-constexpr std::size_t bytes = 4 * count;
+constexpr int access_ranks = 3;
+constexpr std::size_t access_count = 40'000;
+constexpr std::size_t access_bytes = 4 * access_count;
 
 // A machine where nothing is as fast as reading a peer's memory, wherever the ranks sit, and what
 // was read is written again as fast as ever.
@@ -107,34 +108,35 @@ single_copy::PeerPath::Open open_limited(const Allowed& allowed) {
   };
 }
 
-void expect_right_allreduce(Team& team, std::uint32_t seed) {
-  std::vector<std::uint32_t> result(count);
-  const auto mine = numbers(count, seed + static_cast<std::uint32_t>(team.rank()));
-  team.allreduce(mine.data(), result.data(), count, sum);
-  EXPECT_EQ(result, sums(count, team.ranks(), seed));
+void expect_allreduce(Team& team, std::uint32_t seed) {
+  std::vector<std::uint32_t> result(access_count);
+  const auto mine = numbers(access_count, seed + static_cast<std::uint32_t>(team.rank()));
+  team.allreduce(mine.data(), result.data(), access_count, sum);
+  EXPECT_EQ(result, sums(access_count, team.ranks(), seed));
 }
 
-constexpr int gather_root = 2;
+constexpr int access_root = 2;
 
-void expect_right_gather(Team& team, std::uint32_t seed) {
+void expect_gather(Team& team, std::uint32_t seed) {
   const auto words = [&](int from) {
-    return numbers(count, seed + static_cast<std::uint32_t>(from));
+    return numbers(access_count, seed + static_cast<std::uint32_t>(from));
   };
   std::vector<std::uint32_t> wanted;
-  for (int from = 0; from < ranks; ++from) {
+  for (int from = 0; from < access_ranks; ++from) {
     const auto more = words(from);
     wanted.insert(wanted.end(), more.begin(), more.end());
   }
-  std::vector<std::uint32_t> result(team.rank() == gather_root ? wanted.size() : 0);
-  team.gather(words(team.rank()).data(), result.data(), bytes, gather_root);
-  if (team.rank() != gather_root) return;
+  std::vector<std::uint32_t> result(team.rank() == access_root ? wanted.size() : 0);
+  team.gather(words(team.rank()).data(), result.data(), access_bytes, access_root);
+  if (team.rank() != access_root) return;
   EXPECT_EQ(result, wanted);
 }
 
 // Each rank has much for the next one and little for the others.
 void expect_right_alltoallv(Team& team, std::uint32_t seed) {
   const auto words = [&](int from, int to) {
-    return numbers((from + 1) % ranks == to ? count : 3, seed + static_cast<std::uint32_t>(from));
+    return numbers((from + 1) % access_ranks == to ? access_count : 3,
+                   seed + static_cast<std::uint32_t>(from));
   };
   std::vector<std::uint32_t> input;
   std::vector<std::uint32_t> wanted;
@@ -145,7 +147,7 @@ void expect_right_alltoallv(Team& team, std::uint32_t seed) {
     blocks.push_back({static_cast<std::ptrdiff_t>(4 * all.size()), 4 * more.size()});
     all.insert(all.end(), more.begin(), more.end());
   };
-  for (int other = 0; other < ranks; ++other) {
+  for (int other = 0; other < access_ranks; ++other) {
     append(input, outgoing, words(team.rank(), other));
     append(wanted, incoming, words(other, team.rank()));
   }
@@ -155,12 +157,8 @@ void expect_right_alltoallv(Team& team, std::uint32_t seed) {
   EXPECT_EQ(output, wanted);
 }
 
-void expect_fine(const std::vector<RankEnd>& ends) {
-  for (const RankEnd& end : ends) EXPECT_EQ(end.how, RankEnd::How::fine) << end;
-}
-
 bool may_read_directly(const Team& team) {
-  const auto candidates = team.explain({Operation::allreduce, bytes, 4}).candidates;
+  const auto candidates = team.explain({Operation::allreduce, access_bytes, 4}).candidates;
   return std::any_of(candidates.begin(), candidates.end(),
                      [](const auto& candidate) { return select::is_direct(candidate.plan); });
 }
@@ -171,7 +169,7 @@ bool system_refuses() {
     const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
       Context context(options_with(open_usual));
       Team team(context, bootstrap);
-      expect_right_allreduce(team, 1);
+      expect_allreduce(team, 1);
       EXPECT_TRUE(may_read_directly(team));
     });
     return !(ends[0] == RankEnd::How::fine && ends[1] == RankEnd::How::fine);
@@ -182,30 +180,30 @@ constexpr const char* why_skipped = "no process may read its sibling's memory he
 
 void exercise_all(Team& team) {
   for (const Operation operation : select::operations) {
-    for (const auto& candidate : team.explain({operation, bytes, 4}).candidates) {
+    for (const auto& candidate : team.explain({operation, access_bytes, 4}).candidates) {
       if (!select::is_direct(candidate.plan)) continue;
-      exercise(team, candidate.plan, operation, bytes, 3);
+      exercise(team, candidate.plan, operation, access_bytes, 3);
     }
   }
 }
 
 TEST(PeerAccess, ReadsOtherProcesses) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
-  expect_fine(run_ranks(ranks, [](const Bootstrap& bootstrap) {
+  expect_fine(run_ranks(access_ranks, [](const Bootstrap& bootstrap) {
     Context context(options_with(open_usual));
     Team team(context, bootstrap);
-    expect_right_allreduce(team, 1);
+    expect_allreduce(team, 1);
     EXPECT_EQ(team.latest_algorithm(), "direct");
-    EXPECT_EQ(direct_refusal(team.explain({Operation::allreduce, bytes, 4})), "");
+    EXPECT_EQ(direct_refusal(team.explain({Operation::allreduce, access_bytes, 4})), "");
     exercise_all(team);
   }));
 }
 
 TEST(PeerAccess, ReadsOtherThreads) {
-  expect_fine(run_thread_ranks(ranks, [](const Bootstrap& bootstrap) {
+  expect_fine(run_thread_ranks(access_ranks, [](const Bootstrap& bootstrap) {
     Context context(options_with(open_usual));
     Team team(context, bootstrap);
-    expect_right_allreduce(team, 1);
+    expect_allreduce(team, 1);
     EXPECT_EQ(team.latest_algorithm(), "direct");
     exercise_all(team);
   }));
@@ -221,22 +219,22 @@ TEST(PeerAccess, WatchesWhomItReaches) {
   const RankFunction reaches = [&](const Bootstrap& bootstrap) {
     Context context(options_with(watching));
     Team team(context, bootstrap);
-    expect_right_allreduce(team, 1);
+    expect_allreduce(team, 1);
   };
-  expect_fine(run_ranks(ranks, reaches));
+  expect_fine(run_ranks(access_ranks, reaches));
 }
 
 // One pair, or one rank with all others: then nobody reads anybody, and all know why.
 void expect_done_without(const std::function<Allowed(int reader)>& allowed,
                          const std::string& why) {
-  expect_fine(run_ranks(ranks, [&](const Bootstrap& bootstrap) {
+  expect_fine(run_ranks(access_ranks, [&](const Bootstrap& bootstrap) {
     Context context(options_with(open_limited(allowed(bootstrap.rank))));
     Team team(context, bootstrap);
     for (std::uint32_t call = 0; call < 3; ++call) {
-      expect_right_allreduce(team, call);
+      expect_allreduce(team, call);
       EXPECT_NE(team.latest_algorithm(), "direct");
     }
-    const auto explanation = team.explain({Operation::alltoall, bytes, 1});
+    const auto explanation = team.explain({Operation::alltoall, access_bytes, 1});
     EXPECT_EQ(direct_refusal(explanation), why);
     EXPECT_THAT(select::explanation_text(explanation), testing::HasSubstr(why));
     for (const auto& candidate : explanation.candidates) {
@@ -283,12 +281,12 @@ struct Direct {
   std::string_view algorithm;
   void (*expect_right)(Team& team, std::uint32_t seed);
 };
-constexpr Direct read_by_all{Operation::allreduce, "direct", expect_right_allreduce};
-constexpr Direct written_by_all{Operation::gather, "pushed", expect_right_gather};
+constexpr Direct read_by_all{Operation::allreduce, "direct", expect_allreduce};
+constexpr Direct written_by_all{Operation::gather, "pushed", expect_gather};
 
 // All fail at the same call, with the same words, and the calls after it do without.
 void expect_stop_for_all(const Direct& calls, const Times& of_one_pair, const std::string& words) {
-  expect_fine(run_ranks(ranks, [&](const Bootstrap& bootstrap) {
+  expect_fine(run_ranks(access_ranks, [&](const Bootstrap& bootstrap) {
     const bool is_limited = bootstrap.rank == 1;
     Context context(options_with(
         open_limited([&](int owner) { return is_limited && owner == 2 ? of_one_pair : Times{}; })));
@@ -311,7 +309,7 @@ void expect_stop_for_all(const Direct& calls, const Times& of_one_pair, const st
       calls.expect_right(team, ++call);
       EXPECT_NE(team.latest_algorithm(), calls.algorithm);
     }
-    EXPECT_EQ(direct_refusal(team.explain({calls.operation, bytes, 4})), why);
+    EXPECT_EQ(direct_refusal(team.explain({calls.operation, access_bytes, 4})), why);
   }));
 }
 
@@ -337,7 +335,7 @@ void expect_right_alltoall_by_pairs(Team& team) {
 // go on reading.
 TEST(PeerAccess, AnnouncedBlocksComeWhereTheyCannotBeRead) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
-  expect_fine(run_ranks(ranks, [](const Bootstrap& bootstrap) {
+  expect_fine(run_ranks(access_ranks, [](const Bootstrap& bootstrap) {
     constexpr int reads = 5;  // the first ones to see whether it can
     const bool is_limited = bootstrap.rank == 2;
     Context context(options_with(open_limited(
@@ -349,7 +347,7 @@ TEST(PeerAccess, AnnouncedBlocksComeWhereTheyCannotBeRead) {
       expect_right_alltoallv(team, call);
       EXPECT_EQ(team.latest_algorithm(), "announced");
     }
-    EXPECT_EQ(direct_refusal(team.explain({Operation::alltoallv, bytes, 1})), "");
+    EXPECT_EQ(direct_refusal(team.explain({Operation::alltoallv, access_bytes, 1})), "");
   }));
 }
 
@@ -359,7 +357,7 @@ node::PairExchange::Plan written_plan() { return {.announced_from = 4096, .writt
 // So does what is written where it cannot be.
 TEST(PeerAccess, BlocksOfAGatherComeWhereTheyCannotBeWritten) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
-  expect_fine(run_ranks(ranks, [](const Bootstrap& bootstrap) {
+  expect_fine(run_ranks(access_ranks, [](const Bootstrap& bootstrap) {
     constexpr int writes = 3;  // the first one to see whether it can
     const bool is_limited = bootstrap.rank == 2;
     Context context(options_with(open_limited([&](int owner) {
@@ -380,32 +378,33 @@ TEST(PeerAccess, WhoExpectsAnotherSizeFailsAlone) {
   constexpr int root = 1;
   for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
            {8, 16}, {16, 8}, {100, 50'000}, {1 << 20, 100}, {1 << 20, 1 << 19}}) {
-    expect_fine(run_ranks(ranks, [&, sent = sent, expected = expected](const Bootstrap& bootstrap) {
-      Context context(options_with(open_limited([](int) { return Times{}; })));
-      Team team(context, bootstrap);
-      const std::vector<std::byte> input(std::max(sent, expected));
-      std::vector<std::byte> output(input.size() * ranks);
-      const bool is_wrong = bootstrap.rank == 0;
-      std::string why;
-      try {
-        team.gatherv(input.data(), is_wrong ? sent : expected, output.data(),
-                     node::Blocks::even(expected), root);
-      } catch (const world::SizesDiffer& error) {
-        why = error.what();
-      }
-      EXPECT_EQ(why, bootstrap.rank != root
-                         ? ""
-                         : fmt::format("rank 0 sends {} bytes to rank 1, which expects {}", sent,
-                                       expected));
-      expect_right_alltoallv(team, 3);
-    }));
+    expect_fine(
+        run_ranks(access_ranks, [&, sent = sent, expected = expected](const Bootstrap& bootstrap) {
+          Context context(options_with(open_limited([](int) { return Times{}; })));
+          Team team(context, bootstrap);
+          const std::vector<std::byte> input(std::max(sent, expected));
+          std::vector<std::byte> output(input.size() * access_ranks);
+          const bool is_wrong = bootstrap.rank == 0;
+          std::string why;
+          try {
+            team.gatherv(input.data(), is_wrong ? sent : expected, output.data(),
+                         node::Blocks::even(expected), root);
+          } catch (const world::SizesDiffer& error) {
+            why = error.what();
+          }
+          EXPECT_EQ(why, bootstrap.rank != root
+                             ? ""
+                             : fmt::format("rank 0 sends {} bytes to rank 1, which expects {}",
+                                           sent, expected));
+          expect_right_alltoallv(team, 3);
+        }));
   }
 }
 
 // Dies while it reads or writes.
-class Deadly : public single_copy::PeerMemory {
+class DeadlyMemory : public single_copy::PeerMemory {
  public:
-  Deadly(std::unique_ptr<single_copy::PeerMemory> real, const Times& times)
+  DeadlyMemory(std::unique_ptr<single_copy::PeerMemory> real, const Times& times)
       : real_(std::move(real)), times_(times) {}
   single_copy::ErrorNumber read(std::byte* to, single_copy::RemoteAddress from,
                                 std::size_t n) noexcept override {
@@ -424,11 +423,11 @@ class Deadly : public single_copy::PeerMemory {
 };
 
 void expect_death_noticed(const Direct& calls, const Times& of_one_pair) {
-  const auto ends = run_ranks(ranks, [&](const Bootstrap& bootstrap) {
+  const auto ends = run_ranks(access_ranks, [&](const Bootstrap& bootstrap) {
     Context context(options_with(
         [&](const single_copy::Owner& owner) -> std::unique_ptr<single_copy::PeerMemory> {
           if (bootstrap.rank != 1 || owner.rank != 2) return open_usual(owner);
-          return std::make_unique<Deadly>(open_usual(owner), of_one_pair);
+          return std::make_unique<DeadlyMemory>(open_usual(owner), of_one_pair);
         }));
     Team team(context, bootstrap);
     for (std::uint32_t call = 0; call < 1000; ++call) {
@@ -468,7 +467,7 @@ class Late : public single_copy::PeerMemory {
   single_copy::ErrorNumber write(single_copy::RemoteAddress to, const std::byte* from,
                                  std::size_t n) noexcept override {
     const auto give_up = std::chrono::steady_clock::now() + several_checks;
-    const bool is_data = n == bytes;
+    const bool is_data = n == access_bytes;
     while (is_data && !scene_.root_is_back && std::chrono::steady_clock::now() < give_up) {
       sched_yield();
     }
@@ -490,17 +489,17 @@ TEST(PeerAccess, RootLeavesWhenNobodyWritesToItAnyMore) {
   void* const shared =
       mmap(nullptr, sizeof(Scene), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& scene = *new (shared) Scene;
-  const auto ends = run_ranks(ranks, [&](const Bootstrap& bootstrap) {
+  const auto ends = run_ranks(access_ranks, [&](const Bootstrap& bootstrap) {
     Context context(options_with(
         [&](const single_copy::Owner& owner) -> std::unique_ptr<single_copy::PeerMemory> {
-          if (owner.rank != gather_root) return open_usual(owner);
+          if (owner.rank != access_root) return open_usual(owner);
           if (bootstrap.rank == 0) return std::make_unique<Late>(open_usual(owner), scene);
           // The first write is to see whether it can.
-          return std::make_unique<Deadly>(open_usual(owner), Times{.writes = 1});
+          return std::make_unique<DeadlyMemory>(open_usual(owner), Times{.writes = 1});
         }));
     Team team(context, bootstrap);
-    EXPECT_THROW(expect_right_gather(team, 1), world::PeerLost);
-    if (bootstrap.rank == gather_root) scene.root_is_back = true;
+    EXPECT_THROW(expect_gather(team, 1), world::PeerLost);
+    if (bootstrap.rank == access_root) scene.root_is_back = true;
   });
   EXPECT_EQ(ends[0].how, RankEnd::How::fine) << ends[0];
   EXPECT_EQ(ends[1].how, RankEnd::How::killed) << ends[1];

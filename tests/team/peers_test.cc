@@ -16,6 +16,7 @@
 #include "leftovers.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/agree.h"
 #include "team/path_bootstrap.h"
 
@@ -26,10 +27,6 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using How = RankEnd::How;
 
-std::shared_ptr<memory::Arena> new_arena() {
-  return std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = std::size_t{1} << 30});
-}
-
 // A piece of so many bytes that holds the rank's number everywhere.
 Peers::Bring bring(std::size_t bytes, int rank) {
   return [bytes, rank](memory::Arena& arena) {
@@ -38,8 +35,6 @@ Peers::Bring bring(std::size_t bytes, int rank) {
     return piece;
   };
 }
-
-void barrier(const Bootstrap& bootstrap) { gather(bootstrap, char{}); }
 
 // Everybody reads what everybody brought, writes a byte to everybody, and finds everybody's.
 void talk(Members& members, const Bootstrap& bootstrap) {

@@ -17,6 +17,7 @@
 #include "memory/numa.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/agree.h"
 #include "team/peers.h"
 
@@ -35,10 +36,6 @@ void move_to_node(int node) {
   CPU_ZERO(&set);
   for (const int cpu : machine::CpuSet::parse(*list)) CPU_SET(static_cast<std::size_t>(cpu), &set);
   ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
-}
-
-std::shared_ptr<memory::Arena> new_arena() {
-  return std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = std::size_t{1} << 30});
 }
 
 void expect_on(const std::byte* data, std::size_t bytes, int node) {

@@ -12,11 +12,11 @@
 #include <random>
 #include <vector>
 
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "memory/one_sided_fence.h"
 #include "node/common_start.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/agree.h"
 #include "team/peers.h"
 #include "team/team.h"
@@ -27,21 +27,9 @@ namespace {
 
 using How = RankEnd::How;
 
-ContextOptions some_options() {
-  ContextOptions options;
-  options.machine = machine::generic_machine(
-      machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{64} << 20;
-  return options;
-}
-
-void expect_fine(const std::vector<RankEnd>& ends) {
-  for (const RankEnd& end : ends) EXPECT_EQ(end.how, How::fine) << end;
-}
-
 // The others have begun the call when the last rank comes to it with a question.
 void come_too_late(const Bootstrap& bootstrap) {
-  Context context(some_options());
+  Context context(two_core_options());
   Team team(context, bootstrap);
   const bool is_late = bootstrap.rank == bootstrap.ranks - 1;
   for (int call = 0; call < 100; ++call) EXPECT_FALSE(team.is_to_ask(false));
@@ -67,7 +55,7 @@ TEST(Questions, OfWhoComesTooLateAreAskedFromTheNextCallOn) {
 // Who is the first to begin a call is not too late for it.
 TEST(Questions, OfWhoComesFirstAreAskedAtOnce) {
   expect_fine(run_ranks(3, [](const Bootstrap& bootstrap) {
-    Context context(some_options());
+    Context context(two_core_options());
     Team team(context, bootstrap);
     const bool is_first = bootstrap.rank == 1;
     if (!is_first) team.barrier();
@@ -80,7 +68,7 @@ TEST(Questions, OfWhoComesFirstAreAskedAtOnce) {
 // Roots run ahead of the others by as much as the team lets them, and several may ask at once.
 void run_ahead(const Bootstrap& bootstrap, unsigned seed) {
   constexpr int calls = 60;
-  Context context(some_options());
+  Context context(two_core_options());
   Team team(context, bootstrap);
   std::mt19937 common(seed);
   std::mt19937 own(seed + 1 + static_cast<unsigned>(bootstrap.rank));
@@ -108,7 +96,7 @@ TEST(Questions, BeginWithTheSameCallWhoeverRunsAhead) {
 }
 
 // It dies where the others wait for its answer.
-struct Deadly {
+struct DeadlyFence {
   void frequent_side(world::hardware::Hardware& /*w*/) const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
@@ -129,7 +117,7 @@ TEST(Questions, OfWhoDiesOverThemAreALoss) {
     world::hardware::Hardware w(context, {});
     node::CommonStart start(0, 0);
     const auto make_calls = [&] {
-      while (!start.has_started(w, bootstrap.rank == victim, Deadly())) {
+      while (!start.has_started(w, bootstrap.rank == victim, DeadlyFence())) {
       }
     };
     EXPECT_THROW(make_calls(), world::PeerLost);

@@ -37,7 +37,7 @@ using ::testing::Each;
 using How = RankEnd::How;
 using select::Operation;
 
-constexpr int ranks = 3;
+constexpr int scarce_ranks = 3;
 
 // How a step ended on a rank.
 enum class End {
@@ -136,13 +136,13 @@ Bootstrap with_memory(const Bootstrap& place) {
 }
 
 // A life of a team, the same on all ranks by the seed.
-class Life {
+class ScarceLife {
  public:
-  Life(const Bootstrap& place, Home& home, unsigned int seed)
+  ScarceLife(const Bootstrap& place, Home& home, unsigned int seed)
       : place_(place),
         bootstrap_(with_memory(place)),
         random_(seed),
-        poor_(static_cast<int>(random_() % ranks)),
+        poor_(static_cast<int>(random_() % scarce_ranks)),
         context_(random_() % 2 == 0 ? home.plain : home.reading),
         purse_(of_rank(allowance_of(random_))) {}
 
@@ -204,29 +204,29 @@ class Life {
 };
 
 // As many as REFUSALS says; without it, as there is time for in a run of all tests.
-struct Effort {
+struct ScarceEffort {
   long long lives = 300;
   std::chrono::seconds limit = 60s;
 
-  static Effort asked_for() {
+  static ScarceEffort asked_for() {
     const char* const text = std::getenv("REFUSALS");
     const auto number = whole_number(text == nullptr ? "" : text);
-    return number ? Effort{*number, 1h} : Effort{};
+    return number ? ScarceEffort{*number, 1h} : ScarceEffort{};
   }
 };
 
 TEST(Scarcity, OfOneRankMakesNobodyWait) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
-  const auto [lives, limit] = Effort::asked_for();
+  const auto [lives, limit] = ScarceEffort::asked_for();
   constexpr unsigned int first_seed = 20261124;
   const auto ends = run_ranks(
-      ranks,
+      scarce_ranks,
       [most = lives](const Bootstrap& place) {
         Home home;
         long long failures = 0;
         for (unsigned int life = 0; life < most; ++life) {
           SCOPED_TRACE("seed " + std::to_string(first_seed + life));
-          failures += Life(place, home, first_seed + life).run();
+          failures += ScarceLife(place, home, first_seed + life).run();
           ASSERT_FALSE(testing::Test::HasFailure());
         }
         EXPECT_GT(failures, most / 4);

@@ -14,9 +14,9 @@
 #include <memory>
 
 #include "exercise.h"
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "ranks.h"
+#include "setup.h"
 #include "team/team.h"
 
 namespace huddle::team {
@@ -57,14 +57,6 @@ void expect_little_stack(const std::function<void()>& work, const char* what) {
   EXPECT_LE(stack_of(work) - stack_of([] {}), most_stack_bytes) << what;
 }
 
-ContextOptions options() {
-  ContextOptions options;
-  options.machine = machine::generic_machine(
-      machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{64} << 20;
-  return options;
-}
-
 void call_once(Team& team) {
   for (const select::Operation operation : select::operations) {
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{1} << 18}) {
@@ -83,7 +75,8 @@ TEST(Stack, OfTeamSetupAndFirstCallsIsSmall) {
     std::unique_ptr<Context> context;
     std::unique_ptr<Team> first;
     std::unique_ptr<Team> second;
-    expect_little_stack([&] { context = std::make_unique<Context>(options()); }, "context");
+    expect_little_stack([&] { context = std::make_unique<Context>(two_core_options()); },
+                        "context");
     expect_little_stack([&] { first = std::make_unique<Team>(*context, bootstrap); }, "team");
     expect_little_stack([&] { call_once(*first); }, "first calls");
     expect_little_stack(

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "ranks.h"
 #include "team/agree.h"
 
@@ -19,10 +20,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t cap_bytes = 8 * mebibyte;
-constexpr int ranks = 3;
-constexpr int poor = 1;  // the rank that has no memory left
+constexpr std::size_t cap_bytes = 8 * MiB;
+constexpr int memory_ranks = 3;
+constexpr int rank_that_runs_out = 1;  // the rank that has no memory left
 
 // Far more often than the others could, if each failure took some of theirs.
 constexpr int tries = 50;
@@ -31,7 +31,7 @@ TeamMemory::Memory all_flags(std::size_t bytes) { return {bytes, bytes}; }
 
 void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)>& prepare,
                                        const std::string& reason) {
-  for (const RankEnd& end : run_ranks(ranks, [&](const Bootstrap& bootstrap) {
+  for (const RankEnd& end : run_ranks(memory_ranks, [&](const Bootstrap& bootstrap) {
          Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
          TeamMemory team_memory(peers, bootstrap);
          world::hardware::Waiting waiting;
@@ -51,26 +51,26 @@ void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)
 
 TEST(TeamMemory, OfWhichOneRankHasNoneLeft) {
   expect_failures_that_cost_nothing(
-      [](int rank) { return rank == poor ? 2 * cap_bytes : mebibyte; }, "the cap");
+      [](int rank) { return rank == rank_that_runs_out ? 2 * cap_bytes : MiB; }, "the cap");
 }
 
 TEST(TeamMemory, WhenOneRankCannotPrepare) {
   expect_failures_that_cost_nothing(
       [](int rank) -> std::size_t {
-        if (rank == poor) throw std::bad_alloc();
-        return mebibyte;
+        if (rank == rank_that_runs_out) throw std::bad_alloc();
+        return MiB;
       },
       "std::bad_alloc");
 }
 
 // Nobody has died, and the rank that comes no more stays.
 TEST(TeamMemory, TellsWhoeverWaitsWhoHasGivenUp) {
-  for (const RankEnd& end : run_ranks(ranks, [](const Bootstrap& bootstrap) {
+  for (const RankEnd& end : run_ranks(memory_ranks, [](const Bootstrap& bootstrap) {
          Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
          TeamMemory team_memory(peers, bootstrap);
          world::hardware::Waiting waiting({}, {}, [&] { team_memory.check_members(); });
          team_memory.set_waiting(waiting);
-         if (bootstrap.rank == poor) {
+         if (bootstrap.rank == rank_that_runs_out) {
            team_memory.give_up(Trouble("no memory"));
          } else {
            const Trouble trouble = Trouble::of([&] { team_memory.gather(bootstrap.rank); });

@@ -8,26 +8,18 @@
 #include <array>
 #include <vector>
 
-#include "machine/discover.h"
+#include "base/units.h"
 #include "machine/locate.h"
 #include "ranks.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {
 
 using Entry = TeamPool::Entry;
 
-constexpr int ranks = 3;
-constexpr std::size_t MiB = std::size_t{1} << 20;
+constexpr int pool_ranks = 3;
 const std::vector<int> members = {0, 1, 2};
-
-ContextOptions options() {
-  ContextOptions options;
-  options.machine =
-      machine::generic_machine(machine::discover_from_synthetic("pack:1 core:4 pu:1").topology);
-  options.arena.cap_bytes = 64 * MiB;
-  return options;
-}
 
 CpuBinding here() { return cpu_binding_of_this_thread(0); }
 
@@ -35,7 +27,7 @@ Entry made(Context& context, const Bootstrap& bootstrap, std::uint64_t number) {
   return {members, number, 0, std::make_unique<Team>(context, bootstrap)};
 }
 
-int root_of(int call) { return call % ranks; }
+int root_of(int call) { return call % pool_ranks; }
 
 void use(Team& team, int calls) {
   for (int call = 0; call < calls; ++call) {
@@ -47,13 +39,13 @@ void use(Team& team, int calls) {
 }
 
 void run(const RankFunction& function) {
-  for (const RankEnd& end : run_ranks(ranks, function))
+  for (const RankEnd& end : run_ranks(pool_ranks, function))
     EXPECT_EQ(end.how, RankEnd::How::fine) << end;
 }
 
 TEST(TeamPool, HandsATeamOnAndItsCallsGoOn) {
   run([](const Bootstrap& bootstrap) {
-    Context context(options());
+    Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     TeamPool pool(MiB * 8);
     pool.put(made(context, bootstrap, 1));
     const std::size_t used = context.peers().arena().used_bytes();
@@ -73,7 +65,7 @@ TEST(TeamPool, HandsATeamOnAndItsCallsGoOn) {
 
 TEST(TeamPool, KnowsRanksByTheirOrderAndTakesTheLowestNumber) {
   run([](const Bootstrap& bootstrap) {
-    Context context(options());
+    Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     TeamPool pool(MiB * 8);
     for (const std::uint64_t number : {7, 3, 5}) pool.put(made(context, bootstrap, number));
     EXPECT_EQ(pool.take(std::array{0, 2, 1}, here()).team, nullptr);
@@ -86,7 +78,7 @@ TEST(TeamPool, KnowsRanksByTheirOrderAndTakesTheLowestNumber) {
 
 TEST(TeamPool, HasNoneForARankThatIsBoundAnew) {
   run([](const Bootstrap& bootstrap) {
-    Context context(options());
+    Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     TeamPool pool(MiB * 8);
     pool.put(made(context, bootstrap, 1));
     CpuBinding elsewhere = here();
@@ -103,7 +95,7 @@ TEST(TeamPool, HasNoneForARankThatIsBoundAnew) {
 
 TEST(TeamPool, KeepsNoMoreThanItMayAndNothingThatIsLost) {
   run([](const Bootstrap& bootstrap) {
-    Context context(options());
+    Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     Entry one = made(context, bootstrap, 1);
     Entry two = made(context, bootstrap, 2);
     Entry lost = made(context, bootstrap, 3);

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/units.h"
 #include "exercise.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -25,8 +26,6 @@ namespace huddle::team {
 namespace {
 
 using select::Operation;
-
-constexpr std::size_t MiB = std::size_t{1} << 20;
 
 // A machine with some levels and memories, whatever this one is: its two processors are dealt to
 // the ranks in turn.
@@ -137,7 +136,7 @@ TEST_P(Teams, FromNothingToVeryMuch) {
   });
 }
 
-std::string name_of(const testing::TestParamInfo<Crew>& info) {
+std::string name_of_crew(const testing::TestParamInfo<Crew>& info) {
   return std::to_string(info.param.ranks) +
          (info.param.as == As::processes ? "Processes" : "Threads");
 }
@@ -148,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Teams,
                                          Crew{8, As::processes}, Crew{13, As::processes},
                                          Crew{17, As::processes}, Crew{2, As::threads},
                                          Crew{3, As::threads}, Crew{7, As::threads}),
-                         name_of);
+                         name_of_crew);
 
 }  // namespace
 }  // namespace huddle::team

@@ -6,25 +6,17 @@
 #include <gtest/gtest.h>
 
 #include "exercise.h"
-#include "machine/discover.h"
 #include "machine/locate.h"
 #include "ranks.h"
 #include "sanitizer.h"
 #include "scarce_memory.h"
+#include "setup.h"
 #include "team/team.h"
 
 namespace huddle::team {
 namespace {
 
 using How = RankEnd::How;
-
-ContextOptions options() {
-  ContextOptions options;
-  options.machine = machine::generic_machine(
-      machine::discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = std::size_t{64} << 20;
-  return options;
-}
 
 // The same call three times; at the third there is no memory to be had.
 void call_without_memory(Team& team, select::Operation operation, std::size_t bytes) {
@@ -39,7 +31,7 @@ void call_without_memory(Team& team, select::Operation operation, std::size_t by
 }
 
 void call_all_without_memory(const Bootstrap& place) {
-  Context context(options());
+  Context context(two_core_options());
   Team team(context, place);
   for (const select::Operation operation : select::operations) {
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}, std::size_t{1} << 18}) {

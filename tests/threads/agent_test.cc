@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/index.h"
 #include "scene.h"
 
 namespace huddle::threads {
@@ -16,8 +17,6 @@ namespace {
 using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 class AgentTest : public ::testing::Test {
  protected:

@@ -302,7 +302,7 @@ TEST_F(NumaBalancingTest, WithoutAGuardianItIsTurnedOff) {
   EXPECT_THAT(balancing.notes().back(), HasSubstr("guardian"));
 }
 
-enum class Victim { agent, guardian, both };
+enum class KilledProcess { agent, guardian, both };
 
 // At moments drawn from the seed, while it is turned on and off; where both are killed, also while
 // they begin or end.
@@ -310,11 +310,11 @@ TEST_F(NumaBalancingTest, WhoeverIsKilledItIsSetBack) {
   const char* const asked = std::getenv("THREAD_KILL_TRIES");
   const int tries = asked == nullptr ? 5 : std::atoi(asked);
   for (int i = 0; i < 3 * tries; ++i) {
-    const auto victim = static_cast<Victim>(i % 3);
+    const auto victim = static_cast<KilledProcess>(i % 3);
     SCOPED_TRACE(fmt::format("try {}, victim {}", i, i % 3));
     place::Random random(static_cast<std::uint64_t>(i) + 20261126);
     const pid_t agent = ::fork();
-    if (agent == 0) work(victim == Victim::both);
+    if (agent == 0) work(victim == KilledProcess::both);
     const int changes = 1 + random.below(30);
     for (int change = 0; change < changes; ++change) {
       const long long before = sysctl();
@@ -325,23 +325,23 @@ TEST_F(NumaBalancingTest, WhoeverIsKilledItIsSetBack) {
     while (std::chrono::steady_clock::now() < moment) {
     }
     const StateFolder state(folder());
-    if (victim == Victim::both) ::kill(agent, SIGSTOP);
-    if (victim != Victim::agent) {
+    if (victim == KilledProcess::both) ::kill(agent, SIGSTOP);
+    if (victim != KilledProcess::agent) {
       for (const KeptState& one : state.living()) {
         if (one.guardian.number > 0) ::kill(one.guardian.number, SIGKILL);
       }
     }
-    if (victim != Victim::guardian) ::kill(agent, SIGKILL);
-    if (victim == Victim::both) ::waitpid(agent, nullptr, 0);
+    if (victim != KilledProcess::guardian) ::kill(agent, SIGKILL);
+    if (victim == KilledProcess::both) ::waitpid(agent, nullptr, 0);
     EXPECT_TRUE(comes_true([&] {
       SystemMasks masks;
-      if (victim == Victim::both) state.repair(masks);  // what the next command does
+      if (victim == KilledProcess::both) state.repair(masks);  // what the next command does
       return is_all_back();
     })) << "sysctl "
         << sysctl() << ", period " << period() << ", files "
         << ::testing::PrintToString(System().list(folder()));
     ::kill(agent, SIGKILL);
-    if (victim != Victim::both) ::waitpid(agent, nullptr, 0);
+    if (victim != KilledProcess::both) ::waitpid(agent, nullptr, 0);
     if (HasFailure()) return;
   }
 }

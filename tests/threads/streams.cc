@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/index.h"
 #include "place/random.h"
 
 namespace huddle::threads {
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::uint64_t ms_ns = 1'000'000;
 constexpr int look_ms = 10;
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // All are always at work.
 Look look_at(int threads, std::uint64_t time_ns) {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "machine/machine_file.h"
+#include "samples.h"
 #include "ucx/format.h"
 #include "ucx/score.h"
 
@@ -19,10 +19,6 @@ using ::testing::StartsWith;
 
 machine::Machine machine_named(const std::string& name) {
   return machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + name + ".toml");
-}
-
-std::string sample(const std::string& name) {
-  return read_text(HUDDLE_SOURCE_DIR "/tests/ucx/samples/" + name + ".txt");
 }
 
 Library library(const std::string& version) {

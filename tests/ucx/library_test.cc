@@ -9,7 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "samples.h"
 #include "ucx/score.h"
 
 namespace huddle::ucx {
@@ -20,10 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-std::string sample(const std::string& name) {
-  return read_text(HUDDLE_SOURCE_DIR "/tests/ucx/samples/" + name + ".txt");
-}
 
 LaneRules with_slow_cma(double ratio) {
   return {{{"cma", "memory", DeviceKind::intra_node, 0, 20 * ucx_mb},

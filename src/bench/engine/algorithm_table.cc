@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "bench/engine/barriers.h"
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"
@@ -19,18 +20,15 @@ namespace {
 
 using select::Operation;
 
-constexpr std::size_t KiB = 1024;
-constexpr std::size_t MiB = 1024 * KiB;
-
 // So little is over before a clock was looked at twice: it is timed in series.
-constexpr std::size_t short_bytes = KiB;
-constexpr int calls_in_a_series = 32;
-constexpr int barriers_in_a_series = 200;
-constexpr int series_in_a_round = 16;
+constexpr std::size_t most_series_bytes = KiB;
+constexpr int table_calls_in_a_series = 32;
+constexpr int table_barriers_in_a_series = 200;
+constexpr int table_series_in_a_round = 16;
 
 Calls calls_of(Operation operation, std::size_t bytes) {
-  if (operation == Operation::barrier) return {operation, 0, barriers_in_a_series};
-  return {operation, bytes, bytes <= short_bytes ? calls_in_a_series : 1};
+  if (operation == Operation::barrier) return {operation, 0, table_barriers_in_a_series};
+  return {operation, bytes, bytes <= most_series_bytes ? table_calls_in_a_series : 1};
 }
 
 std::vector<std::string_view> algorithms_of(Operation operation,
@@ -147,7 +145,7 @@ Comparison comparison_at(const OperationTable& table, std::size_t column, const 
       .bytes = moves ? calls.buffer_bytes(binding.ranks) : 0,
       .entries = {},
       .judgements = {}};
-  const int stretches = calls.in_a_stretch > 1 ? scale.stretches(series_in_a_round)
+  const int stretches = calls.in_a_stretch > 1 ? scale.stretches(table_series_in_a_round)
                                                : scale.single_calls(comparison.bytes);
   each_there(table, column, [&](const AlgorithmRow& row) {
     const select::Candidate& best = row.cells[column]->best;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "bench/engine/barriers.h"
 #include "bench/engine/forecast.h"
 #include "bench/engine/protocol_bcast.h"
@@ -36,8 +37,8 @@ constexpr std::size_t paper_segment_bytes = 128 * 1024;
 constexpr int paper_readers_at_once = 4;
 
 // Series of barriers: enough calls for the clock not to matter.
-constexpr int calls_in_a_series = 200;
-constexpr int series_in_a_round = 16;
+constexpr int variant_calls_in_a_series = 200;
+constexpr int variant_series_in_a_round = 16;
 
 // ---- barriers
 
@@ -172,9 +173,6 @@ class BcastVariants {
   Comparison comparison_;
 };
 
-constexpr std::size_t KiB = 1024;
-constexpr std::size_t MiB = 1024 * KiB;
-
 std::vector<std::size_t> bcast_sizes(bool quick) {
   if (quick) return {8, 64 * KiB, 4 * MiB};
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB, 16 * MiB};
@@ -236,8 +234,8 @@ Comparison barrier_variants(const machine::Machine& machine, const Binding& bind
   const auto add = [&](std::string name, TeamBarrier barrier, double predicted_ns) {
     comparison.entries.push_back({.name = std::move(name),
                                   .implementation = barrier_implementation(binding.ranks, barrier),
-                                  .calls = calls_in_a_series,
-                                  .stretches = scale.stretches(series_in_a_round),
+                                  .calls = variant_calls_in_a_series,
+                                  .stretches = scale.stretches(variant_series_in_a_round),
                                   .predicted_ns = predicted_ns});
     // The entry owns it: clang-tidy 14 loses sight of who does in a designated initialiser.
   };  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A launcher behind a slow file system needs a second or two to say its version.
-constexpr std::chrono::milliseconds wait{10000};
+constexpr std::chrono::milliseconds version_wait{10000};
 
 // Their names, in the order in which they are looked for.
 constexpr std::array<std::string_view, 3> launcher_names = {"mpirun", "mpiexec", "srun"};
@@ -70,7 +70,7 @@ std::string abi_of(const std::string& library) {
 // Also of a script that starts one.
 std::optional<doctor::MpiVersion> version_of(const std::string& launcher) {
   if (const auto known = launch::find_launcher(launcher)) return known->version;
-  const auto output = doctor::run_program({launcher, "--version"}, wait);
+  const auto output = doctor::run_program({launcher, "--version"}, version_wait);
   return output ? launch::launcher_from(launcher, "mpiexec", output->text).version : std::nullopt;
 }
 

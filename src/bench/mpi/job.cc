@@ -27,7 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // An order takes seconds at most; where MPIs wait for each other badly on few cores, a minute.
-constexpr std::chrono::seconds wait{180};
+constexpr std::chrono::seconds answer_wait{180};
 constexpr int farewell_ms = 5000;
 constexpr int slice_ms = 100;  // between two looks at the request to stop
 constexpr std::size_t kept_lines = 12;
@@ -127,7 +127,7 @@ bool Job::read_more(int milliseconds) {
 
 // The first word of the next line that is ours, and what follows it.
 std::string Job::next_word(std::string& rest) {
-  const auto end = Clock::now() + wait;
+  const auto end = Clock::now() + answer_wait;
   while (true) {
     const std::size_t newline = unread_.find('\n');
     if (newline == std::string::npos) {

@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_kept_bytes = 64 * 1024;
-constexpr int slice_ms = 100;  // between two looks at the request to stop
+constexpr int poll_ms = 100;  // between two looks at the request to stop
 constexpr std::chrono::seconds farewell{5};
 constexpr int exit_status_of_signal_0 = 128;
 
@@ -96,7 +96,7 @@ class Child {
   void end() {
     ::kill(-process_, SIGTERM);
     const auto latest = Clock::now() + farewell;
-    while (!has_ended() && Clock::now() < latest) ::poll(nullptr, 0, slice_ms);
+    while (!has_ended() && Clock::now() < latest) ::poll(nullptr, 0, poll_ms);
     ::kill(-process_, SIGKILL);
   }
 
@@ -129,7 +129,7 @@ TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
     }
     std::array<pollfd, 2> watched = {pollfd{ended.number(), POLLIN, 0},
                                      pollfd{more_output ? out.number() : -1, POLLIN, 0}};
-    if (::poll(watched.data(), watched.size(), slice_ms) <= 0) continue;
+    if (::poll(watched.data(), watched.size(), poll_ms) <= 0) continue;
     if (watched[1].revents != 0) more_output = read_some(out, output, watch);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

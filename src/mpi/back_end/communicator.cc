@@ -13,7 +13,7 @@
 namespace huddle::mpi {
 namespace {
 
-std::size_t hash_of(Comm comm) {
+std::size_t hash_of_comm(Comm comm) {
   std::uintptr_t bits = 0;
   // NOLINTNEXTLINE(bugprone-sizeof-expression): the handle is meant, a pointer in some ABIs
   std::memcpy(&bits, &comm, sizeof comm);
@@ -29,7 +29,7 @@ Communicators::Communicators(const UnderlyingMpi& real, Find in_mpi, Route young
       at_end_(std::move(at_end)) {}
 
 Communicator* Communicators::find(Comm comm) {
-  std::atomic<Communicator*>& cached = cache_[hash_of(comm) % cache_.size()];
+  std::atomic<Communicator*>& cached = cache_[hash_of_comm(comm) % cache_.size()];
   Communicator* communicator = cached.load(std::memory_order_acquire);
   if (communicator != nullptr && communicator->handle.load(std::memory_order_relaxed) == comm) {
     return communicator;

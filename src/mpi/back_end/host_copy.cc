@@ -10,12 +10,12 @@ namespace huddle::mpi {
 namespace {
 
 // The data of a part in a row, by the MPI's own hands even where they lie in a row already.
-class Row {
+class HostRow {
  public:
-  Row(const UnderlyingMpi& real, Comm comm, const Part& part)
+  HostRow(const UnderlyingMpi& real, Comm comm, const Part& part)
       : facts_(apart(*part.facts)), view_(real, comm, {part.place, &facts_}) {}
-  Row(const Row&) = delete;
-  Row& operator=(const Row&) = delete;
+  HostRow(const HostRow&) = delete;
+  HostRow& operator=(const HostRow&) = delete;
 
   Dense& view() { return view_; }
 
@@ -40,7 +40,7 @@ HostCopy::HostCopy(const UnderlyingMpi& real, Comm comm, const void* address,
       memory_(static_cast<std::size_t>(bounds_.end - bounds_.begin)) {
   for (const Part& part : parts) {
     if (part.bytes() == 0) continue;
-    Row there(real_, comm_, part);
+    HostRow there(real_, comm_, part);
     there.view().fetch();
     Dense copy(real_, comm_, here(part));
     std::copy_n(there.view().data(), copy.bytes(), copy.data());
@@ -55,7 +55,7 @@ void HostCopy::store(const std::vector<Part>& written) const {
     if (part.bytes() == 0) continue;
     Dense copy(real_, comm_, here(part));
     copy.fetch();
-    Row there(real_, comm_, part);
+    HostRow there(real_, comm_, part);
     std::copy_n(copy.data(), copy.bytes(), there.view().data());
     there.view().store();
   }

@@ -82,7 +82,9 @@ class Peers {
 
 constexpr int anybody = -1;  // no rank's number
 
-void take_note(Comm* /*comm*/, int* code, ...) { process().inter_node().note_refusal(*code); }
+void note_network_refusal(Comm* /*comm*/, int* code, ...) {
+  process().inter_node().note_refusal(*code);
+}
 
 }  // namespace
 
@@ -248,7 +250,8 @@ void InterNode::begin(Comm world) {
   if (!all_here) return;
   Errhandler takes_note{};
   is_open_ = real_.comm_dup(world, &comm_) == success;
-  if (!is_open_ || real_.comm_create_errhandler(take_note, &takes_note) != success) return;
+  if (!is_open_ || real_.comm_create_errhandler(note_network_refusal, &takes_note) != success)
+    return;
   real_.comm_set_errhandler(comm_, takes_note);
   real_.errhandler_free(&takes_note);
 }

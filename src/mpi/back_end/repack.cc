@@ -20,9 +20,9 @@ bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const T
 }
 
 // So many bytes in a row as one element, in blocks that an int counts.
-class Row {
+class PackedRow {
  public:
-  Row(const UnderlyingMpi& real, const std::byte* address, std::size_t bytes) : real_(real) {
+  PackedRow(const UnderlyingMpi& real, const std::byte* address, std::size_t bytes) : real_(real) {
     std::vector<int> blocks;
     std::vector<Aint> places;
     for (std::size_t at = 0; at < bytes; at += most_packed_bytes) {
@@ -35,9 +35,9 @@ class Row {
     place_.address = const_cast<std::byte*>(address);
     place_.count = 1;
   }
-  Row(const Row&) = delete;
-  Row& operator=(const Row&) = delete;
-  ~Row() { real_.type_free(&place_.type); }
+  PackedRow(const PackedRow&) = delete;
+  PackedRow& operator=(const PackedRow&) = delete;
+  ~PackedRow() { real_.type_free(&place_.type); }
 
   const TypedBuffer& place() const { return place_; }
 
@@ -50,7 +50,7 @@ class Row {
 
 bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,
           std::size_t bytes) {
-  if (bytes > most_packed_bytes) return move(real, comm, from, Row(real, row, bytes).place());
+  if (bytes > most_packed_bytes) return move(real, comm, from, PackedRow(real, row, bytes).place());
   const auto room = static_cast<int>(bytes);
   int position = 0;
   return real.pack(from.address, static_cast<int>(from.count), from.type, row, room, &position,
@@ -60,7 +60,7 @@ bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::by
 
 bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::size_t bytes,
             const TypedBuffer& to) {
-  if (bytes > most_packed_bytes) return move(real, comm, Row(real, row, bytes).place(), to);
+  if (bytes > most_packed_bytes) return move(real, comm, PackedRow(real, row, bytes).place(), to);
   const auto size = static_cast<int>(bytes);
   int position = 0;
   return real.unpack(row, size, &position, to.address, static_cast<int>(to.count), to.type, comm) ==

@@ -23,7 +23,7 @@ std::size_t hash_of(Handle handle) {
 }
 
 // Behind a handler of the program's own, MPICH 5 says that all went well.
-void take_note(Comm* /*comm*/, int* /*code*/, ...) { process().types().note_refusal(); }
+void note_type_refusal(Comm* /*comm*/, int* /*code*/, ...) { process().types().note_refusal(); }
 
 int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, void* /*in*/,
                          void* /*out*/, int* flag) {
@@ -88,7 +88,7 @@ void Types::begin(Comm self) {
 // alike.
 bool Types::tell_of_errors(Comm comm) const {
   Errhandler takes_note{};
-  if (real_.comm_create_errhandler(take_note, &takes_note) != success) return false;
+  if (real_.comm_create_errhandler(note_type_refusal, &takes_note) != success) return false;
   const bool is_set = real_.comm_set_errhandler(comm, takes_note) == success;
   real_.errhandler_free(&takes_note);
   return is_set;

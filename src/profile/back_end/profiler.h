@@ -114,4 +114,8 @@ class Profiler {
 // The one of this process: made when the stub opens the back end, and never gone.
 Profiler& profiler();
 
+// The MPI's own calls that send, with counts of type int and of type MPI_Count.
+inline const Sends<int>& small() { return profiler().mpi().small; }
+inline const Sends<Count>& large() { return profiler().mpi().large; }
+
 }  // namespace huddle::profile

@@ -12,7 +12,7 @@
 namespace huddle::mpi {
 namespace {
 
-constexpr int rounds = 20;
+constexpr int communicators_made = 20;
 constexpr int lives = 50;
 
 void live_once(Communicators& communicators, int thread) {
@@ -31,7 +31,7 @@ void live_once(Communicators& communicators, int thread) {
 
 TEST(CommunicatorsOfThreads, AreTheirOwn) {
   const UnderlyingMpi real(stand_in::find);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < communicators_made; ++round) {
     Communicators communicators(real, stand_in::find, Route::too_young, [](Communicator&) {});
     at_once([&](int thread) {
       for (int life = 0; life < lives; ++life) live_once(communicators, thread);

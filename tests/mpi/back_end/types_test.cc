@@ -15,7 +15,7 @@ namespace huddle::mpi {
 namespace {
 
 // At how many first uses threads meet.
-constexpr int rounds = 50;
+constexpr int first_uses = 50;
 
 void expect_all_of(const TypeFacts& facts, const Predefined& predefined) {
   EXPECT_TRUE(facts.is_type && facts.dense) << predefined.name;
@@ -27,7 +27,7 @@ void expect_all_of(const TypeFacts& facts, const Predefined& predefined) {
 
 TEST(TypesOfThreads, NamedOnesAreKnownWhole) {
   const UnderlyingMpi real(stand_in::find);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < first_uses; ++round) {
     const Types types(real, stand_in::find);
     at_once([&](int) {
       for (const Predefined& predefined : datatypes) {
@@ -42,7 +42,7 @@ TEST(TypesOfThreads, NamedOnesAreKnownWhole) {
 
 TEST(TypesOfThreads, MadeOnesAreKnownWholeAndOnce) {
   const UnderlyingMpi real(stand_in::find);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < first_uses; ++round) {
     const Types types(real, stand_in::find);
     const Datatype type = stand_in::new_type();
     std::array<const TypeFacts*, threads_at_once> seen{};

@@ -10,9 +10,6 @@ using namespace huddle::profile;
 
 namespace {
 
-const Sends<int>& small() { return profiler().mpi().small; }
-const Sends<Count>& large() { return profiler().mpi().large; }
-
 template <class N>
 int put(int status, Win win, int target, N n, Datatype type) {
   if (status == success) profiler().moved(win, target, Way::to_other, n, type);

@@ -9,9 +9,6 @@ using namespace huddle::profile;
 
 namespace {
 
-const Sends<int>& small() { return profiler().mpi().small; }
-const Sends<Count>& large() { return profiler().mpi().large; }
-
 template <class N>
 int sent(int status, Comm comm, int to, N n, Datatype type) {
   if (status == success) profiler().sent(comm, to, n, type);

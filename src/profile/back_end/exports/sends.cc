@@ -33,9 +33,6 @@ int send_init(SendRequest<N>* real, const void* buffer, N n, Datatype type, int 
   return status;
 }
 
-const Sends<int>& small() { return profiler().mpi().small; }
-const Sends<Count>& large() { return profiler().mpi().large; }
-
 }  // namespace
 
 HUDDLE_EXPORT int MPI_Send(const void* buffer, int n, Datatype type, int to, int tag, Comm comm) {
