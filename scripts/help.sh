@@ -35,11 +35,13 @@ CMake presets (cmake --preset NAME; cmake --build build/NAME; ctest --preset NAM
   release  what users get            asan   address and undefined-behaviour sanitizers, fuzz targets
   debug    assertions on             tsan   thread sanitizer
   clang    clang's warnings          tidy   clang-tidy while compiling
-  aarch64  Arm, tested under qemu-user
+  check    what `make check` builds  aarch64  Arm, tested under qemu-user
 CMake options
   HUDDLE_WERROR    warnings are errors (ON)
   HUDDLE_TESTS     build the tests (ON)
   HUDDLE_CHECKS    add style, sanitizer and fuzz tests to ctest (OFF; `make test` turns it on)
   HUDDLE_SANITIZE  sanitizers, as -fsanitize= takes them (none)
+  HUDDLE_UNITY     compile several sources at once: faster from nothing, slower after a change (OFF; `make demo`
+                   and `make test` turn it on in a new folder)
   HUDDLE_FUZZ      build the libFuzzer targets, needs clang (OFF)
 TEXT

@@ -79,6 +79,8 @@ fi
 
 if part builds; then
   for name in debug clang; do step "$name" preset "$name"; done
+  # The other builds compile several sources at once. This one shows which source lacks a header.
+  step no-unity scripts/build.sh check -DHUDDLE_UNITY=OFF -DHUDDLE_TESTS=ON
   step bench bench
   step tidy scripts/tidy.sh
 fi
