@@ -90,6 +90,20 @@ TEST(Routes, OfADragonflyPassTheRouterWhereTheCableIs) {
   EXPECT_EQ(far.path.height, 2);
 }
 
+TEST(Routes, CablesBetweenGroupsAreDealtToLeavesOfAllPods) {
+  const std::string links = "gb_per_s = 10\nlatency_ns = 100\norigin = \"estimated\"\n";
+  const Fabric fabric = parse_fabric(
+      "schema = 1\nname = \"x\"\nrouting = \"adaptive\"\n[[level]]\nname = \"leaf\"\nof = 2\n"
+      "[[level]]\nname = \"pod\"\nof = 2\nwiring = \"through\"\n" +
+          links + "[[level]]\nname = \"group\"\nof = 2\nwiring = \"through\"\n" + links +
+          "[[level]]\nname = \"top\"\nof = 5\nwiring = \"direct\"\n" + links,
+      "x");
+  // Group 0 has a cable to each of four others and four leaves: the last cable is at the last leaf,
+  // with node 6.
+  EXPECT_THAT(way(fabric, 6, 32).names,
+              ElementsAre("node 6 out", "group 0 to group 4", "node 32 in"));
+}
+
 // Whatever the wiring: a way starts at its node's link, ends at the other's, passes none twice, and
 // is as long as its links say.
 TEST(Routes, EveryPairIsJoinedWithoutDetour) {
