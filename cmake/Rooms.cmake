@@ -24,6 +24,8 @@ if(HUDDLE_UNITY)
   target_compile_options(huddle_flags INTERFACE
                          $<IF:$<COMPILE_LANG_AND_ID:CXX,GNU>,-Wno-shadow;-Wshadow=local,-Wno-shadow>
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  # Preloaded libraries leave out what they do not use, also of a source that they do use.
+  target_compile_options(huddle_flags INTERFACE -ffunction-sections -fdata-sections)
 endif()
 if(HUDDLE_WERROR)
   target_compile_options(huddle_flags INTERFACE -Werror)
