@@ -3,7 +3,7 @@
 #
 # The front door. `make help` says what there is; the work is done in scripts/ and CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all format tidy pictures tables clean install package
+.PHONY: help build demo check test test-deep test-all format tidy pictures tables clean install package
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -19,11 +19,17 @@ build:
 demo:
 	@scripts/demo.sh
 
+check:
+	@scripts/check.sh "$(MODULE)" $(LABEL)
+
 test:
 	@scripts/test.sh
 
+test-deep:
+	@scripts/test.sh deep
+
 test-all:
-	@scripts/test-all.sh
+	@scripts/test-all.sh $(PART)
 
 format:
 	@scripts/install-packages.sh test

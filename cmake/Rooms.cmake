@@ -35,14 +35,15 @@ if(HUDDLE_SANITIZE)
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(huddle_flags INTERFACE -fsanitize=${HUDDLE_SANITIZE})
 endif()
-if(HUDDLE_FUZZ)
-  target_compile_options(huddle_flags INTERFACE -fsanitize=fuzzer-no-link)
-endif()
 target_compile_definitions(huddle_flags INTERFACE
                            $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
-# huddle_room(NAME [USES room...] [LINKS target...]): every .cc of this folder, and what it may see.
-# USES are the rooms below, visible to those above; LINKS are outside libraries, kept private.
+# The modules that read text from outside. With HUDDLE_FUZZ they tell the fuzzer which code an input reaches.
+set(huddle_fuzzed_rooms settings machine fabric place threads)
+
+# huddle_room(NAME [USES module...] [READS module...] [LINKS target...]): a static library of every .cc in this folder.
+# It may include headers of the modules that it USES, which it links as well, and of those that it READS, whose headers
+# need no library. tests/architecture/arrows_test.py checks this. LINKS are libraries of others, not passed on.
 function(huddle_room name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   huddle_room_of(${name} "${sources}" ${ARGN})
@@ -50,13 +51,16 @@ endfunction()
 
 # The same of these sources only, where a folder holds more than the room's library.
 function(huddle_room_of name sources)
-  cmake_parse_arguments(arg "" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "USES;READS;LINKS" ${ARGN})
   add_library(huddle_${name} STATIC ${sources})
   target_link_libraries(huddle_${name} PUBLIC huddle_flags fmt::fmt)
   foreach(room IN LISTS arg_USES)
     target_link_libraries(huddle_${name} PUBLIC huddle_${room})
   endforeach()
   target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
+  if(HUDDLE_FUZZ AND name IN_LIST huddle_fuzzed_rooms)
+    target_compile_options(huddle_${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   if(HUDDLE_PRECOMPILE)
     huddle_precompile_room(${name})
   endif()
@@ -127,6 +131,65 @@ function(huddle_tests room)
   endif()
   # Compiling tests takes longer than running them, most of all with sanitizers.
   target_compile_options(${room}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
-  gtest_discover_tests(${room}_tests TEST_PREFIX ${room}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=${HUDDLE_TEST_SEED}")
+  huddle_discover_tests(${room}_tests ${room})
+endfunction()
+
+# tests/labels.txt lists the tests of GoogleTest programs that have another label than "unit".
+set(huddle_labels_file ${PROJECT_SOURCE_DIR}/tests/labels.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${huddle_labels_file})
+file(STRINGS ${huddle_labels_file} huddle_label_lines REGEX "^[a-z]")
+
+# huddle_discover_tests(TARGET NAME [PREFIX prefix]): adds the tests of a GoogleTest program to ctest as PREFIX.TEST
+# (default: NAME.TEST), with the labels that tests/labels.txt gives to them under NAME.
+function(huddle_discover_tests target name)
+  cmake_parse_arguments(arg "" "PREFIX" "" ${ARGN})
+  if(NOT arg_PREFIX)
+    set(arg_PREFIX ${name})
+  endif()
+  set(groups "")
+  foreach(line IN LISTS huddle_label_lines)
+    if(line MATCHES "^${name} +([a-z,]+) +(.*)$")
+      set(labels ${CMAKE_MATCH_1})
+      string(REPLACE " " ":" filter ${CMAKE_MATCH_2})
+      list(APPEND groups ${labels})
+      list(APPEND filters_${labels} ${filter})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+
+  # Quick tests take seconds, so that a hang of one is noticed soon.
+  set(quick_seconds 180)
+  set(deep_seconds 600)
+  set(common TEST_PREFIX ${arg_PREFIX}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+             PROPERTIES ENVIRONMENT "RC_PARAMS=seed=${HUDDLE_TEST_SEED}")
+  set(labelled "")
+  foreach(group IN LISTS groups)
+    list(JOIN filters_${group} ":" filter)
+    set(tests ${target}_TESTS_${group})
+    string(MAKE_C_IDENTIFIER ${tests} tests)
+    set(seconds ${quick_seconds})
+    if(group MATCHES "deep")
+      set(seconds ${deep_seconds})
+    endif()
+    gtest_discover_tests(${target} TEST_FILTER "${filter}-${labelled}" TEST_LIST ${tests} ${common} TIMEOUT ${seconds})
+    # PROPERTIES above cannot hold a list: ctest reads the labels from a file of their own.
+    string(REPLACE "," ";" labels ${group})
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${tests}.cmake)
+    file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
+"if(@tests@)
+  set_tests_properties(\${@tests@} PROPERTIES LABELS \"@labels@\")
+endif()
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+    list(APPEND labelled ${filter})
+    list(JOIN labelled ":" labelled)
+  endforeach()
+  gtest_discover_tests(${target} TEST_FILTER "-${labelled}" ${common} LABELS unit TIMEOUT ${quick_seconds})
+
+  # `make check MODULE=...` builds this target.
+  string(REGEX REPLACE "[.].*" "" module ${arg_PREFIX})
+  if(NOT TARGET check_${module})
+    add_custom_target(check_${module})
+  endif()
+  add_dependencies(check_${module} ${target})
 endfunction()

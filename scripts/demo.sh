@@ -41,7 +41,6 @@ echo
 echo "== huddle topo: the machine, and the time of a cache line between any two cores"
 "$huddle" topo --machine "$file"
 "$huddle" topo --machine "$file" --svg "$out/machine.svg"
-"$huddle" topo --machine "$file" --png "$out/machine.png"
 echo
 echo "== huddle bench --quick: the collectives of this machine's MPI, against huddle's"
 if has_mpi; then
@@ -61,6 +60,6 @@ if [ -n "$kept" ] && [ "$(calibration_of "$kept")" = quick ]; then
   echo "              $kept is from a quick run: a first idea, which can be far off."
   echo "              Measure properly, on an idle machine, in about a minute: $huddle calibrate"
 fi
-echo "The picture:  $PWD/$out/machine.svg (and machine.png)"
+echo "The picture:  $PWD/$out/machine.svg"
 [ ! -f "$out/bench.html" ] || echo "The report:   $PWD/$out/bench.html"
 echo "Next:         $huddle --help"

@@ -2,14 +2,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# `make test`: everything that a change has to pass, as one ctest run, so that its closing line speaks
-# for all of it: unit tests, style checks, the sanitizer builds and the fuzz targets (tests/checks).
+# Runs one tier of the tests as one ctest run, whose last line is the result:
+#   scripts/test.sh        `make test`: what every change has to pass
+#   scripts/test.sh deep   `make test-deep`: the tests with the label "deep" (tests/labels.txt)
+# Installs the packages and sets up the MPIs that the tier needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install-packages.sh build test
-# Without PyPI, or on Arm, some MPIs are missing: this says which, and their tests that they are skipped.
-bench/peers >/dev/null || true
-scripts/build.sh release -DHUDDLE_TESTS=ON -DHUDDLE_CHECKS=ON -DHUDDLE_PRECOMPILE_TESTS=ON
-exec ctest --test-dir build/release --output-on-failure --no-label-summary --no-tests=error \
-  --parallel "${JOBS:-$(nproc)}"
+tier=${1:-quick}
+case $tier in
+  quick)
+    scripts/install-packages.sh build test
+    peers=(--only openmpi-4 --only mpich-4)
+    selection=(--label-exclude '^deep$')
+    ;;
+  deep)
+    scripts/install-packages.sh build test test-deep
+    peers=()
+    selection=(--label-regex '^deep$')
+    ;;
+  *)
+    echo "usage: scripts/test.sh [deep]" >&2
+    exit 2
+    ;;
+esac
+# Without PyPI, or on Arm, some MPIs are missing. This prints which, and their tests print that they are skipped.
+bench/peers "${peers[@]}" >/dev/null || true
+options=()
+# Unity builds take less time from nothing. A folder that has been configured keeps its choice.
+[ -f build/release/build.ninja ] || options=(-DHUDDLE_UNITY=ON)
+scripts/build.sh release "${options[@]}" -DHUDDLE_TESTS=ON -DHUDDLE_CHECKS=ON -DHUDDLE_PRECOMPILE_TESTS=ON
+exec ctest --test-dir build/release "${selection[@]}" --output-on-failure --no-label-summary --no-tests=error \
+  --output-junit "$PWD/build/test-$tier.xml" --parallel "${JOBS:-$(nproc)}"

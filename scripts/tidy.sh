@@ -2,33 +2,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# clang and clang-tidy over the tree, or with --changed over the sources that this branch changes
-# (on main: that its last commit changed), or with --changed N over the N of them that changed most:
-# a source takes up to half a minute. Ninja remembers what has passed of the tree; asked for the few sources
-# that changed, it would build first whatever their tests run, so clang-tidy is run on these directly.
+# clang-tidy over the sources:
+#   scripts/tidy.sh                          all of them, with clang's warnings; Ninja remembers what has passed
+#   scripts/tidy.sh --changed [--seconds N]  those whose content changed since the commit in tests/passed.txt, the
+#                                            most changed first; with --seconds none is begun after N seconds
+# Either records the commit in tests/passed.txt if every source passed. A moved file whose content did not change is
+# not checked again. Ninja would first build what the changed sources need, so clang-tidy runs on them directly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-export NINJA_FLAGS="-k 0"  # every finding at once
-[ "${1:-}" = --changed ] || exec scripts/build.sh tidy
-
-# The commit to compare with: where this branch left main; on main itself, the commit before.
-base_commit() {
-  local main base
-  main=$(git rev-parse -q --verify origin/main || git rev-parse -q --verify main) || main=HEAD
-  base=$(git merge-base HEAD "$main") || base=
-  [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse -q --verify HEAD~1) || base=
-  echo "$base"
-}
-
-base=$(base_commit)
-if [ -z "$base" ]; then
-  echo "no earlier commit to compare with; 'make tidy' looks at the whole tree"
-  exit 0
+if [ "${1:-}" != --changed ]; then
+  NINJA_FLAGS="-k 0" scripts/build.sh tidy  # reports the findings in all sources
+  exec scripts/passed.sh record tidy
 fi
-# A header is looked at through the source of the same name. Fuzz targets are built elsewhere.
+seconds=
+[ "${2:-}" != --seconds ] || seconds=${3:?--seconds needs a number}
+
+base=$(scripts/passed.sh commit tidy)
+if ! git cat-file -e "$base^{commit}" 2>/dev/null; then
+  echo "clang-tidy last passed at $base, which this clone does not have: run git fetch --unshallow" >&2
+  exit 1
+fi
+# A header is checked through the source of the same name. --find-renames=100% shows a moved file as "0 0 old => new".
 mapfile -t changed < <({
-  git diff --numstat --no-renames "$base" | awk -F '\t' '{ print $1 + $2 "\t" $3 }'
+  git diff --numstat --find-renames=100% "$base" | awk -F '\t' '$1 + $2 > 0 { print $1 + $2 "\t" $3 }'
   git ls-files --others --exclude-standard | sed 's/^/1\t/'
 } | sed -n 's/\.h$/.cc/; /\ttests\/fuzz\//d; /\t\(src\|tests\)\/.*\.\(cc\|cpp\)$/p' |
   awk -F '\t' '{ lines[$2] += $1 } END { for (source in lines) print lines[source] "\t" source }' |
@@ -37,10 +34,24 @@ sources=()
 for source in "${changed[@]}"; do
   [ ! -f "$source" ] || sources+=("$source")
 done
-most=${2:-${#sources[@]}}
-echo "${#sources[@]} sources changed since $(git rev-parse --short "$base"), at most $most are looked at"
-[ "${#sources[@]}" -eq 0 ] || {
-  scripts/build.sh --configure tidy
-  printf '%s\0' "${sources[@]:0:most}" |
-    xargs -0 -n 1 -P "${JOBS:-$(nproc)}" clang-tidy --quiet -p build/tidy
-}
+echo "${#sources[@]} sources changed since clang-tidy passed at $(git rev-parse --short "$base")"
+[ "${#sources[@]}" -gt 0 ] || exit 0
+
+scripts/build.sh --configure tidy
+left_out=$(mktemp)
+trap 'rm -f "$left_out"' EXIT
+# shellcheck disable=SC2016  # the inner shell expands these
+check='
+  if [ -n "$1" ] && [ "$(date +%s)" -ge "$1" ]; then
+    echo "$3" >>"$2"
+  else
+    exec clang-tidy --quiet -p build/tidy "$3"
+  fi'
+printf '%s\0' "${sources[@]}" |
+  xargs -0 -n 1 -P "${JOBS:-$(nproc)}" bash -c "$check" check "${seconds:+$(($(date +%s) + seconds))}" "$left_out"
+if [ -s "$left_out" ]; then
+  echo "not checked within $seconds s; run scripts/tidy.sh --changed:"
+  sort "$left_out"
+else
+  scripts/passed.sh record tidy
+fi

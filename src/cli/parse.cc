@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/former_spellings.h"
 #include "cli/interface.h"
 #include "cli/terminal.h"
 #include "cli/wrap.h"
@@ -301,8 +300,7 @@ class Parser {
 
   // The command to run; nothing where help or the version was the answer, which is printed then.
   Command* parse(int argc, char** argv) {
-    std::vector<std::string> words = spelled_out({argv + 1, argv + argc});
-    words = own_words(spelled_today(words, end_of_options(app_, words, 0), plain_console()));
+    std::vector<std::string> words = own_words(spelled_out({argv + 1, argv + argc}));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
       app_.parse(std::move(words));

@@ -6,6 +6,7 @@
 #include "cli/described_machine.h"
 #include "cli/machine_in_question.h"
 #include "cli/machine_list.h"
+#include "cli/png.h"
 #include "cli/topo_json.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
@@ -77,7 +78,8 @@ class TopoCommand : public Command {
     options.setting("machine");
     described_.declare(options);
     options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
-    options.text("--png", png_, "FILE", "draw into this file; - is stdout");
+    options.text("--png", png_, "FILE",
+                 "the same as PNG, which needs rsvg-convert (Debian: librsvg2-bin)");
     options.flag("--list-machines", list_, "the machines that --machine takes by name");
     options.flag("--json", json_, "print everything as JSON");
     for (const char* const other : {"--machine", "--xml", "--synthetic", "--svg", "--png"}) {
@@ -97,8 +99,7 @@ class TopoCommand : public Command {
     const int on_stdout = (svg_ == "-" ? 1 : 0) + (png_ == "-" ? 1 : 0) + (json_ ? 1 : 0);
     if (on_stdout > 1) throw UsageError("only one of --svg -, --png - and --json fits on stdout");
     const Subject subject = chosen(context);
-    if (!svg_.empty()) console.deliver(svg_, picture::as_svg(subject));
-    if (!png_.empty()) console.deliver(png_, picture::as_png(subject));
+    if (!svg_.empty() || !png_.empty()) draw(console, subject);
     if (json_) {
       console.print(topo_json(subject));
     } else if (svg_.empty() && png_.empty()) {
@@ -108,6 +109,14 @@ class TopoCommand : public Command {
   }
 
  private:
+  void draw(const Console& console, const Subject& subject) const {
+    const std::string svg = picture::as_svg(subject);
+    // Converted first: if that fails, no file is written.
+    const std::string png = png_.empty() ? "" : png_from(svg);
+    if (!svg_.empty()) console.deliver(svg_, svg);
+    if (!png_.empty()) console.deliver(png_, png);
+  }
+
   Subject chosen(const Context& context) const {
     return described_.is_given() ? recorded(described_.discover(), described_.name())
                                  : this_or_named(context);

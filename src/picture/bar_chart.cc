@@ -33,8 +33,7 @@ class BarDrawing {
   explicit BarDrawing(const BarChart& chart)
       : chart_(chart),
         name_width_(name_width(chart)),
-        canvas_(ImageFormat::svg, 2 * margin + name_width_ + most_bar_width + value_width,
-                height_of(chart)) {}
+        canvas_(2 * margin + name_width_ + most_bar_width + value_width, height_of(chart)) {}
 
   std::string drawn() {
     canvas_.text({margin, margin, name_width_ + most_bar_width, bar_title_height}, chart_.title,

@@ -2,148 +2,129 @@
 // Copyright the huddle contributors
 #include "picture/canvas.h"
 
-#include <cairo-svg.h>
-#include <cairo.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <iterator>
 #include <map>
-#include <numbers>
 #include <utility>
+#include <vector>
 
-#include "base/error.h"
+#include "picture/svg_text.h"
 
 namespace huddle::picture {
 namespace {
 
-constexpr const char* font = "sans-serif";
-constexpr double corner_radius = 3;
-constexpr double border_width = 1;
-// PNG pixels a point, so that text is sharp on today's screens.
-constexpr int png_scale = 2;
+constexpr int corner_radius = 3;
+// Estimated widths may exceed the rectangle by this factor. The excess is too small to be visible,
+// and layouts count digits as slightly narrower than they are.
+constexpr double unseen_excess = 1.01;
 
-cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
-  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
-  return CAIRO_STATUS_SUCCESS;
+template <typename... Values>
+void append(std::string& body, fmt::format_string<Values...> format, Values&&... values) {
+  fmt::format_to(std::back_inserter(body), format, std::forward<Values>(values)...);
 }
 
-struct SurfaceCloser {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-using SurfaceHandle = std::unique_ptr<cairo_surface_t, SurfaceCloser>;
-
-struct ContextCloser {
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-};
-using ContextHandle = std::unique_ptr<cairo_t, ContextCloser>;
-
-void set_color(cairo_t* context, Rgb color) {
-  cairo_set_source_rgb(context, color.red / 255.0, color.green / 255.0, color.blue / 255.0);
+std::string hex(Rgb color) {
+  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
-std::uint32_t pixel(Rgb color) {
-  return 0xFF000000U | static_cast<std::uint32_t>(color.red) << 16U |
-         static_cast<std::uint32_t>(color.green) << 8U | color.blue;
-}
+// Returns the length with at most two decimals, without trailing zeros.
+std::string number(double length) { return fmt::format("{}", std::round(length * 100) / 100); }
 
-// Cairo numbers images and surfaces through the life of the process; pictures that are kept under
-// version control must not change with what was drawn before them.
-std::string renumbered(const std::string& svg, std::string_view word) {
-  std::map<std::string, std::size_t> numbers;
-  std::string result;
-  std::size_t done = 0;
-  for (std::size_t at = svg.find(word); at != std::string::npos; at = svg.find(word, done)) {
-    const std::size_t begin = at + word.size();
-    const std::size_t end = std::min(svg.find_first_not_of("0123456789", begin), svg.size());
-    result += svg.substr(done, begin - done);
-    const bool is_name = end > begin && at > 0 && (svg[at - 1] == '"' || svg[at - 1] == '#');
-    const std::string number = svg.substr(begin, end - begin);
-    result += is_name ? std::to_string(numbers.try_emplace(number, numbers.size()).first->second)
-                      : number;
-    done = end;
-  }
-  return result + svg.substr(done);
-}
-
-double left_edge(const Rect& rect, double width, Align align) {
+double anchor_x(const Rect& rect, Align align) {
   switch (align) {
     case Align::left:
       return rect.x;
     case Align::center:
-      return rect.x + (rect.width - width) / 2;
+      return rect.x + rect.width / 2.0;
     case Align::right:
-      return rect.right() - width;
+      return rect.right();
   }
   return rect.x;
 }
 
-// Shown smaller, and whole, in a window that is narrower than the picture.
-std::string in_any_window(std::string svg) {
-  constexpr std::string_view root = "<svg ";
-  const std::size_t at = svg.find(root);
-  if (at == std::string::npos) return svg;
-  return svg.insert(at + root.size(), "style=\"max-width:100%;height:auto\" ");
+std::string_view anchor_attribute(Align align) {
+  switch (align) {
+    case Align::left:
+      return "";
+    case Align::center:
+      return " text-anchor=\"middle\"";
+    case Align::right:
+      return " text-anchor=\"end\"";
+  }
+  return "";
 }
+
+// A table of colors as few rectangles: each is grown from a cell to the right, then down.
+class Tiles {
+ public:
+  Tiles(int rows, int columns, std::span<const Rgb> colors)
+      : rows_(rows), columns_(columns), colors_(colors), covered_(colors.size()) {
+    for (int row = 0; row < rows; ++row) {
+      for (int column = 0; column < columns; ++column) {
+        if (!covered_[index(row, column)]) cover(row, column);
+      }
+    }
+  }
+
+  // The path of each color's rectangles, in units of cells.
+  const std::map<std::string, std::string>& paths() const { return paths_; }
+
+ private:
+  std::size_t index(int row, int column) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
+           static_cast<std::size_t>(column);
+  }
+
+  bool is_free(int row, int column, Rgb color) const {
+    return !covered_[index(row, column)] && colors_[index(row, column)] == color;
+  }
+
+  bool is_row_free(int row, int begin, int end, Rgb color) const {
+    for (int column = begin; column < end; ++column) {
+      if (!is_free(row, column, color)) return false;
+    }
+    return true;
+  }
+
+  void cover(int row, int column) {
+    const Rgb color = colors_[index(row, column)];
+    int right = column + 1;
+    while (right < columns_ && is_free(row, right, color)) ++right;
+    int bottom = row + 1;
+    while (bottom < rows_ && is_row_free(bottom, column, right, color)) ++bottom;
+    for (int y = row; y < bottom; ++y) {
+      for (int x = column; x < right; ++x) covered_[index(y, x)] = true;
+    }
+    append(paths_[hex(color)], "M{} {}h{}v{}h-{}z", column, row, right - column, bottom - row,
+           right - column);
+  }
+
+  int rows_;
+  int columns_;
+  std::span<const Rgb> colors_;
+  std::vector<bool> covered_;
+  std::map<std::string, std::string> paths_;
+};
 
 }  // namespace
 
-struct Canvas::Surface {
-  ImageFormat format = ImageFormat::svg;
-  std::string bytes;
-  SurfaceHandle surface;
-  ContextHandle context;
-};
-
-Canvas::Canvas(ImageFormat format, int width, int height) : surface_(std::make_unique<Surface>()) {
-  Surface& own = *surface_;
-  own.format = format;
-  own.surface.reset(
-      format == ImageFormat::svg
-          ? cairo_svg_surface_create_for_stream(append, &own.bytes, width, height)
-          : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width * png_scale, height * png_scale));
-  own.context.reset(cairo_create(own.surface.get()));
-  if (cairo_status(own.context.get()) != CAIRO_STATUS_SUCCESS) {
-    throw FailureError("the picture is too large to draw");
-  }
-  if (format == ImageFormat::png) cairo_scale(own.context.get(), png_scale, png_scale);
-  set_color(own.context.get(), {255, 255, 255});
-  cairo_paint(own.context.get());
-}
-
-Canvas::~Canvas() = default;
+Canvas::Canvas(int width, int height) : width_(width), height_(height) {}
 
 void Canvas::box(const Rect& rect, Rgb fill, Rgb border) {
-  cairo_t* context = surface_->context.get();
-  // A line of one point lies on pixels when its middle does not lie between two.
-  const double inset = border_width / 2;
-  const double left = rect.x + inset;
-  const double top = rect.y + inset;
-  const double right = rect.right() - inset;
-  const double bottom = rect.bottom() - inset;
-  constexpr double quarter = std::numbers::pi / 2;
-  cairo_new_sub_path(context);
-  cairo_arc(context, right - corner_radius, top + corner_radius, corner_radius, -quarter, 0);
-  cairo_arc(context, right - corner_radius, bottom - corner_radius, corner_radius, 0, quarter);
-  cairo_arc(context, left + corner_radius, bottom - corner_radius, corner_radius, quarter,
-            2 * quarter);
-  cairo_arc(context, left + corner_radius, top + corner_radius, corner_radius, 2 * quarter,
-            3 * quarter);
-  cairo_close_path(context);
-  set_color(context, fill);
-  cairo_fill_preserve(context);
-  set_color(context, border);
-  cairo_set_line_width(context, border_width);
-  cairo_stroke(context);
+  // The border is one point wide: it lies on whole pixels if its middle is between two of them.
+  append(body_,
+         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" fill=\"{}\" "
+         "stroke=\"{}\"/>\n",
+         number(rect.x + 0.5), number(rect.y + 0.5), std::max(rect.width - 1, 0),
+         std::max(rect.height - 1, 0), corner_radius, hex(fill), hex(border));
 }
 
 void Canvas::line(int x1, int y1, int x2, int y2, Rgb color) {
-  cairo_t* context = surface_->context.get();
-  set_color(context, color);
-  cairo_set_line_width(context, border_width);
-  cairo_move_to(context, x1 + 0.5, y1 + 0.5);
-  cairo_line_to(context, x2 + 0.5, y2 + 0.5);
-  cairo_stroke(context);
+  append(body_, "<path d=\"M{} {}L{} {}\" stroke=\"{}\"/>\n", number(x1 + 0.5), number(y1 + 0.5),
+         number(x2 + 0.5), number(y2 + 0.5), hex(color));
 }
 
 void Canvas::arrow(int x1, int y1, int x2, int y2, Rgb color) {
@@ -158,87 +139,71 @@ void Canvas::arrow(int x1, int y1, int x2, int y2, Rgb color) {
   const double tip_y = y2 + 0.5;
   const double back_x = tip_x - length * along_x;
   const double back_y = tip_y - length * along_y;
-  cairo_t* context = surface_->context.get();
-  cairo_move_to(context, tip_x, tip_y);
-  cairo_line_to(context, back_x - half_width * along_y, back_y + half_width * along_x);
-  cairo_line_to(context, back_x + half_width * along_y, back_y - half_width * along_x);
-  cairo_close_path(context);
-  cairo_fill(context);
+  append(body_, "<path d=\"M{} {}L{} {}L{} {}z\" fill=\"{}\"/>\n", number(tip_x), number(tip_y),
+         number(back_x - half_width * along_y), number(back_y + half_width * along_x),
+         number(back_x + half_width * along_y), number(back_y - half_width * along_x), hex(color));
 }
 
 void Canvas::polyline(std::span<const Point> points, Rgb color) {
-  cairo_t* context = surface_->context.get();
-  set_color(context, color);
-  cairo_set_line_width(context, 2 * border_width);
-  cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
-  cairo_new_path(context);
-  for (const Point& point : points) cairo_line_to(context, point.x, point.y);
-  cairo_stroke(context);
+  std::string places;
+  for (const Point& point : points) {
+    append(places, "{}{},{}", places.empty() ? "" : " ", number(point.x), number(point.y));
+  }
+  append(body_,
+         "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" "
+         "stroke-linejoin=\"round\"/>\n",
+         places, hex(color));
 }
 
 void Canvas::text(const Rect& rect, std::string_view text, const TextLook& look) {
-  cairo_t* context = surface_->context.get();
-  const std::string owned(text);
-  cairo_select_font_face(context, font, CAIRO_FONT_SLANT_NORMAL,
-                         look.bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-  cairo_set_font_size(context, look.size);
-  cairo_text_extents_t extents;
-  cairo_text_extents(context, owned.c_str(), &extents);
-  cairo_font_extents_t line;
-  cairo_font_extents(context, &line);
-  const double shrink =
-      extents.x_advance > rect.width ? std::max(rect.width, 1) / extents.x_advance : 1;
-  cairo_save(context);
-  cairo_translate(context, left_edge(rect, extents.x_advance * shrink, look.align),
-                  rect.y + (rect.height + line.ascent - line.descent) / 2);
-  cairo_scale(context, shrink, 1);
-  set_color(context, look.color);
-  cairo_move_to(context, 0, 0);
-  cairo_show_text(context, owned.c_str());
-  cairo_restore(context);
+  if (text.empty()) return;
+  const double width = text_width(text, look.size, look.bold);
+  const double room = std::max(rect.width, 1);
+  const std::string x = number(anchor_x(rect, look.align));
+  const std::string y = number(rect.y + rect.height / 2.0 + baseline_shift * look.size);
+  // Not by textLength: librsvg ignores it.
+  const std::string place =
+      width <= room * unseen_excess
+          ? fmt::format("x=\"{}\" y=\"{}\"", x, y)
+          : fmt::format("transform=\"translate({} {}) scale({:.4f} 1)\"", x, y, room / width);
+  append(body_, "<text {} font-size=\"{}\" fill=\"{}\"{}{}>{}</text>\n", place, number(look.size),
+         hex(look.color), look.bold ? " font-weight=\"bold\"" : "", anchor_attribute(look.align),
+         xml_escaped(text));
 }
 
 void Canvas::cells(const Rect& rect, int rows, int columns, std::span<const Rgb> colors) {
-  // Blown up here, one pixel a point: viewers of SVG differ in how they enlarge small images.
-  const SurfaceHandle image(
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, rect.width, rect.height));
-  unsigned char* data = cairo_image_surface_get_data(image.get());
-  if (data == nullptr) throw FailureError("the picture is too large to draw");
-  const int stride = cairo_image_surface_get_stride(image.get());
-  for (int y = 0; y < rect.height; ++y) {
-    auto* line = reinterpret_cast<std::uint32_t*>(data + static_cast<std::ptrdiff_t>(y) * stride);
-    const int row = y * rows / rect.height;
-    for (int x = 0; x < rect.width; ++x) {
-      const int column = x * columns / rect.width;
-      line[x] = pixel(colors[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
-                             static_cast<std::size_t>(column)]);
-    }
+  if (colors.empty()) return;
+  append(body_, "<g transform=\"translate({} {}) scale({} {})\" shape-rendering=\"crispEdges\">\n",
+         rect.x, rect.y, rect.width / columns, rect.height / rows);
+  const Tiles tiles(rows, columns, colors);
+  for (const auto& [color, path] : tiles.paths()) {
+    append(body_, "<path fill=\"{}\" d=\"{}\"/>\n", color, path);
   }
-  cairo_surface_mark_dirty(image.get());
-  cairo_t* context = surface_->context.get();
-  cairo_save(context);
-  cairo_set_source_surface(context, image.get(), rect.x, rect.y);
-  cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_NEAREST);
-  cairo_rectangle(context, rect.x, rect.y, rect.width, rect.height);
-  cairo_fill(context);
-  cairo_restore(context);
+  body_ += "</g>\n";
 }
 
-std::string Canvas::finish() {
-  Surface& own = *surface_;
-  cairo_status_t status = cairo_status(own.context.get());
-  if (own.format == ImageFormat::png && status == CAIRO_STATUS_SUCCESS) {
-    cairo_surface_flush(own.surface.get());
-    status = cairo_surface_write_to_png_stream(own.surface.get(), append, &own.bytes);
+void Canvas::gradient(const Rect& rect, Direction direction, std::span<const Rgb> colors) {
+  const int id = gradients_++;
+  append(body_, "<linearGradient id=\"gradient{}\" x2=\"{}\" y2=\"{}\">", id,
+         direction == Direction::right ? 1 : 0, direction == Direction::down ? 1 : 0);
+  for (std::size_t i = 0; i < colors.size(); ++i) {
+    append(body_, "<stop offset=\"{:.4g}\" stop-color=\"{}\"/>",
+           static_cast<double>(i) / static_cast<double>(colors.size() - 1), hex(colors[i]));
   }
-  own.context.reset();
-  cairo_surface_finish(own.surface.get());
-  if (status != CAIRO_STATUS_SUCCESS) {
-    throw FailureError(std::string("cairo cannot draw the picture: ") +
-                       cairo_status_to_string(status));
-  }
-  if (own.format == ImageFormat::png) return std::move(own.bytes);
-  return in_any_window(renumbered(renumbered(own.bytes, "image"), "surface"));
+  append(body_,
+         "</linearGradient>\n<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+         "fill=\"url(#gradient{})\"/>\n",
+         rect.x, rect.y, rect.width, rect.height, id);
+}
+
+std::string Canvas::finish() const {
+  // The style makes viewers shrink the whole picture in a window that is narrower.
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}pt\" height=\"{1}pt\" "
+      "viewBox=\"0 0 {0} {1}\" style=\"max-width:100%;height:auto\" font-family=\"{2}\" "
+      "xml:space=\"preserve\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n{3}</svg>\n",
+      width_, height_, font_family, body_);
 }
 
 }  // namespace huddle::picture

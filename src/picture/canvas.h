@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A sheet to draw on that becomes SVG or PNG. The only file that knows cairo is canvas.cc.
+// A sheet to draw on that becomes an SVG document.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +11,6 @@
 #include "picture/color.h"
 
 namespace huddle::picture {
-
-enum class ImageFormat { svg, png };
 
 struct Rect {
   int x = 0;
@@ -26,6 +23,7 @@ struct Rect {
 };
 
 enum class Align { left, center, right };
+enum class Direction { right, down };
 
 struct TextLook {
   double size = 11;
@@ -34,38 +32,40 @@ struct TextLook {
   Align align = Align::left;
 };
 
-// All lengths in points, from the top left corner.
+// All lengths are in points, from the top left corner.
 class Canvas {
  public:
-  Canvas(ImageFormat format, int width, int height);
-  ~Canvas();
-  Canvas(const Canvas&) = delete;
-  Canvas& operator=(const Canvas&) = delete;
+  Canvas(int width, int height);
 
-  // With rounded corners and a thin border.
+  // Draws a rectangle with rounded corners and a thin border.
   void box(const Rect& rect, Rgb fill, Rgb border);
   void line(int x1, int y1, int x2, int y2, Rgb color);
-  // The same with a head at its second end.
+  // Draws a line with a head at its second end.
   void arrow(int x1, int y1, int x2, int y2, Rgb color);
-  // From point to point, thicker than a line.
+  // Connects the points by a line that is thicker than those of line().
   struct Point {
     double x = 0;
     double y = 0;
   };
   void polyline(std::span<const Point> points, Rgb color);
-  // One line of text in the middle of the rectangle's height; drawn narrower where it would be
-  // wider than the rectangle.
+  // Draws one line of text in the middle of the rectangle's height. Text that may get wider than
+  // the rectangle is condensed to fit. Invalid UTF-8 and control characters become U+FFFD.
   void text(const Rect& rect, std::string_view text, const TextLook& look);
-  // A table of colours as one image that fills the rectangle, cells with hard edges.
-  // pre: colors.size() == rows * columns; width and height are multiples of columns and rows.
+  // Fills the rectangle with a table of colors; the cells have hard edges.
+  // Requires: colors.size() == rows * columns; width and height are multiples of columns and rows.
   void cells(const Rect& rect, int rows, int columns, std::span<const Rgb> colors);
+  // Fills the rectangle with colors at equal distances and straight blends between them.
+  // Requires: there are at least two colors.
+  void gradient(const Rect& rect, Direction direction, std::span<const Rgb> colors);
 
-  // The file's bytes. Nothing can be drawn afterwards.
-  std::string finish();
+  // Returns the SVG document.
+  std::string finish() const;
 
  private:
-  struct Surface;
-  std::unique_ptr<Surface> surface_;
+  int width_;
+  int height_;
+  int gradients_ = 0;
+  std::string body_;
 };
 
 }  // namespace huddle::picture

@@ -49,6 +49,8 @@ Rgb heat(double fraction) {
   return mixed(heat_stops[below + 1], heat_stops[below], place - static_cast<double>(below));
 }
 
+std::span<const Rgb> heat_colors() { return heat_stops; }
+
 Rgb readable_on(Rgb ground) {
   // Weights of the eye for the three colours (Rec. 601), the usual threshold at half.
   const double luma = 0.299 * ground.red + 0.587 * ground.green + 0.114 * ground.blue;

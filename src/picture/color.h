@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace huddle::picture {
@@ -20,6 +21,9 @@ struct Rgb {
 // From dark blue (0: near) through green to yellow (1: far); lightness rises all the way, so that
 // it also reads in grey. Beyond 0 and 1 the ends.
 Rgb heat(double fraction);
+
+// Returns the colors between which heat() blends, in equal steps from 0 to 1.
+std::span<const Rgb> heat_colors();
 
 // Black or white, whichever reads better on this ground.
 Rgb readable_on(Rgb ground);

@@ -56,8 +56,7 @@ class LineDrawing {
  public:
   explicit LineDrawing(const LineChart& chart)
       : chart_(chart),
-        canvas_(ImageFormat::svg, plot_.right() + 16 + name_width + margin,
-                plot_.bottom() + 2 * line + 8 + margin) {
+        canvas_(plot_.right() + 16 + name_width + margin, plot_.bottom() + 2 * line + 8 + margin) {
     for (const LineChart::Line& drawn : chart.lines) {
       for (const LineChart::Point& point : drawn.points) {
         across_.include(point.across);

@@ -26,6 +26,5 @@ std::string as_text(const Subject& subject, const Style& style);
 
 // For a document: the same on one sheet. The same subject gives the same bytes.
 std::string as_svg(const Subject& subject);
-std::string as_png(const Subject& subject);
 
 }  // namespace huddle::picture

@@ -223,7 +223,7 @@ class ScheduleSheet {
         margin + schedule_title_height + static_cast<int>(subject_.notes.size()) * line + 12;
     const int maps_top = ladder_top + (ladder_.fits() ? ladder_.height() + part_gap : 0);
     const int bar_top = maps_top + highest_map() + 16;
-    Canvas canvas(ImageFormat::svg, width + 2 * margin, bar_top + line + margin);
+    Canvas canvas(width + 2 * margin, bar_top + line + margin);
     draw_words(canvas, width);
     if (ladder_.fits()) ladder_.draw(canvas, margin, ladder_top);
     int left = margin;
@@ -263,14 +263,12 @@ class ScheduleSheet {
 
   // Which colour is which round.
   void draw_bar(Canvas& canvas, int top) const {
-    constexpr int steps = 128;
+    constexpr int length = 128;
     constexpr int word = 52;
-    std::vector<Rgb> colors;
-    for (int i = 0; i < steps; ++i) colors.push_back(heat((i + 0.5) / steps));
-    const Rect bar{margin + word, top + (line - sheet_sizes::swatch) / 2, steps,
+    const Rect bar{margin + word, top + (line - sheet_sizes::swatch) / 2, length,
                    sheet_sizes::swatch};
     canvas.text({margin, top, word, line}, "round 0", plain);
-    canvas.cells(bar, 1, steps, colors);
+    canvas.gradient(bar, Direction::right, heat_colors());
     canvas.text({bar.right() + 8, top, 2 * word, line}, fmt::format("round {}", rounds_ - 1),
                 plain);
   }

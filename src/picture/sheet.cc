@@ -271,12 +271,6 @@ Metrics sheet_metrics() {
 
 Sheet plan_sheet(const Subject& subject) { return Planner(subject).plan(); }
 
-std::string as_svg(const Subject& subject) {
-  return draw(plan_sheet(cleaned(subject)), ImageFormat::svg);
-}
-
-std::string as_png(const Subject& subject) {
-  return draw(plan_sheet(cleaned(subject)), ImageFormat::png);
-}
+std::string as_svg(const Subject& subject) { return draw(plan_sheet(cleaned(subject))); }
 
 }  // namespace huddle::picture

@@ -50,7 +50,7 @@ Metrics sheet_metrics();
 Sheet plan_sheet(const Subject& subject);
 
 // Draws the plan.
-std::string draw(const Sheet& sheet, ImageFormat format);
+std::string draw(const Sheet& sheet);
 
 // Sizes that plan and drawing share.
 namespace sheet_sizes {

@@ -82,8 +82,8 @@ CellLook swatch_look(Sign sign) {
 
 class Drawer {
  public:
-  Drawer(const Sheet& sheet, ImageFormat format)
-      : sheet_(sheet), metrics_(sheet_metrics()), canvas_(format, sheet.width, sheet.height) {}
+  explicit Drawer(const Sheet& sheet)
+      : sheet_(sheet), metrics_(sheet_metrics()), canvas_(sheet.width, sheet.height) {}
 
   std::string drawn() {
     for (const Placed& placed : sheet_.tree.layout.placed) {
@@ -170,10 +170,9 @@ class Drawer {
   }
 
   void draw_bar() {
-    std::vector<Rgb> colors;
-    const int steps = sheet_.bar.height;
-    for (int i = 0; i < steps; ++i) colors.push_back(heat(1 - (i + 0.5) / steps));
-    canvas_.cells(sheet_.bar, steps, 1, colors);
+    const std::span<const Rgb> near_to_far = heat_colors();
+    const std::vector<Rgb> far_to_near(near_to_far.rbegin(), near_to_far.rend());
+    canvas_.gradient(sheet_.bar, Direction::down, far_to_near);
   }
 
   const Sheet& sheet_;
@@ -183,6 +182,6 @@ class Drawer {
 
 }  // namespace
 
-std::string draw(const Sheet& sheet, ImageFormat format) { return Drawer(sheet, format).drawn(); }
+std::string draw(const Sheet& sheet) { return Drawer(sheet).drawn(); }
 
 }  // namespace huddle::picture

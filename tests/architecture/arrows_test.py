@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The rooms of the house: a file may include only what its room may see.
+"""Checks which headers the sources of a module include.
 
-Three rules, all of them the design's: includes go down only; heavy or foreign headers stay in the few
-files that are there for them; processor intrinsics stay in src/memory and src/world/hardware.
+A module includes only the modules that its CMakeLists.txt names with USES (or READS, for headers without code), and
+those come before it in cmake/Rooms.cmake. Heavy or foreign headers stay in the few files that are there for them.
+Processor intrinsics stay in src/memory and src/world/hardware.
 """
 import pathlib
 import re
@@ -12,42 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Each room and the rooms that it may include. A new room is one line here.
-MAY_SEE = {
-    "base": set(),
-    "settings": {"base"},
-    "memory": {"base"},
-    "heap": {"base", "settings", "memory"},
-    "machine": {"base"},
-    "fabric": {"base", "machine"},
-    "net": {"base", "memory"},
-    "sim": {"base", "machine", "fabric", "net"},
-    "place": {"base", "machine"},
-    "threads": {"base", "memory", "machine", "place"},
-    "picture": {"base", "machine", "net"},
-    "single_copy": {"base", "memory"},
-    "doctor": {"base", "memory", "machine", "threads", "single_copy"},
-    "ucx": {"base", "machine", "doctor"},
-    "calibrate": {"base", "memory", "machine", "single_copy"},
-    "world": {"base", "memory", "machine", "single_copy"},
-    "verify": {"base", "memory", "machine", "single_copy", "world"},
-    "node": {"base", "memory", "machine", "single_copy", "world"},
-    "select": {"base", "memory", "machine", "single_copy", "world", "node"},
-    "predict": {"base", "memory", "machine", "single_copy", "world", "node", "select"},
-    "team": {"base", "memory", "machine", "single_copy", "world", "node", "select"},
-    "internode": {"base", "memory", "machine", "net", "world", "node", "select", "team"},
-    "api": {"base", "settings", "memory", "machine", "world", "node", "select", "team"},
-    "mpi": {"base", "settings", "memory", "heap", "machine", "net", "world", "node", "select", "team", "internode"},
-    "profile": {"base", "mpi"},
-    "launch": {"base", "settings", "heap", "doctor"},
-    "bench": {"base", "memory", "machine", "doctor", "calibrate", "single_copy", "world", "node", "select", "predict", "team", "mpi",
-              "launch"},
-    "reproduce": {"base", "memory", "machine", "fabric", "net", "sim", "place", "ucx", "single_copy", "world", "node", "select", "predict", "bench"},
-    "cli": {"base", "settings", "machine", "fabric", "memory", "heap", "net", "sim", "place", "threads", "picture", "doctor", "ucx", "calibrate",
-            "single_copy", "world", "node", "select", "predict", "internode", "profile", "launch", "bench", "reproduce"},
-    "manual": {"base", "settings", "cli"},
-}
-
+MODULES_IN_ORDER = re.compile(r"^set\(huddle_rooms ([^)]*)\)", re.M)
+MODULE = re.compile(r"^huddle_room(?:_of)?\((\w+)([^)]*)\)", re.M)
 # Foreign headers and the only files that may include them.
 KEPT_IN = {
     "hwloc.h": {"src/machine/discover.cc"},
@@ -55,7 +22,6 @@ KEPT_IN = {
     "toml++/": {"src/machine/toml_reader.cc", "src/settings/settings_file.cc",
                "src/mpi/standalone/toml.cc"},
     "CLI/": {"src/cli/parse.cc"},
-    "cairo": {"src/picture/canvas.cc"},
     "simgrid/": {"src/sim/simgrid/main.cpp", "src/sim/simgrid/platform.h"},
     "smpi/": {"src/sim/simgrid/smpi_ns.cc"},
 }
@@ -66,18 +32,46 @@ INTRINSIC_ROOMS = ("src/memory/", "src/world/hardware/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
-def findings_of(path):
+def modules_in_order():
+    return MODULES_IN_ORDER.search((ROOT / "cmake/Rooms.cmake").read_text(encoding="utf-8")).group(1).split()
+
+
+def dependencies():
+    """Returns the modules that each module may include, from the CMakeLists.txt of the modules."""
+    found = {}
+    for file in sorted((ROOT / "src").glob("*/CMakeLists.txt")):
+        for name, words in MODULE.findall(file.read_text(encoding="utf-8")):
+            lists = {"": []}
+            keyword = ""
+            for word in words.split():
+                if word in ("USES", "READS", "LINKS"):
+                    keyword = word
+                else:
+                    lists.setdefault(keyword, []).append(word)
+            found[name] = set(lists.get("USES", [])) | set(lists.get("READS", []))
+    return found
+
+
+def wrong_order(may_include, order):
+    """Yields each dependency on a module that does not come before the one that has it."""
+    for module, included in may_include.items():
+        for one in sorted(included):
+            if one not in order[:order.index(module)]:
+                yield f"src/{module}/CMakeLists.txt: {one} does not come before {module} in cmake/Rooms.cmake"
+
+
+def findings_of(path, may_include):
     """Yields 'file:line: what is wrong' for one source file."""
     relative = path.relative_to(ROOT).as_posix()
-    room = relative.split("/")[1]
+    module = relative.split("/")[1]
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
             continue
         header = match.group(1)
         target = header.split("/")[0]
-        if "/" in header and target in MAY_SEE and target != room and target not in MAY_SEE[room]:
-            yield f"{relative}:{number}: {room} may not see {target} ({header})"
+        if "/" in header and target in may_include and target != module and target not in may_include[module]:
+            yield f"{relative}:{number}: {module} may not include {target} ({header}): add it to USES if it should"
         for prefix, homes in KEPT_IN.items():
             if header.startswith(prefix) and relative not in homes:
                 yield f"{relative}:{number}: {header} belongs in {', '.join(sorted(homes))}"
@@ -89,11 +83,14 @@ def findings_of(path):
 
 def main():
     sources = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".h", ".cc", ".cpp", ".c"})
-    unknown = {p.relative_to(ROOT).parts[1] for p in sources} - set(MAY_SEE) - {"CMakeLists.txt"}
-    findings = [f"src/{room}: a room that MAY_SEE does not name" for room in sorted(unknown)]
+    may_include, order = dependencies(), modules_in_order()
+    unknown = {p.relative_to(ROOT).parts[1] for p in sources} ^ set(may_include) | set(order) ^ set(may_include)
+    findings = [f"src/{module}: not in cmake/Rooms.cmake, or without a huddle_room in its CMakeLists.txt"
+                for module in sorted(unknown)]
+    findings += wrong_order(may_include, order)
     for path in sources:
-        findings += findings_of(path)
-    print("\n".join(findings) if findings else f"{len(sources)} files, every arrow goes down")
+        findings += findings_of(path, may_include)
+    print("\n".join(findings) if findings else f"{len(sources)} files, each includes only what its module uses")
     return 1 if findings else 0
 
 

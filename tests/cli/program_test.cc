@@ -156,30 +156,6 @@ TEST(Subcommands, LoseNoOptionThatStandsBeforeThem) {
   EXPECT_EQ(Program().run({"bench", "--color", "never", "engine", "--help"}).status, 0);
 }
 
-TEST(FormerSpellings, WorkAndSaySoOnce) {
-  Program program;
-  const std::vector<std::string> table = {"--table", "--dry-run", "--machine",
-                                          HUDDLE_SOURCE_DIR "/machines/songshan.toml"};
-  std::vector<std::string> now = {"bench", "engine"};
-  std::vector<std::string> then = {"--color", "never", "bench"};
-  now.insert(now.end(), table.begin(), table.end());
-  then.insert(then.end(), table.begin(), table.end());
-  then.emplace_back("--engine");
-  const Ran ran = program.run(then);
-  EXPECT_EQ(ran.status, 0);
-  EXPECT_EQ(ran.out, program.run(now).out);
-  EXPECT_EQ(ran.err,
-            "note: 'huddle bench --engine' is 'huddle bench engine' now; the next release will not "
-            "know --engine\n");
-  EXPECT_EQ(program.run(now).err, "");
-  EXPECT_THAT(program.run({"bench", "--compare", "none.json", "none.json"}).err,
-              AllOf(StartsWith("note: 'huddle bench --compare' is"), HasSubstr("none.json")));
-}
-
-TEST(FormerSpellings, AreThoseOfTheirCommandOnly) {
-  expect_usage({"topo", "--engine"}, "'huddle topo' has no option '--engine'");
-}
-
 TEST(Version, IsOneLine) {
   const Ran ran = Program().run({"--version"});
   EXPECT_EQ(ran.status, 0);

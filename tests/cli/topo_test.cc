@@ -12,7 +12,6 @@
 #include <sstream>
 
 #include "../base/scratch.h"
-#include "../picture/foreign_leaks.h"
 #include "cli/command.h"
 #include "cli/machine_list.h"
 #include "machine/discover.h"
@@ -225,17 +224,15 @@ TEST_F(Topo, OnlyOneSourceAndOneStdout) {
 TEST_F(Topo, DrawsIntoFiles) {
   options_.give("--synthetic", "core:2 pu:1");
   options_.give("--svg", scratch_.path("a.svg"));
-  options_.give("--png", scratch_.path("a.png"));
   EXPECT_EQ(run(), "");
   EXPECT_THAT(contents(scratch_.path("a.svg")), HasSubstr("</svg>"));
-  EXPECT_TRUE(contents(scratch_.path("a.png")).starts_with("\x89PNG"));
   EXPECT_THAT(contents(err_.get()), HasSubstr("wrote "));
 }
 
 TEST_F(Topo, DrawsToStdout) {
   options_.give("--synthetic", "core:2 pu:1");
-  options_.give("--png", "-");
-  EXPECT_TRUE(run().starts_with("\x89PNG"));
+  options_.give("--svg", "-");
+  EXPECT_THAT(run(), HasSubstr("</svg>"));
 }
 
 TEST_F(Topo, SaysWhyAPictureCannotBeWritten) {

@@ -14,9 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # What Spack calls the packages that Debian has by these names (scripts/packages.txt).
 IN_SPACK = {
-    "cmake": "cmake", "g++": "cxx", "libcairo2-dev": "cairo", "libcli11-dev": "cli11", "libfmt-dev": "fmt",
-    "libhwloc-dev": "hwloc", "libhwy-dev": "highway", "libtomlplusplus-dev": "tomlplusplus",
-    "ninja-build": "ninja", "nlohmann-json3-dev": "nlohmann-json", "pkg-config": "pkgconfig",
+    "cmake": "cmake", "g++": "cxx", "libcli11-dev": "cli11", "libfmt-dev": "fmt", "libhwloc-dev": "hwloc",
+    "libhwy-dev": "highway", "libtomlplusplus-dev": "tomlplusplus", "ninja-build": "ninja",
+    "nlohmann-json3-dev": "nlohmann-json", "pkg-config": "pkgconfig",
 }
 
 

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "foreign_leaks.h"
 #include "machines.h"
 
 namespace huddle::picture {
@@ -58,16 +57,8 @@ TEST(Sheet, OneCoreHasNoMap) {
 TEST(Sheet, GivesTheSameBytesAgain) {
   const Subject subject = hybrid();
   const std::string svg = as_svg(subject);
-  const std::string png = as_png(subject);
   as_svg(synthetic("pack:2 core:2 pu:1"));  // what was drawn between must not show
   EXPECT_TRUE(as_svg(subject) == svg);
-  EXPECT_TRUE(as_png(subject) == png);
-}
-
-TEST(Sheet, IsWhatItsNameSays) {
-  const Subject subject = hybrid();
-  EXPECT_THAT(as_svg(subject), testing::HasSubstr("<svg "));
-  EXPECT_TRUE(as_png(subject).starts_with("\x89PNG\r\n"));
 }
 
 TEST(Sheet, IsShownWholeInANarrowWindow) {
@@ -77,14 +68,10 @@ TEST(Sheet, IsShownWholeInANarrowWindow) {
   EXPECT_THAT(root, testing::HasSubstr("viewBox="));
 }
 
-TEST(Sheet, TheMapIsOneImageHoweverLargeTheMachine) {
+TEST(Sheet, ALargeMachineHasASmallFile) {
   const std::string svg = as_svg(synthetic("pack:2 numa:4 l3:2 core:8 pu:1"));
-  const std::string image = "<image ";
-  int images = 0;
-  for (std::size_t at = svg.find(image); at != std::string::npos; at = svg.find(image, at + 1)) {
-    ++images;
-  }
-  EXPECT_EQ(images, 2);  // the map and the colour bar
+  // 128 cores have 16,384 cells, of few colors.
+  EXPECT_LT(svg.size(), 64U * 1024);
 }
 
 }  // namespace

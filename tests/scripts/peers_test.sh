@@ -20,21 +20,27 @@ stand_in pip 'echo "$*" >>"$CALLS"; case "$*" in *"$REFUSED"*) exit 1;; esac'
 stand_in mpiexec 'echo "launched: $*; for Open MPI as root: ${OMPI_ALLOW_RUN_AS_ROOT:-no}"'
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
-# run MACHINE REFUSED: leaves status, output, calls
+# run MACHINE REFUSED [OPTION...]: leaves status, output, calls
 run() {
   : >"$stage/calls"
   status=0
   output=$(MACHINE=$1 REFUSED=$2 STAGE=$stage CALLS=$stage/calls PATH=$stage/bin:$PATH PACKAGES=skip \
-    "$root/bench/peers" "$peers" 2>&1) || status=$?
+    "$root/bench/peers" "${@:3}" "$peers" 2>&1) || status=$?
   calls=$(cat "$stage/calls")
 }
 
 case $("$root/bench/peers" --help) in "Sets up the MPIs"*) ;; *) fail "--help does not say what it does" ;; esac
-for words in --nosuch "a b"; do
+for words in --nosuch "a b" "--only lam" --only; do
   # shellcheck disable=SC2086  # two words are too many
   said=$(cd "$stage" && "$root/bench/peers" $words 2>&1) && fail "takes '$words'"
-  case $said in "usage: bench/peers [DIR]"*) ;; *) fail "says of '$words': $said" ;; esac
+  case $said in "usage: bench/peers [--only MPI]... [DIR]"*) ;; *) fail "says of '$words': $said" ;; esac
 done
+
+run x86_64 nothing --only openmpi-5
+[ "$status" = 0 ] || fail "--only openmpi-5 ended with $status: $output"
+[ -x "$peers/openmpi-5/run" ] && [ ! -e "$peers/mpich-5" ] && [ ! -e "$peers/intel" ] ||
+  fail "--only openmpi-5 set up: $(ls "$peers")"
+rm -rf "$peers/openmpi-5"
 
 run x86_64 mpich==
 [ "$status" = 1 ] || fail "an MPI is missing, yet: $status"
@@ -54,4 +60,4 @@ launched=$(STAGE=$stage "$peers/openmpi-5/run" -n 2 program)
 run aarch64 nothing
 [ "$status" = 1 ] || fail "no Intel MPI on Arm, yet: $status"
 case $output in *"peers: intel: "*x86_64*) ;; *) fail "says nothing of Intel MPI on Arm: $output" ;; esac
-echo "five cases hold"
+echo "six cases hold"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The modules of mpi4py's tests in parts, and which of all parts is today's."""
+"""The modules of mpi4py's tests in parts."""
 import dataclasses
-import datetime
 
 MPIS = ("openmpi-4", "openmpi-5", "mpich-5", "intel")
 RANKS = (1, 2, 3, 5)
@@ -35,10 +34,3 @@ class Part:
 def all_parts(mpis, ranks_of_jobs=RANKS):
     return [Part(mpi, ranks, modules) for modules in MODULES for mpi in mpis for ranks in ranks_of_jobs
             if (mpi, modules) not in UNSTEADY]
-
-
-def part_of_the_day(mpis, day=None):
-    """Every day another, of what takes a minute or two. huddle takes nothing from one rank."""
-    parts = [part for part in all_parts(mpis)
-             if part.modules in ("collectives", "others") and part.ranks in (2, 3)]
-    return parts[(day or datetime.date.today().toordinal()) % len(parts)]

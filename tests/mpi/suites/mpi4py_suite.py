@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""mpi4py's own tests, without huddle and with it, in one session: every test has to end on every rank
-as it does without. mpi4py_suite.py --libraries DIR --work DIR [--mpi NAME...] [--ranks N...]
-[--modules PART...] [--heap] [--stall-seconds N], or --today for one part of all, every day another.
+"""Runs mpi4py's own tests without huddle and with it: with huddle, every test has to end on every rank as it does
+without. mpi4py_suite.py --libraries DIR --work DIR [--mpi NAME...] [--ranks N...] [--modules PART...] [--heap]
+[--stall-seconds N]
 
 Status 77: there is no MPI here to run them under; bench/peers sets them up.
 """
@@ -30,13 +30,10 @@ def arguments():
     parser.add_argument("--heap", action="store_true", help="with ranks' buffers in the shared heap")
     parser.add_argument("--stall-seconds", type=float, default=suite.STALL_SECONDS,
                         help="a job in which no test ends for so long is ended; more on a busy machine")
-    parser.add_argument("--today", action="store_true")
     return parser.parse_args()
 
 
 def parts(given, mpis):
-    if given.today:
-        return [modules.part_of_the_day(mpis)]
     return [part for part in modules.all_parts(mpis, given.ranks) if part.modules in given.modules]
 
 
@@ -45,9 +42,8 @@ def main():
     mpis = suite.present(given.mpi)
     if not mpis:
         return SKIPPED
-    # Somebody who asks for all wants to know of what could not be run.
-    missing = 0 if given.today else len(given.mpi) - len(mpis)
-    for (mpi, part), why in ({} if given.today else modules.UNSTEADY).items():
+    missing = len(given.mpi) - len(mpis)
+    for (mpi, part), why in modules.UNSTEADY.items():
         if mpi in mpis and part in given.modules:
             print(f"{mpi} {part}: left out: {why}")
     work = pathlib.Path(given.work).resolve()

@@ -28,7 +28,6 @@ class Huddle(CMakePackage):
     depends_on("cli11", type="build")
     depends_on("nlohmann-json", type="build")
     depends_on("tomlplusplus", type="build")
-    depends_on("cairo+png+svg")
     depends_on("fmt@9:")
     depends_on("highway@1.0.3:")
     depends_on("hwloc@2.5:")

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+#
+# `make check MODULE=net`: builds the test programs of one module in build/check and runs their quick tests, which takes
+# seconds after a change. LABEL=unit, proof or measures runs only the tests with this label (tests/labels.txt).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+module=${1:-}
+label=${2:-}
+if ! [ -d "tests/$module" ] || [ -z "$module" ]; then
+  modules=$(cd tests && for file in */CMakeLists.txt; do echo "${file%/*}"; done | tr '\n' ' ')
+  echo "make check needs the name of a module: make check MODULE=net. There are: $modules" >&2
+  exit 2
+fi
+scripts/build.sh check -DHUDDLE_TESTS=ON -DHUDDLE_PRECOMPILE_TESTS=ON "check_$module"
+selection=(--label-exclude '^(deep|mpi)$')
+[ -z "$label" ] || selection+=(--label-regex "^$label\$")
+exec ctest --test-dir build/check --tests-regex "^${module}[.]" "${selection[@]}" --output-on-failure \
+  --no-label-summary --no-tests=error --parallel "${JOBS:-$(nproc)}"

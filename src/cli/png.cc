@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "cli/png.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "doctor/run_program.h"
+#include "launch/program_path.h"
+
+namespace huddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A large picture on a busy machine takes a few seconds.
+constexpr std::chrono::seconds patience{60};
+// rsvg-convert draws 4/3 of a pixel a point.
+constexpr const char* zoom = "1.5";
+constexpr std::string_view way_out = "write an SVG with --svg instead";
+
+// A folder for the converter's input and output, removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "huddle-png-XXXXXX").string();
+    if (!error && ::mkdtemp(name.data()) == nullptr) error = {errno, std::generic_category()};
+    if (error) {
+      throw FailureError(fmt::format(
+          "cannot make a temporary folder: {}; set TMPDIR to a folder that you may write to",
+          error.message()));
+    }
+    path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  std::string file(std::string_view name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+std::string converter() {
+  const char* const search_path = std::getenv("PATH");
+  const auto program =
+      launch::find_program("rsvg-convert", search_path == nullptr ? "" : search_path);
+  if (!program) {
+    throw FailureError(fmt::format(
+        "a PNG needs rsvg-convert, which is not on PATH: install it (Debian: librsvg2-bin), or {}",
+        way_out));
+  }
+  return *program;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+// Returns whether the file has both its first and its last bytes.
+bool is_whole_png(std::string_view bytes) {
+  return bytes.starts_with("\x89PNG\r\n") && bytes.ends_with("IEND\xAE\x42\x60\x82");
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::string png_from(const std::string& svg) {
+  const std::string program = converter();
+  const ScratchFolder scratch;
+  write_text(svg, scratch.file("picture.svg"));
+  const auto output =
+      doctor::run_program({program, "--format", "png", "--zoom", zoom, "--output",
+                           scratch.file("picture.png"), scratch.file("picture.svg")},
+                          patience);
+  if (!output) throw FailureError(fmt::format("{} cannot be started; {}", program, way_out));
+  if (output->too_slow) {
+    throw FailureError(
+        fmt::format("{} did not finish within {} s; {}", program, patience.count(), way_out));
+  }
+  std::string png = bytes_of(scratch.file("picture.png"));
+  if (!is_whole_png(png)) {
+    throw FailureError(fmt::format(
+        "{} wrote no PNG ({}); {}", program,
+        output->text.empty() ? "it printed no reason" : first_line(output->text), way_out));
+  }
+  return png;
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Text in an SVG picture: its escaping, its font, and an estimate of its width.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace huddle::picture {
+
+// The fonts of a picture in order of preference. text_width() holds for the first, which is among
+// the widest of the common ones: the others need less space.
+inline constexpr std::string_view font_family = "'DejaVu Sans',Verdana,Helvetica,Arial,sans-serif";
+
+// Half the difference of the font's ascent and descent, in ems. A line of text is centered on a
+// height if its baseline lies this far below the middle.
+inline constexpr double baseline_shift = 0.346;
+
+// Returns the text as XML character data, also valid within quotes. Invalid UTF-8 and control
+// characters become U+FFFD.
+std::string xml_escaped(std::string_view utf8);
+
+// Returns an upper bound of the text's width at this font size, in the font's first family.
+double text_width(std::string_view utf8, double size, bool bold);
+
+}  // namespace huddle::picture
