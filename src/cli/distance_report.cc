@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/console.h"
 #include "cli/table.h"
 
 namespace huddle::cli {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "cli/console.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "reproduce/redraw.h"
