@@ -159,21 +159,14 @@ function(huddle_discover_tests target name)
   endforeach()
   list(REMOVE_DUPLICATES groups)
 
-  # Quick tests take seconds, so that a hang of one is noticed soon.
-  set(quick_seconds 180)
-  set(deep_seconds 600)
   set(common TEST_PREFIX ${arg_PREFIX}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-             PROPERTIES ENVIRONMENT "RC_PARAMS=seed=${HUDDLE_TEST_SEED}")
+             PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=${HUDDLE_TEST_SEED}")
   set(labelled "")
   foreach(group IN LISTS groups)
     list(JOIN filters_${group} ":" filter)
     set(tests ${target}_TESTS_${group})
     string(MAKE_C_IDENTIFIER ${tests} tests)
-    set(seconds ${quick_seconds})
-    if(group MATCHES "deep")
-      set(seconds ${deep_seconds})
-    endif()
-    gtest_discover_tests(${target} TEST_FILTER "${filter}-${labelled}" TEST_LIST ${tests} ${common} TIMEOUT ${seconds})
+    gtest_discover_tests(${target} TEST_FILTER "${filter}-${labelled}" TEST_LIST ${tests} ${common})
     # PROPERTIES above cannot hold a list: ctest reads the labels from a file of their own.
     string(REPLACE "," ";" labels ${group})
     set(file ${CMAKE_CURRENT_BINARY_DIR}/${tests}.cmake)
@@ -186,7 +179,7 @@ endif()
     list(APPEND labelled ${filter})
     list(JOIN labelled ":" labelled)
   endforeach()
-  gtest_discover_tests(${target} TEST_FILTER "-${labelled}" ${common} LABELS unit TIMEOUT ${quick_seconds})
+  gtest_discover_tests(${target} TEST_FILTER "-${labelled}" ${common} LABELS unit)
 
   # `make check MODULE=...` builds this target.
   string(REGEX REPLACE "[.].*" "" module ${arg_PREFIX})
