@@ -134,7 +134,9 @@ TEST(Heap, ZeroesWhatWasUsed) {
   std::memset(block, 1, MiB);
   heap.free(block);
   auto* again = bytes_at(heap.allocate(MiB, 1, Heap::Content::zero));
-  EXPECT_EQ(again, block);
+  // A comparison that prints no pointer: the static analyzer takes printing for a use of freed
+  // memory.
+  EXPECT_TRUE(again == block);
   EXPECT_EQ(std::count(again, again + MiB, std::byte{0}), MiB);
 }
 
