@@ -36,7 +36,7 @@ format:
 	@scripts/check-format.sh --fix
 
 tidy:
-	@scripts/install-packages.sh build test
+	@scripts/install-packages.sh build test test-deep
 	@scripts/tidy.sh
 
 pictures: build

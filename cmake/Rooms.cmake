@@ -59,7 +59,7 @@ function(huddle_room_of name sources)
   endforeach()
   target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
   if(HUDDLE_FUZZ AND name IN_LIST huddle_fuzzed_rooms)
-    # What -fsanitize=fuzzer-no-link adds; clang rejects that one with a precompiled header that lacks it.
+    # This is what -fsanitize=fuzzer-no-link adds. clang rejects that one if the precompiled header lacks it.
     target_compile_options(huddle_${name} PRIVATE
                            -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
   endif()

@@ -14,6 +14,8 @@ preset=$1
 shift
 options=()
 targets=()
+# Unity builds take less time from nothing. A folder that has been configured keeps its choice.
+if [ "$preset" = release ] && ! [ -f build/release/build.ninja ]; then options+=(-DHUDDLE_UNITY=ON); fi
 for argument in "$@"; do
   case $argument in
     -D*) options+=("$argument") ;;

@@ -9,11 +9,12 @@ cd "$(dirname "$0")/.."
 
 module=${1:-}
 label=${2:-}
-if ! [ -d "tests/$module" ] || [ -z "$module" ]; then
-  modules=$(cd tests && for file in */CMakeLists.txt; do echo "${file%/*}"; done | tr '\n' ' ')
+modules=$(cd tests && grep -l '^huddle_tests(' -- */CMakeLists.txt | sed 's|/.*||' | tr '\n' ' ')
+if [ -z "$module" ] || [[ " $modules" != *" $module "* ]]; then
   echo "make check needs the name of a module: make check MODULE=net. There are: $modules" >&2
   exit 2
 fi
+scripts/install-packages.sh build test
 scripts/build.sh check -DHUDDLE_TESTS=ON -DHUDDLE_PRECOMPILE_TESTS=ON "check_$module"
 selection=(--label-exclude '^(deep|mpi)$')
 [ -z "$label" ] || selection+=(--label-regex "^$label\$")

@@ -28,9 +28,6 @@ case $tier in
 esac
 # Without PyPI, or on Arm, some MPIs are missing. This prints which, and their tests print that they are skipped.
 bench/peers "${peers[@]}" >/dev/null || true
-options=()
-# Unity builds take less time from nothing. A folder that has been configured keeps its choice.
-[ -f build/release/build.ninja ] || options=(-DHUDDLE_UNITY=ON)
-scripts/build.sh release "${options[@]}" -DHUDDLE_TESTS=ON -DHUDDLE_CHECKS=ON -DHUDDLE_PRECOMPILE_TESTS=ON
+scripts/build.sh release -DHUDDLE_TESTS=ON -DHUDDLE_CHECKS=ON -DHUDDLE_PRECOMPILE_TESTS=ON
 exec ctest --test-dir build/release "${selection[@]}" --output-on-failure --no-label-summary --no-tests=error \
   --output-junit "$PWD/build/test-$tier.xml" --parallel "${JOBS:-$(nproc)}"

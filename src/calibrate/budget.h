@@ -15,18 +15,18 @@ class Budget {
  public:
   // `stop` may be set by a signal handler at any time; it has to outlive the budget.
   Budget(double seconds, const std::atomic<bool>& stop)
-      : Budget(now_ns() + seconds * ns_per_second, &stop) {}
+      : Budget(now_ns() + seconds * ns_per_s, &stop) {}
 
   bool stopped() const { return stop_->load(std::memory_order_relaxed); }
   bool spent() const { return stopped() || now_ns() >= deadline_ns_; }
-  double left_seconds() const { return std::max(0.0, (deadline_ns_ - now_ns()) / ns_per_second); }
+  double left_seconds() const { return std::max(0.0, (deadline_ns_ - now_ns()) / ns_per_s); }
 
   // As much from now on as if nothing had been used up, for whoever heeds the same request to stop.
-  Budget renewed(double seconds) const { return {now_ns() + seconds * ns_per_second, stop_}; }
+  Budget renewed(double seconds) const { return {now_ns() + seconds * ns_per_s, stop_}; }
 
   // A part of what is left, never more than that.
   Budget slice(double seconds) const {
-    return {std::min(deadline_ns_, now_ns() + seconds * ns_per_second), stop_};
+    return {std::min(deadline_ns_, now_ns() + seconds * ns_per_s), stop_};
   }
 
  private:

@@ -169,7 +169,7 @@ Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& 
   validate(findings.machine);
   outcome.machine = std::move(findings.machine);
   outcome.notes = std::move(findings.notes);
-  outcome.seconds = (now_ns() - start) / ns_per_second;
+  outcome.seconds = (now_ns() - start) / ns_per_s;
   return outcome;
 }
 

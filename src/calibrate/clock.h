@@ -6,6 +6,8 @@
 
 #include <chrono>
 
+#include "base/units.h"
+
 namespace huddle::calibrate {
 
 // A double holds nanoseconds since the machine was started for 104 days; after that it has only
@@ -17,7 +19,6 @@ inline double now_ns() {
       .count();
 }
 
-inline constexpr double ns_per_second = 1e9;
 inline constexpr double ns_per_ms = 1e6;
 
 }  // namespace huddle::calibrate

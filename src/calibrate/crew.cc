@@ -26,7 +26,7 @@ namespace {
 double thread_cpu_ns() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * ns_per_second + static_cast<double>(time.tv_nsec);
+  return static_cast<double>(time.tv_sec) * ns_per_s + static_cast<double>(time.tv_nsec);
 }
 
 long involuntary_switches() {

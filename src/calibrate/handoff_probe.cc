@@ -26,13 +26,10 @@ using memory::line_bytes;
 
 // Small blocks are moved so many at a time that a sample is not all clock.
 constexpr std::size_t bytes_a_round = 16 * 1024;
-// The reader's prefetcher stays within a page.
-constexpr std::size_t handoff_block_distance = 4096 + line_bytes;
-
 std::size_t handoff_room(std::size_t most_bytes) {
   constexpr std::size_t most_blocks = bytes_a_round / line_bytes;
   return std::max(most_bytes, ring_blocks * ring_block_bytes) + bytes_a_round +
-         most_blocks * handoff_block_distance;
+         most_blocks * block_distance_bytes;
 }
 
 // Less than that no difference of two readings of the clock can tell; and no time is no figure.
@@ -91,7 +88,7 @@ struct HandoffProbe::Layout {
     return layout;
   }
   std::size_t offset(std::size_t block) const {
-    return places[block] * (bytes + handoff_block_distance);
+    return places[block] * (bytes + block_distance_bytes);
   }
 };
 

@@ -19,8 +19,6 @@ namespace {
 // of 64 KiB by one that is written by itself took 5.4 us each and 7.6.
 constexpr std::size_t most_calls_a_sample = 16;
 constexpr std::size_t bytes_a_sample = 16 * 1024;
-// The prefetcher stays within a page.
-constexpr std::size_t path_block_distance = 4096 + memory::line_bytes;
 
 // Each call of a sample has a block of its own: what was read once lies in the reader's cache.
 struct Blocks {
@@ -30,11 +28,11 @@ struct Blocks {
   explicit Blocks(std::size_t size)
       : bytes(size),
         count(std::clamp<std::size_t>(bytes_a_sample / size, 1, most_calls_a_sample)) {}
-  std::size_t offset(std::size_t block) const { return block * (bytes + path_block_distance); }
+  std::size_t offset(std::size_t block) const { return block * (bytes + block_distance_bytes); }
 };
 
 std::size_t path_room(std::size_t most_bytes) {
-  return most_bytes + bytes_a_sample + most_calls_a_sample * path_block_distance;
+  return most_bytes + bytes_a_sample + most_calls_a_sample * block_distance_bytes;
 }
 
 // A word of every line gets the number of the round.

@@ -11,8 +11,13 @@
 
 #include "calibrate/budget.h"
 #include "calibrate/verdict.h"
+#include "memory/copy_kernels.h"
 
 namespace huddle::calibrate {
+
+// Space between two blocks of a sample, so that the reader's prefetcher, which stays within a page,
+// does not fetch the next block.
+inline constexpr std::size_t block_distance_bytes = 4096 + memory::line_bytes;
 
 // An unsteady measurement is taken again at most this often; then the steadiest stands, flagged.
 inline constexpr int most_repetitions = 2;

@@ -11,10 +11,10 @@ namespace huddle::cli {
 
 inline constexpr int column_gap = 2;  // blanks between two columns
 
-// How the names of a table stand.
 // Returns a share as "12 %".
 std::string percent(double share);
 
+// Where the first column of a table begins and ends.
 struct TableLook {
   int indent = 0;        // of every row below the heading
   int name_columns = 0;  // at least so wide where there is room: tables below one another align

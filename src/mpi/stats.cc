@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "mpi/reasons.h"
 
 namespace huddle::mpi {
@@ -50,8 +51,6 @@ void Stats::remark(std::string_view sentence) {
 
 namespace {
 
-constexpr double ns_per_second = 1e9;
-
 std::string shares_text(std::size_t taken, const std::vector<Reason>& reasons) {
   return fmt::format("huddle: {} collectives of rank 0 taken, {} passed to the MPI{}\n",
                      grouped(taken), grouped(calls_of(reasons)), listed(reasons));
@@ -76,7 +75,7 @@ std::string times(const Shares& shares, const Run& run) {
   const double percent = *run.seconds > 0 ? shares.seconds / *run.seconds * 100 : 0;
   return fmt::format(
       "blocking collectives took {} of the {} from MPI_Init to MPI_Finalize, {:.0f} %; {}",
-      time_text(shares.seconds * ns_per_second), time_text(*run.seconds * ns_per_second), percent,
+      time_text(shares.seconds * ns_per_s), time_text(*run.seconds * ns_per_s), percent,
       run.off ? "huddle can save a part of that" : "to compare: --off -v, or --compare 6");
 }
 

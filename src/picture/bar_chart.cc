@@ -22,7 +22,6 @@ constexpr int bar_height = 16;
 constexpr int most_bar_width = 460;
 constexpr int value_width = 110;
 constexpr int group_gap = 18;
-constexpr Rgb chart_white = {255, 255, 255};
 
 double sum_of(const BarChart::Bar& bar) {
   return std::accumulate(bar.parts.begin(), bar.parts.end(), 0.0);
@@ -63,7 +62,7 @@ class BarDrawing {
   static Rgb part_color(std::size_t part, std::size_t parts) {
     return mixed(
         heat(static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(parts, 2))),
-        chart_white, 0.85);
+        white, 0.85);
   }
 
   // The end of it.

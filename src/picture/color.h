@@ -18,6 +18,8 @@ struct Rgb {
   bool operator==(const Rgb&) const = default;
 };
 
+inline constexpr Rgb white = {255, 255, 255};
+
 // From dark blue (0: near) through green to yellow (1: far); lightness rises all the way, so that
 // it also reads in grey. Beyond 0 and 1 the ends.
 Rgb heat(double fraction);

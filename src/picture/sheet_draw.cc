@@ -11,7 +11,6 @@
 namespace huddle::picture {
 namespace {
 
-constexpr Rgb white = {255, 255, 255};
 constexpr Rgb ink = {34, 36, 42};
 constexpr Rgb faded = {140, 144, 152};
 // Also where nobody asks what is allowed.

@@ -109,7 +109,7 @@ TEST(Progress, EndsAtOnceWhenStopped) {
 
 // Whole nanoseconds, however long the machine has been up.
 TEST(Clock, CountsFromTheStartOfTheProgram) {
-  constexpr double ns_a_day = 24 * 3600 * ns_per_second;
+  constexpr double ns_a_day = 24 * 3600 * ns_per_s;
   EXPECT_GE(now_ns(), 0);
   EXPECT_LT(now_ns(), ns_a_day);
 }

@@ -22,7 +22,7 @@ std::size_t hash_of(Handle handle) {
   return bits ^ (bits >> 6) ^ (bits >> 14);
 }
 
-// Behind a handler of the program's own, MPICH 5 says that all went well.
+// MPICH 5 reports success if the program has an error handler of its own.
 void note_type_refusal(Comm* /*comm*/, int* /*code*/, ...) { process().types().note_refusal(); }
 
 int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, void* /*in*/,
