@@ -14,7 +14,7 @@ inline constexpr int column_gap = 2;  // blanks between two columns
 // Returns a share as "12 %".
 std::string percent(double share);
 
-// Where the first column of a table begins and ends.
+// The indent and the least width of the first column of a table.
 struct TableLook {
   int indent = 0;        // of every row below the heading
   int name_columns = 0;  // at least so wide where there is room: tables below one another align
