@@ -63,14 +63,18 @@ function(huddle_room_of name sources)
     target_compile_options(huddle_${name} PRIVATE
                            -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
   endif()
+  if(name IN_LIST huddle_text_rooms)
+    target_compile_options(huddle_${name} PRIVATE $<IF:$<BOOL:${HUDDLE_PRECOMPILE}>,-O0,$<$<CONFIG:RelWithDebInfo>:-O1>>)
+  endif()
   if(HUDDLE_PRECOMPILE)
     huddle_precompile_room(${name})
   endif()
 endfunction()
 
-# With sanitizers half of the time that a source takes to compile is in headers of others: they are compiled
-# once. Rooms that make text, where no time is spent, are not optimised either.
-set(huddle_text_rooms picture doctor launch bench cli manual)
+# These modules make text: compiling them takes longer than running them.
+set(huddle_text_rooms picture doctor launch cli manual)
+
+# With sanitizers half of the time that a source takes to compile is in headers of others: they are compiled once.
 function(huddle_precompile_room name)
   set(first base)
   set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <charconv> <filesystem> <functional> <map>
@@ -79,7 +83,6 @@ function(huddle_precompile_room name)
     list(GET huddle_text_rooms 0 first)
     list(APPEND headers <nlohmann/json.hpp>)
     target_link_libraries(huddle_${name} PRIVATE nlohmann_json::nlohmann_json)
-    target_compile_options(huddle_${name} PRIVATE -O0)
   endif()
   huddle_precompile(huddle_${name} huddle_${first} ${headers})
 endfunction()
@@ -110,6 +113,9 @@ endfunction()
 # Property tests draw from this seed, so that a failure repeats; make test-all draws another each time.
 set(HUDDLE_TEST_SEED 20261120 CACHE STRING "Seed of the property tests")
 
+# The modules whose tests run protocols in the model checker.
+set(huddle_checking_rooms verify node)
+
 # huddle_tests(ROOM [FOLDERS folder...] [LINKS target...]): every *_test.cc of this folder, and of those in it
 # that are named, in one program.
 function(huddle_tests room)
@@ -126,13 +132,20 @@ function(huddle_tests room)
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}"
                              HUDDLE_PROGRAM="${huddle_program}")
+  # Compiling tests takes longer than running them, except where the model checker runs protocols.
+  set(optimization -O0 -g1)
+  set(first base_tests)
+  if(room IN_LIST huddle_checking_rooms AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    set(optimization -O1 -g1)
+    list(GET huddle_checking_rooms 0 first)
+    string(APPEND first _tests)
+  endif()
+  target_compile_options(${room}_tests PRIVATE ${optimization})
   if(HUDDLE_PRECOMPILE OR HUDDLE_PRECOMPILE_TESTS)
-    huddle_precompile(${room}_tests base_tests
+    huddle_precompile(${room}_tests ${first}
       <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h> <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem>
       <fstream> <functional> <map> <memory> <optional> <set> <string> <thread> <vector>)
   endif()
-  # Compiling tests takes longer than running them, most of all with sanitizers.
-  target_compile_options(${room}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
   huddle_discover_tests(${room}_tests ${room})
 endfunction()
 

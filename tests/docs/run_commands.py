@@ -8,6 +8,7 @@ A fenced block whose info string is `console run` is executed, in a scratch fold
 knows an installed huddle; `console shown` is only for looking (it needs root, an MPI, minutes). A plain
 `console` block is an error: somebody has to say which it is. A block `c PATH` or `cpp PATH` shows that file of the
 repository, all but its lines of licence; a line of `...` stands for lines that it leaves out.
+`console run needs=PACKAGE` is executed only if the package is named as the fourth argument. Then nothing else is.
 
 In a block, a line `$ command` is run by sh (continued while lines end in a backslash); `run status=1`
 says what its last command exits with (0 otherwise). The lines below a command are its output, stdout
@@ -95,8 +96,13 @@ def shows_its_file(lines, path):
     return pattern_of(lines).match(text, LICENCE.match(text).end()) is not None
 
 
-def run_document(document, scratch, environment):
-    """Yields 'file:line: what is wrong' and counts commands."""
+def needs_of(info):
+    """The package that a block needs, or nothing."""
+    return next((word.removeprefix("needs=") for word in info if word.startswith("needs=")), None)
+
+
+def run_document(document, scratch, environment, package=None):
+    """Counts the commands that need this package, and lists findings as 'file:line: what is wrong'."""
     text = document.read_text(encoding="utf-8")
     commands = 0
     findings = [f"{document}:{number}: a block that is indented is not executed"
@@ -108,7 +114,7 @@ def run_document(document, scratch, environment):
             continue
         if info[1:2] not in (["run"], ["shown"]):
             findings.append(f"{document}:{line}: say `console run` or `console shown`")
-        if info[1:2] != ["run"]:
+        if info[1:2] != ["run"] or needs_of(info) != package:
             continue
         statuses = [int(word.removeprefix("status=")) for word in info if word.startswith("status=")]
         steps = steps_of(lines)
@@ -141,6 +147,7 @@ def clean_environment(huddle, scratch):
 
 def main():
     huddle, root, document = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    package = sys.argv[4] if len(sys.argv) > 4 else None
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         for name in ("machines", "examples", "bench", "docs", "tests"):
@@ -150,7 +157,9 @@ def main():
         environment = clean_environment(huddle, scratch)
         if "pkg-config" in document.read_text(encoding="utf-8"):
             environment.update(install(huddle, scratch))
-        commands, findings = run_document(document, scratch, environment)
+        commands, findings = run_document(document, scratch, environment, package)
+    if package and not commands:
+        findings.append(f"{document}: no command needs {package}")
     print("\n\n".join(findings) if findings else f"{commands} commands do what {document.name} shows")
     return 1 if findings else 0
 

@@ -10,12 +10,12 @@ import unittest
 import run_commands
 
 
-def findings_of(text):
+def findings_of(text, package=None):
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         document = scratch / "page.md"
         document.write_text(text, encoding="utf-8")
-        return run_commands.run_document(document, scratch, dict(os.environ))
+        return run_commands.run_document(document, scratch, dict(os.environ), package)
 
 
 class RunCommands(unittest.TestCase):
@@ -39,6 +39,12 @@ class RunCommands(unittest.TestCase):
     def test_status_counts(self):
         self.assertEqual(len(findings_of("```console run\n$ false\n```\n")[1]), 1)
         self.assertEqual(findings_of("```console run status=3\n$ true\n$ exit 3\n```\n"), (2, []))
+
+    def test_a_block_that_needs_a_package_runs_only_with_it(self):
+        text = "```console run\n$ echo one\nwrong\n```\n```console run needs=drawing\n$ echo two\ntwo\n```\n"
+        self.assertIn("page.md:1:", findings_of(text)[1][0])
+        self.assertEqual(findings_of(text, "drawing"), (1, []))
+        self.assertEqual(findings_of(text, "sound"), (0, []))
 
     def test_commands_go_on_after_a_backslash(self):
         self.assertEqual(findings_of("```console run\n$ echo a \\\n  b\na b\n```\n"), (1, []))

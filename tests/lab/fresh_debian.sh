@@ -37,6 +37,8 @@ fresh_debian() {
     "$archive" >"$lab/debootstrap.log" || { tail -n 20 "$lab/debootstrap.log" >&2; return 1; }
   apt-config dump | grep -E '^Acquire::https?::Proxy' >"$debian/etc/apt/apt.conf.d/90proxy" || true
   cp -L /etc/resolv.conf "$debian/etc/resolv.conf"
+  # An installer writes this file; debootstrap does not. Without it MPIs wait for name servers.
+  printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(hostname)" >"$debian/etc/hosts"
   mount --bind "$debian" "$debian" # what becomes a root has to be mounted
   mount -t proc proc "$debian/proc"
   mount --rbind /sys "$debian/sys"

@@ -7,7 +7,8 @@
 # set up; one that is not there is passed over, with a word. tests/lab/hosts.sh [BUILD_FOLDER]
 # HOSTS_MPIS: which of them (intel as well, whose ranks do not give their cores away: slow on few);
 # HOSTS_DEATHS: how many jobs end by each kind of death (1); HOSTS_ONLY: deaths, errors or strangers, nothing else.
-# HOSTS_BRIEF=yes: what `make test` has time for, two placements and what was measured between hosts.
+# HOSTS_BRIEF=yes: one placement, which is what `make test` has time for; HOSTS_BRIEF=measured: two placements, and what
+# was measured between hosts, for `make test-deep`.
 # Status 77: there is no root.
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
@@ -100,18 +101,21 @@ try() {
   says "$mpi-run" "no allreduce over several hosts was the MPI's" "$passed"
   # Asked, both are huddle's, wherever ranks sit, and right by the MPI's own results.
   local layouts=(blocks turns uneven) programs=("$program" "$several")
-  [ "${HOSTS_BRIEF:-}" != yes ] || layouts=(blocks uneven) programs=("$several")
+  case ${HOSTS_BRIEF:-} in
+    yes) layouts=(uneven) programs=("$several") ;;
+    measured) layouts=(blocks uneven) programs=("$several") ;;
+  esac
   for layout in "${layouts[@]}"; do
     seated "$mpi" "$layout"
     for program_at in "${programs[@]}"; do
       try_taken "$mpi" "$layout" "$program_at" "$(extent_of "$mpi")"
     done
   done
-  try_measured "$mpi"
-  [ "${HOSTS_BRIEF:-}" != yes ] || {
+  [ "${HOSTS_BRIEF:-}" = yes ] || try_measured "$mpi"
+  if [ -n "${HOSTS_BRIEF:-}" ]; then
     echo "$mpi: tried on ${#hosts[@]} hosts, in brief"
     return 0
-  }
+  fi
   # Two ranks alone, each on its host, gain nothing.
   seated "$mpi" pair
   job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
