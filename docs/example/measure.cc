@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/median.h"
 #include "base/text.h"
 #include "bench/engine/forecast.h"
 #include "bench/engine/run_comparison.h"
@@ -20,7 +21,6 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/cores.h"
 #include "calibrate/sizes.h"
-#include "calibrate/statistics.h"
 #include "machine/discover.h"
 #include "relay_scan_implementation.h"
 #include "relay_scan_price.h"
@@ -75,7 +75,7 @@ void measure() {
   fmt::print("{}, {}\n", result.name, text(binding));
   for (const bench::EntryResult& one : result.entries) {
     fmt::print("predicted {:>7}, measured {:>7}: {}\n", time_text(one.predicted_ns.value_or(0)),
-               time_text(calibrate::median_of(one.ns)), one.how);
+               time_text(median_of(one.ns)), one.how);
   }
 }
 

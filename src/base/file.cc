@@ -15,29 +15,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 
 namespace huddle {
 namespace {
 
 namespace fs = std::filesystem;
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  ~FileDescriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-
-  bool is_open() const { return number_ >= 0; }
-  int number() const { return number_; }
-  // Network file systems tell of a full disk as late as here.
-  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
-
- private:
-  int number_;
-};
 
 [[noreturn]] void cannot_read(const std::string& path, int error) {
   throw InputError(fmt::format("{}: cannot be read: {}", input_name(path), std::strerror(error)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A file descriptor that is closed by whoever holds it last.
+// A file descriptor that is closed at the end of its owner.
 #pragma once
 
 #include <unistd.h>
@@ -20,10 +20,13 @@ class FileDescriptor {
     return *this;
   }
   ~FileDescriptor() {
-    if (number_ >= 0) close(number_);
+    if (number_ >= 0) ::close(number_);
   }
 
-  // It is not closed by this one any more.
+  // Closes it now. Returns whether that went well: network file systems report a full disk here.
+  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+  // Leaves it open for another owner.
   void release() { number_ = -1; }
 
   int number() const { return number_; }

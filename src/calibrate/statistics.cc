@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "calibrate/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "base/median.h"
 
 namespace huddle::calibrate {
 namespace {
@@ -32,14 +33,6 @@ double drift_of(std::span<const double> samples, double median) {
 }
 
 }  // namespace
-
-double median_of(std::span<const double> values) {
-  std::vector<double> sorted(values.begin(), values.end());
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  if (sorted.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(sorted.begin(), middle)) / 2;
-}
 
 Summary summarize(std::span<const double> samples) {
   Summary summary;

@@ -35,9 +35,6 @@ Summary summarize(std::span<const double> samples);
 // the count of the shorter.
 Summary slowest_and_worst(const Summary& a, const Summary& b);
 
-// The middle value, or the mean of the two middle ones. pre: not empty.
-double median_of(std::span<const double> values);
-
 // How much y grows with x: the slope of the straight line through all points. Nothing where fewer
 // than two x differ. pre: as many of one as of the other.
 std::optional<double> slope(std::span<const double> x, std::span<const double> y);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/median.h"
 #include "base/text.h"
 #include "bench/engine/engine_comparisons.h"
 #include "bench/engine/run_comparison.h"
@@ -36,7 +37,7 @@ using bench::Result;
 // Figures of all tables stand in the same columns.
 constexpr TableLook engine_look = {.indent = 2, .name_columns = 34};
 
-double median_ns(const EntryResult& entry) { return calibrate::median_of(entry.ns); }
+double median_ns(const EntryResult& entry) { return median_of(entry.ns); }
 
 std::string throughput_text(double bytes, double ns) {
   return fmt::format("{:.1f} GB/s", bytes / ns);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/median.h"
 #include "base/text.h"
 #include "bench/engine/algorithm_table.h"
 #include "bench/engine/forecast.h"
@@ -72,7 +73,7 @@ PredictionError error_of(const std::vector<bench::OperationTable>& tables, const
       for (const auto& cell : row.cells) {
         if (!cell || cell->ns.empty()) continue;
         const std::optional<double> ns = of_cell(*cell);
-        if (ns) all.push_back(times_off(*ns, calibrate::median_of(cell->ns)));
+        if (ns) all.push_back(times_off(*ns, median_of(cell->ns)));
       }
     }
   }
@@ -233,7 +234,7 @@ BenchTableReport::Choices BenchTableReport::choices() const {
       double best_ns = std::numeric_limits<double>::infinity();
       for (const bench::AlgorithmRow& row : table.rows) {
         if (!row.cells[i] || row.cells[i]->ns.empty()) continue;
-        const double ns = calibrate::median_of(row.cells[i]->ns);
+        const double ns = median_of(row.cells[i]->ns);
         if (row.cells[i]->chosen) chosen_ns = ns;
         best_ns = std::min(best_ns, ns);
       }
@@ -249,7 +250,7 @@ std::string figures_text(const bench::Cell& cell) {
   std::string figures = microseconds_text(cell.best.ns);
   if (cell.simulated_ns) figures += "/" + microseconds_text(*cell.simulated_ns);
   if (cell.ns.empty()) return figures;
-  const double measured_ns = calibrate::median_of(cell.ns);
+  const double measured_ns = median_of(cell.ns);
   const bool is_far = is_mispredicted(cell.best.ns, measured_ns);
   return fmt::format("{}/{}{}", figures, microseconds_text(measured_ns),
                      is_far ? misprediction_mark : "");

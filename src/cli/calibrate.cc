@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "base/system.h"
+#include "base/temporary_folder.h"
 #include "calibrate/other_work.h"
 #include "calibrate/plan.h"
 #include "calibrate/sizes.h"
@@ -69,9 +68,8 @@ void require_writable(const std::string& file) {
     if (why) cannot_write(folder.string(), why.message());
     folder = folder.parent_path();
   }
-  std::string trial = (folder / ".huddle-XXXXXX").string();
-  if (mkdtemp(trial.data()) == nullptr) cannot_write(folder.string(), std::strerror(errno));
-  fs::remove(trial, why);
+  const TemporaryFolder trial(folder / ".huddle", why);
+  if (why) cannot_write(folder.string(), why.message());
 }
 
 // A damaged file is nothing to be kept.

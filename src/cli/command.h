@@ -116,6 +116,6 @@ std::unique_ptr<Command> make_ucx_command();
 std::vector<std::unique_ptr<Command>> all_commands();
 
 // Parses, runs, reports: the whole program below main(). Returns the exit status.
-int run_program(int argc, char** argv);
+int run_command_line(int argc, char** argv);
 
 }  // namespace huddle::cli

@@ -2,4 +2,4 @@
 // Copyright the huddle contributors
 #include "cli/command.h"
 
-int main(int argc, char** argv) { return huddle::cli::run_program(argc, argv); }
+int main(int argc, char** argv) { return huddle::cli::run_command_line(argc, argv); }

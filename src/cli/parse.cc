@@ -468,7 +468,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   return commands;
 }
 
-int run_program(int argc, char** argv) {
+int run_command_line(int argc, char** argv) {
   // A reader that has seen enough ("| head") ends us quietly, even where the caller ignores that.
   const bool pipe_signal_was_ignored = std::signal(SIGPIPE, SIG_DFL) == SIG_IGN;
   try {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +15,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "doctor/run_program.h"
+#include "base/run_program.h"
+#include "base/temporary_folder.h"
 #include "launch/program_path.h"
 
 namespace huddle::cli {
@@ -29,33 +29,6 @@ constexpr std::chrono::seconds patience{60};
 // rsvg-convert draws 4/3 of a pixel a point.
 constexpr const char* zoom = "1.5";
 constexpr std::string_view way_out = "write an SVG with --svg instead";
-
-// A folder for the converter's input and output, removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "huddle-png-XXXXXX").string();
-    if (!error && ::mkdtemp(name.data()) == nullptr) error = {errno, std::generic_category()};
-    if (error) {
-      throw FailureError(fmt::format(
-          "cannot make a temporary folder: {}; set TMPDIR to a folder that you may write to",
-          error.message()));
-    }
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  std::string file(std::string_view name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 std::string converter() {
   const char* const search_path = std::getenv("PATH");
@@ -87,18 +60,24 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 std::string png_from(const std::string& svg) {
   const std::string program = converter();
-  const ScratchFolder scratch;
-  write_text(svg, scratch.file("picture.svg"));
+  std::error_code error;
+  const TemporaryFolder folder(fs::temp_directory_path(error) / "huddle-png", error);
+  if (error) {
+    throw FailureError(fmt::format(
+        "cannot make a temporary folder: {}; set TMPDIR to a folder that you may write to",
+        error.message()));
+  }
+  const std::string from = folder.path() / "picture.svg";
+  const std::string to = folder.path() / "picture.png";
+  write_text(svg, from);
   const auto output =
-      doctor::run_program({program, "--format", "png", "--zoom", zoom, "--output",
-                           scratch.file("picture.png"), scratch.file("picture.svg")},
-                          patience);
+      run_program({program, "--format", "png", "--zoom", zoom, "--output", to, from}, patience);
   if (!output) throw FailureError(fmt::format("{} cannot be started; {}", program, way_out));
   if (output->too_slow) {
     throw FailureError(
         fmt::format("{} did not finish within {} s; {}", program, patience.count(), way_out));
   }
-  std::string png = bytes_of(scratch.file("picture.png"));
+  std::string png = bytes_of(to);
   if (!is_whole_png(png)) {
     throw FailureError(fmt::format(
         "{} wrote no PNG ({}); {}", program,

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/median.h"
 #include "base/text.h"
-#include "calibrate/statistics.h"
 
 namespace huddle::cli {
 
@@ -26,7 +26,7 @@ PredictionError prediction_error(std::vector<double> times_off) {
   const auto mispredicted = std::count_if(times_off.begin(), times_off.end(),
                                           [](double one) { return one > mispredicted_from; });
   return {.points = times_off.size(),
-          .median_times_off = calibrate::median_of(times_off),
+          .median_times_off = median_of(times_off),
           .mispredicted = static_cast<std::size_t>(mispredicted)};
 }
 

@@ -11,9 +11,12 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file.h"
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "launch/child.h"
 #include "launch/plan.h"
@@ -27,33 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view usual_output = "huddle-comm.json";
-
-// Where ranks keep their parts while they run, beside the file to be: what ranks on other hosts see
-// of the same file system is there as well.
-class PartsFolder {
- public:
-  explicit PartsFolder(const fs::path& output) {
-    std::error_code error;
-    fs::create_directories(output.parent_path(), error);
-    std::string name = (output.parent_path() / ".huddle-profile-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw FailureError(fmt::format("{}: cannot be written: {}", output.string(),
-                                     std::error_code(errno, std::generic_category()).message()));
-    }
-    path_ = name;
-  }
-  ~PartsFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PartsFolder(const PartsFolder&) = delete;
-  PartsFolder& operator=(const PartsFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string amount_text(const profile::Total& total) {
   return fmt::format("{} in {} between {}", size_text(static_cast<double>(total.bytes)),
@@ -115,8 +91,8 @@ void note_gaps(const Console& console, const profile::Profile& profile) {
   }
 }
 
-bool write_down(const Console& console, const PartsFolder& folder, const fs::path& output) {
-  const profile::Profile profile = profile::assembled(profile::read_parts(folder.path()));
+bool write_down(const Console& console, const TemporaryFolder& folder, const fs::path& output) {
+  const profile::Profile profile = profile::assembled(profile::read_parts(folder.path().string()));
   if (profile.ranks == 0) {
     console.note("huddle: no process called MPI_Init, so nothing was counted");
     return false;
@@ -144,8 +120,16 @@ ExitCode profile_ranks(const Context& context, const RankProfile& profile) {
   }
   const fs::path output =
       fs::absolute(profile.output.empty() ? fs::path(usual_output) : fs::path(profile.output));
-  const PartsFolder folder(output);
-  const launch::Ended ended = run_command(console, profile.command, folder.path());
+  // The ranks write their parts beside the output, where ranks on other hosts see the same file
+  // system.
+  std::error_code error;
+  fs::create_directories(output.parent_path(), error);
+  error.clear();  // if the folder cannot be made, the next step says why
+  const TemporaryFolder folder(output.parent_path() / ".huddle-profile", error);
+  if (error) {
+    throw FailureError(fmt::format("{}: cannot be written: {}", output.string(), error.message()));
+  }
+  const launch::Ended ended = run_command(console, profile.command, folder.path().string());
   const bool is_written = write_down(console, folder, output);
   if (ended.signal != 0) end_by(ended.signal);
   if (ended.status != 0) return static_cast<ExitCode>(ended.status);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "calibrate/statistics.h"
+#include "base/median.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/run_json.h"
@@ -61,8 +61,8 @@ std::string wall_text(double seconds) { return fmt::format("{:.3f} s", seconds);
 Table::Row row_of(const std::string& name, const bench::SideRuns& side) {
   const auto [least, most] =
       std::minmax_element(side.wall_seconds.begin(), side.wall_seconds.end());
-  return {name, wall_text(calibrate::median_of(side.wall_seconds)), wall_text(*least),
-          wall_text(*most), wall_text(calibrate::median_of(side.cpu_seconds))};
+  return {name, wall_text(median_of(side.wall_seconds)), wall_text(*least), wall_text(*most),
+          wall_text(median_of(side.cpu_seconds))};
 }
 
 // In words, so that nobody takes noise for a gain.

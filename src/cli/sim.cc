@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/run_program.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fabric_options.h"
@@ -22,7 +23,6 @@
 #include "cli/node_sim.h"
 #include "cli/progress.h"
 #include "cli/sim_report.h"
-#include "doctor/run_program.h"
 #include "net/algorithms.h"
 #include "sim/question.h"
 
@@ -205,7 +205,7 @@ class SimCommand : public Command {
     }
     std::vector<std::string> words = {program};
     for (std::string& word : sim::words_of(question)) words.push_back(std::move(word));
-    const auto output = doctor::run_program(words, judge_patience);
+    const auto output = run_program(words, judge_patience);
     const std::string text = output ? output->text : "";
     double ns = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), ns);

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "base/median.h"
 #include "base/text.h"
-#include "calibrate/statistics.h"
 #include "cli/table.h"
 #include "select/operation.h"
 
@@ -80,10 +80,9 @@ std::string program_text(const UcxProgramRuns& program) {
       "The program without and with huddle's settings, {} runs of each, in turns: {:.3f} s, {:.3f} "
       "s; "
       "{:.3f} ({:.3f} to {:.3f}){}\nnetwork sent, each: {}\n\n",
-      program.runs.rounds(),
-      calibrate::median_of(program.runs.of(bench::Side::native).wall_seconds),
-      calibrate::median_of(program.runs.of(bench::Side::huddle).wall_seconds), ratio.ratio,
-      ratio.low, ratio.high, ratio.sure && ratio.high < least_ratio ? ": slower with them" : "",
+      program.runs.rounds(), median_of(program.runs.of(bench::Side::native).wall_seconds),
+      median_of(program.runs.of(bench::Side::huddle).wall_seconds), ratio.ratio, ratio.low,
+      ratio.high, ratio.sure && ratio.high < least_ratio ? ": slower with them" : "",
       traffic_text(program.before, program.after));
 }
 

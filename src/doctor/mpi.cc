@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/run_program.h"
 #include "doctor/checks.h"
-#include "doctor/run_program.h"
 
 namespace huddle::doctor {
 namespace {

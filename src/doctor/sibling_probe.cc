@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +17,11 @@
 #include <csignal>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <utility>
+
+#include "base/file_descriptor.h"
+#include "base/unix_socket.h"
 
 namespace huddle::doctor {
 namespace {
@@ -35,25 +38,6 @@ struct Offer {
   int descriptor = -1;
   const void* address = nullptr;
   int memfd_error = 0;
-};
-
-// A descriptor that closes itself.
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { close(); }
-  void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
 };
 
 // A child that does not outlive this object.
@@ -84,55 +68,21 @@ class Child {
   pid_t pid_;
 };
 
-// A message of one Offer with room for one descriptor. The message points into itself: no copies.
-struct OfferMessage {
-  Offer offer;
-  iovec data{&offer, sizeof offer};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr header{};
-
-  OfferMessage() {
-    header.msg_iov = &data;
-    header.msg_iovlen = 1;
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-  }
-  OfferMessage(const OfferMessage&) = delete;
-  OfferMessage& operator=(const OfferMessage&) = delete;
-};
-
-void send_offer(int socket, const Offer& offer) {
-  OfferMessage message;
-  message.offer = offer;
-  if (offer.descriptor < 0) {
-    message.header.msg_control = nullptr;
-    message.header.msg_controllen = 0;
-  } else {
-    cmsghdr* const rights = CMSG_FIRSTHDR(&message.header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(rights), &offer.descriptor, sizeof(int));
-  }
-  ::sendmsg(socket, &message.header, MSG_NOSIGNAL);
+void send_offer(const FileDescriptor& socket, const Offer& offer) {
+  const std::span<const int> descriptor(&offer.descriptor, offer.descriptor < 0 ? 0 : 1);
+  send_message(socket, std::as_bytes(std::span(&offer, 1)), descriptor);
 }
 
 struct Received {
   Offer offer;
-  Fd descriptor;
+  FileDescriptor descriptor;
 };
 
-Received receive_offer(int socket) {
-  OfferMessage message;
+Received receive_offer(const FileDescriptor& socket) {
   Received received;
-  if (::recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC) <= 0) return received;
-  received.offer = message.offer;
-  const cmsghdr* const rights = CMSG_FIRSTHDR(&message.header);
-  if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(rights), sizeof fd);
-    received.descriptor = Fd(fd);
-  }
+  ReceivedMessage message =
+      receive_message(socket, std::as_writable_bytes(std::span(&received.offer, 1)));
+  if (!message.descriptors.empty()) received.descriptor = std::move(message.descriptors.front());
   return received;
 }
 
@@ -160,20 +110,21 @@ int try_descriptor(int fd) {
 
 int try_proc(const Offer& offer) {
   const std::string path = fmt::format("/proc/{}/fd/{}", offer.owner, offer.descriptor);
-  const Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  return try_descriptor(fd.get());
+  const FileDescriptor fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  return try_descriptor(fd.number());
 }
 
 int system_call_result(long result) { return static_cast<int>(result); }
 
 int try_pidfd(const Offer& offer) {
-  const Fd process(system_call_result(::syscall(SYS_pidfd_open, offer.owner, 0)));
-  if (process.get() < 0) return errno;
-  const Fd fd(system_call_result(::syscall(SYS_pidfd_getfd, process.get(), offer.descriptor, 0)));
-  return try_descriptor(fd.get());
+  const FileDescriptor process(system_call_result(::syscall(SYS_pidfd_open, offer.owner, 0)));
+  if (process.number() < 0) return errno;
+  const FileDescriptor fd(
+      system_call_result(::syscall(SYS_pidfd_getfd, process.number(), offer.descriptor, 0)));
+  return try_descriptor(fd.number());
 }
 
-void be_owner(int socket, const SiblingOptions& options) {
+void be_owner(const FileDescriptor& socket, const SiblingOptions& options) {
   if (options.prepare != nullptr) options.prepare();
   if (options.allow_tracers) ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   const Block words = owners_words;
@@ -185,7 +136,7 @@ void be_owner(int socket, const SiblingOptions& options) {
   send_offer(socket, offer);
   // Stays until the reader has gone, whose end of the socket closes then.
   char nothing = 0;
-  while (::read(socket, &nothing, 1) < 0 && errno == EINTR) {
+  while (::read(socket.number(), &nothing, 1) < 0 && errno == EINTR) {
   }
 }
 
@@ -202,7 +153,8 @@ SiblingResults results_of(const std::vector<int>& numbers) {
       numbers[0], numbers[1], numbers[2], {numbers.begin() + descriptor_attempts, numbers.end()}};
 }
 
-void be_reader(int socket, int answer, const SiblingOptions& options) {
+void be_reader(const FileDescriptor& socket, const FileDescriptor& answer,
+               const SiblingOptions& options) {
   if (options.prepare != nullptr) options.prepare();
   const Received received = receive_offer(socket);
   if (received.offer.owner == 0) return;
@@ -216,13 +168,13 @@ void be_reader(int socket, int answer, const SiblingOptions& options) {
     results.descriptor_by_pidfd = received.offer.memfd_error;
   } else {
     errno = EBADF;
-    results.descriptor_by_socket = try_descriptor(received.descriptor.get());
+    results.descriptor_by_socket = try_descriptor(received.descriptor.number());
     results.descriptor_by_proc = try_proc(received.offer);
     results.descriptor_by_pidfd = try_pidfd(received.offer);
   }
   const std::vector<int> numbers = numbers_of(results);
   const std::size_t bytes = numbers.size() * sizeof(int);
-  if (::write(answer, numbers.data(), bytes) != static_cast<ssize_t>(bytes)) ::_exit(1);
+  if (::write(answer.number(), numbers.data(), bytes) != static_cast<ssize_t>(bytes)) ::_exit(1);
 }
 
 SiblingResults wait_for_answer(int answer, std::size_t paths) {
@@ -247,25 +199,25 @@ SiblingResults probe_siblings(const SiblingOptions& options) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, between.data()) != 0) {
     throw ProbeError("cannot make a socket pair", errno);
   }
-  Fd owners_end(between[0]);
-  Fd readers_end(between[1]);
+  FileDescriptor owners_end(between[0]);
+  FileDescriptor readers_end(between[1]);
   if (::pipe2(answer.data(), O_CLOEXEC) != 0) {
     throw ProbeError("cannot make a pipe", errno);
   }
-  const Fd answer_out(answer[0]);
-  Fd answer_in(answer[1]);
+  const FileDescriptor answer_out(answer[0]);
+  FileDescriptor answer_in(answer[1]);
   const Child owner([&] {
     readers_end.close();
-    be_owner(owners_end.get(), options);
+    be_owner(owners_end, options);
   });
   const Child reader([&] {
     owners_end.close();
-    be_reader(readers_end.get(), answer_in.get(), options);
+    be_reader(readers_end, answer_in, options);
   });
   owners_end.close();
   readers_end.close();
   answer_in.close();
-  return wait_for_answer(answer_out.get(), options.paths.size());
+  return wait_for_answer(answer_out.number(), options.paths.size());
 }
 
 }  // namespace huddle::doctor

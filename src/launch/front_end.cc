@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/run_program.h"
 #include "base/system.h"
-#include "doctor/run_program.h"
 #include "launch/program_path.h"
 
 namespace huddle::launch {
@@ -64,7 +64,7 @@ std::string folder_beside(const std::string& program) {
 
 // Nothing where this is no Python.
 std::optional<Candidate> look_at(const std::string& python, const std::string& folder) {
-  const auto output = doctor::run_program(
+  const auto output = run_program(
       {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder},
       python_wait);
   const std::size_t at = output ? output->text.rfind(mark) : std::string::npos;

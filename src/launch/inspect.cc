@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "doctor/run_program.h"
+#include "base/run_program.h"
 #include "launch/elf.h"
 
 namespace huddle::launch {
@@ -50,7 +50,7 @@ bool is_harmless(const std::string& library) {
 // All that the loader would load for the program, as paths; nothing where it does not say.
 std::optional<std::vector<std::string>> loaded_by(const std::string& interpreter,
                                                   const std::string& path) {
-  const auto output = doctor::run_program({interpreter, "--list", path}, loader_patience);
+  const auto output = run_program({interpreter, "--list", path}, loader_patience);
   if (!output || output->too_slow) return std::nullopt;
   std::vector<std::string> libraries;
   std::istringstream lines(output->text);

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/run_program.h"
 #include "base/system.h"
-#include "doctor/run_program.h"
 #include "launch/program_path.h"
 
 namespace huddle::launch {
@@ -86,7 +86,7 @@ std::optional<Launcher> find_launcher(const std::string& path) {
   if (known == links.end()) return std::nullopt;
   const std::string name = name_of(*known);
   if (holds(inheriting_names, name)) return launcher_from(path, name, "");
-  const auto output = doctor::run_program({path, "--version"}, version_wait);
+  const auto output = run_program({path, "--version"}, version_wait);
   return launcher_from(path, name, output ? output->text : std::string());
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "machine/infer_collapse.h"
 #include "machine/infer_linkage.h"
 
@@ -37,12 +38,6 @@ Estimate estimate_of(std::vector<double> samples) {
   const double middle = std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
   const double spread = (*(last - 1) - *first) / quartile_distance / middle;
   return {middle, midmean_error * spread / std::sqrt(static_cast<double>(samples.size()))};
-}
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 using CorePair = std::pair<int, int>;

@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <functional>
+#include <span>
 
-#include "team/stream.h"
+#include "base/unix_socket.h"
 
 namespace huddle::mpi {
 namespace {
@@ -40,7 +39,7 @@ void RollCall::sign_in() {
   FileDescriptor own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   // Whoever cannot look for others does not let itself be found either.
   if (!probe.is_open() || !own.is_open()) return;
-  team::AbstractAddress address(name_of(place_->rank));
+  const AbstractAddress address(name_of(place_->rank));
   const int yes = 1;
   // A name that somebody has already is there for the others: all that counts is that everybody
   // sees the same.
@@ -64,7 +63,7 @@ bool RollCall::is_here(int rank) {
   const auto index = static_cast<std::size_t>(rank);
   if (index >= seen_.size()) seen_.resize(index + 1);
   if (!seen_[index]) {
-    team::AbstractAddress address(name_of(rank));
+    const AbstractAddress address(name_of(rank));
     seen_[index] =
         probe_.is_open() && connect(probe_.number(), address.generic(), address.length) == 0;
   }
@@ -83,7 +82,7 @@ void RollCall::tell_others(int ranks, bool answer) {
   const char word = answer ? yes_word : no_word;
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == place_->rank || !is_here(rank)) continue;
-    team::AbstractAddress address(name_of(rank));
+    const AbstractAddress address(name_of(rank));
     // Who does not get it asks for itself.
     (void)sendto(own_.number(), &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT, address.generic(),
                  address.length);
@@ -100,21 +99,12 @@ std::optional<bool> RollCall::hear(std::chrono::milliseconds limit) {
       return std::nullopt;
     }
     char word = no_word;
-    iovec data{&word, sizeof(word)};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    const ssize_t bytes = recvmsg(own_.number(), &message, MSG_DONTWAIT);
-    if (bytes < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;
-    const cmsghdr* const header = bytes > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-    if (header == nullptr || header->cmsg_type != SCM_CREDENTIALS) continue;
-    ucred sender{};
-    std::memcpy(&sender, CMSG_DATA(header), sizeof(sender));
+    const ReceivedMessage message =
+        receive_message(own_, std::as_writable_bytes(std::span(&word, 1)), MSG_DONTWAIT);
+    if (message.bytes < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;
+    if (message.bytes <= 0 || !message.sender) continue;
     // Anybody on this node may send to such a name; the system says whose process it was.
-    if (sender.uid == getuid()) return word == yes_word;
+    if (message.sender->uid == getuid()) return word == yes_word;
   }
 }
 

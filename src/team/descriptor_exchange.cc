@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/unix_socket.h"
 #include "team/peer.h"
 
 namespace huddle::team {
@@ -30,38 +32,17 @@ struct Label {
   std::int32_t rank = 0;
 };
 
-// The room that the control messages take, aligned as the kernel wants it.
-template <std::size_t bytes>
-struct alignas(cmsghdr) ControlRoom {
-  std::array<std::byte, bytes> data{};
-};
 constexpr std::size_t parcel_descriptors = 2;
-constexpr std::size_t rights_bytes = parcel_descriptors * sizeof(int);
 
 using Outgoing = std::array<int, parcel_descriptors>;  // the arena's and the process's
 
 enum class Sent { yes, not_now, never };
 
-Sent send_parcel(const DescriptorSocket& door, const Outgoing& numbers, Label label,
+Sent send_parcel(const DescriptorSocket& door, const Outgoing& numbers, const Label& label,
                  const DescriptorSocket::Name& to) {
-  AbstractAddress address({to.data(), to.size()});
-  iovec part{&label, sizeof label};
-  ControlRoom<CMSG_SPACE(rights_bytes)> control;
-  msghdr message{};
-  message.msg_name = address.generic();
-  message.msg_namelen = address.length;
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data.data();
-  message.msg_controllen = control.data.size();
-  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(rights_bytes);
-  std::memcpy(CMSG_DATA(rights), numbers.data(), rights_bytes);
-  if (sendmsg(door.socket().number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
-    return Sent::yes;
-  }
+  const AbstractAddress address({to.data(), to.size()});
+  const auto bytes = std::as_bytes(std::span(&label, 1));
+  if (send_message(door.socket(), bytes, numbers, MSG_DONTWAIT, &address) >= 0) return Sent::yes;
   // Too many descriptors of this user are on their way: they arrive as the others read on.
   const bool is_full = errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS;
   return is_full || errno == EINTR ? Sent::not_now : Sent::never;
@@ -74,36 +55,18 @@ struct Received {
   Parcel parcel;
 };
 
-void read_control(msghdr& message, Received& received) {
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET) continue;
-    if (part->cmsg_type == SCM_CREDENTIALS) {
-      ucred sender{};
-      std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
-      received.is_from_same_user = sender.uid == geteuid();
-    } else if (part->cmsg_type == SCM_RIGHTS) {
-      std::array<int, parcel_descriptors> numbers{-1, -1};
-      std::memcpy(numbers.data(), CMSG_DATA(part),
-                  std::min(part->cmsg_len - CMSG_LEN(0), rights_bytes));
-      received.parcel = {FileDescriptor(numbers[0]), FileDescriptor(numbers[1])};
-    }
-  }
-}
-
-// Nothing where nothing has come.
+// Returns nothing if no message is there.
 std::optional<Received> receive_parcel(const DescriptorSocket& door) {
   Received received;
-  iovec part{&received.label, sizeof received.label};
-  ControlRoom<CMSG_SPACE(rights_bytes) + CMSG_SPACE(sizeof(ucred))> control;
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data.data();
-  message.msg_controllen = control.data.size();
-  const ssize_t came = recvmsg(door.socket().number(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (came < 0) return std::nullopt;
-  read_control(message, received);
-  received.is_whole = came == sizeof received.label && received.parcel.process.is_open();
+  ReceivedMessage message = receive_message(
+      door.socket(), std::as_writable_bytes(std::span(&received.label, 1)), MSG_DONTWAIT);
+  if (message.bytes < 0) return std::nullopt;
+  received.is_from_same_user = message.sender && message.sender->uid == geteuid();
+  received.is_whole =
+      message.bytes == sizeof received.label && message.descriptors.size() == parcel_descriptors;
+  if (received.is_whole) {
+    received.parcel = {std::move(message.descriptors[0]), std::move(message.descriptors[1])};
+  }
   return received;
 }
 
@@ -218,7 +181,7 @@ DescriptorSocket::DescriptorSocket()
   const auto random = memory::ArenaId::random().words;
   const std::string text = fmt::format("huddle-{:016x}{:016x}", random[0], random[1]);
   std::copy_n(text.begin(), std::min(text.size(), name_.size()), name_.begin());
-  AbstractAddress address({name_.data(), name_.size()});
+  const AbstractAddress address({name_.data(), name_.size()});
   const int yes = 1;
   if (socket_.is_open() && probe_.is_open() &&
       setsockopt(socket_.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
@@ -230,7 +193,7 @@ DescriptorSocket::DescriptorSocket()
 
 // To connect a socket of this kind looks its peer up and sends nothing.
 bool DescriptorSocket::finds(const Name& other) const {
-  AbstractAddress address({other.data(), other.size()});
+  const AbstractAddress address({other.data(), other.size()});
   return connect(probe_.number(), address.generic(), address.length) == 0;
 }
 

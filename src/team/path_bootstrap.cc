@@ -100,7 +100,7 @@ class Meeting {
 
   HubSockets visit(int rank) {
     FileDescriptor socket = connect_in_time();
-    if (!is_same_user(socket)) {
+    if (!peer_of_same_user(socket)) {
       throw FailureError(fmt::format("another user waits at {}; meet elsewhere", path_));
     }
     Trouble answer;
@@ -146,7 +146,7 @@ class Meeting {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       throw FailureError(fmt::format("cannot let ranks in at {}: {}", path_, std::strerror(errno)));
     }
-    if (!is_same_user(guest.socket)) return;
+    if (!peer_of_same_user(guest.socket)) return;
     // Who dies before it has said who it is has not come.
     const Trouble silent = Trouble::of([&] {
       receive_all(guest.socket, std::as_writable_bytes(std::span(&guest.hello, 1)), deadline_);

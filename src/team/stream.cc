@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -40,21 +40,6 @@ std::pair<FileDescriptor, FileDescriptor> stream_pair() {
                                    errno == EMFILE ? "; raise `ulimit -n`" : ""));
   }
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
-
-AbstractAddress::AbstractAddress(std::string_view name) {
-  address.sun_family = AF_UNIX;
-  // The name begins after a zero byte.
-  const std::size_t bytes = std::min(name.size(), sizeof address.sun_path - 1);
-  std::memcpy(&address.sun_path[1], name.data(), bytes);
-  length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
-}
-
-bool is_same_user(const FileDescriptor& socket) {
-  ucred other{};
-  socklen_t size = sizeof other;
-  return getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
-         other.uid == geteuid();
 }
 
 void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline) {

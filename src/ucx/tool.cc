@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "doctor/run_program.h"
+#include "base/run_program.h"
 
 namespace huddle::ucx {
 namespace {
@@ -43,7 +43,7 @@ std::string Tool::run(const Environment& settings, const std::vector<std::string
   all.insert(all.end(), settings.begin(), settings.end());
   all.push_back(path_);
   all.insert(all.end(), words.begin(), words.end());
-  const auto output = doctor::run_program(all, wait);
+  const auto output = run_program(all, wait);
   if (!output) throw FailureError(fmt::format("{} cannot be started", path_));
   if (output->too_slow) throw FailureError(fmt::format("{} does not come to its end", path_));
   return output->text;

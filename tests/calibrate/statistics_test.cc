@@ -13,12 +13,6 @@
 namespace huddle::calibrate {
 namespace {
 
-TEST(Median, IsTheMiddle) {
-  EXPECT_EQ(median_of(std::vector<double>{3}), 3);
-  EXPECT_EQ(median_of(std::vector<double>{9, 1, 5}), 5);
-  EXPECT_EQ(median_of(std::vector<double>{9, 1, 5, 6}), 5.5);
-}
-
 TEST(Summarize, OfNothingIsNothing) {
   const Summary summary = summarize({});
   EXPECT_EQ(summary.count, 0U);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/median.h"
 #include "calibrate/statistics.h"
 
 namespace huddle::bench {
@@ -32,7 +33,7 @@ bool holds(const Bar& bar, double ratio) {
 }  // namespace
 
 Verdict judge(const Judgement& judgement, const std::vector<EntryResult>& entries) {
-  const auto median = [&](std::size_t entry) { return calibrate::median_of(entries[entry].ns); };
+  const auto median = [&](std::size_t entry) { return median_of(entries[entry].ns); };
   Verdict verdict{.what = judgement.what,
                   .subject = judgement.subject,
                   .rival = *std::min_element(

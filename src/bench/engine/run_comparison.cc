@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "bench/engine/judge.h"
 #include "bench/engine/rank_processes.h"
 #include "bench/engine/shared_pages.h"
@@ -150,7 +151,7 @@ class RankRun {
     for (int i = 0; i < entry.stretches; ++i) ns.push_back(time_stretch(entry));
     if (!is_first()) return;
     const std::size_t row = static_cast<std::size_t>(round) * comparison_.entries.size();
-    common_.figures[row + number] = calibrate::median_of(ns);
+    common_.figures[row + number] = median_of(ns);
     common_.board->turns_done.fetch_add(1);
   }
 

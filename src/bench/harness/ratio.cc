@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrate/statistics.h"
+#include "base/median.h"
 
 namespace huddle::bench {
 namespace {
@@ -34,7 +34,7 @@ Estimate estimate(std::span<const double> ratios) {
   std::sort(sorted.begin(), sorted.end());
   const std::size_t rank = greatest_rank(sorted.size(), (1 - confidence) / 2);
   const std::size_t from_end = std::max(rank, std::size_t{1});
-  return {.ratio = calibrate::median_of(sorted),
+  return {.ratio = median_of(sorted),
           .low = sorted[from_end - 1],
           .high = sorted[sorted.size() - from_end],
           .batches = sorted.size(),
@@ -44,15 +44,15 @@ Estimate estimate(std::span<const double> ratios) {
 std::vector<double> PairedSamples::ratios() const {
   std::vector<double> all;
   for (std::size_t i = 0; i < batches(); ++i) {
-    all.push_back(calibrate::median_of(native_ns[i]) / calibrate::median_of(huddle_ns[i]));
+    all.push_back(median_of(native_ns[i]) / median_of(huddle_ns[i]));
   }
   return all;
 }
 
 double middle_ns(const std::vector<std::vector<double>>& batches) {
   std::vector<double> medians;
-  for (const auto& batch : batches) medians.push_back(calibrate::median_of(batch));
-  return calibrate::median_of(medians);
+  for (const auto& batch : batches) medians.push_back(median_of(batch));
+  return median_of(medians);
 }
 
 double geometric_mean(std::span<const double> values) {

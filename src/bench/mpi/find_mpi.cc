@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/run_program.h"
 #include "base/system.h"
-#include "doctor/run_program.h"
 #include "launch/launcher.h"
 #include "launch/program_path.h"
 
@@ -70,7 +70,7 @@ std::string abi_of(const std::string& library) {
 // Also of a script that starts one.
 std::optional<doctor::MpiVersion> version_of(const std::string& launcher) {
   if (const auto known = launch::find_launcher(launcher)) return known->version;
-  const auto output = doctor::run_program({launcher, "--version"}, version_wait);
+  const auto output = run_program({launcher, "--version"}, version_wait);
   return output ? launch::launcher_from(launcher, "mpiexec", output->text).version : std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "calibrate/statistics.h"
+#include "base/median.h"
 
 namespace huddle::bench {
 namespace {
@@ -64,8 +64,7 @@ Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   Selection selection;
   std::vector<std::size_t> running;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    selection.median_ns.push_back(
-        calibrate::median_of(batch_of(Side::native, *jobs[i], point, timing)));
+    selection.median_ns.push_back(median_of(batch_of(Side::native, *jobs[i], point, timing)));
     running.push_back(i);
   }
   running = within(hopeless_at_first, running, selection.median_ns);

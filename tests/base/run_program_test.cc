@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "doctor/run_program.h"
+#include "base/run_program.h"
 
 #include <gtest/gtest.h>
 
 #include "../base/scratch.h"
 
-namespace huddle::doctor {
+namespace huddle {
 namespace {
 
 using std::chrono::milliseconds;
@@ -50,4 +50,4 @@ TEST(RunProgram, KeepsOnlyTheBeginningOfALongStory) {
 }
 
 }  // namespace
-}  // namespace huddle::doctor
+}  // namespace huddle

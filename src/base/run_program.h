@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace huddle::doctor {
+namespace huddle {
 
 struct ProgramOutput {
   std::string text;  // stdout and stderr together, the first 64 KiB
@@ -21,4 +21,4 @@ struct ProgramOutput {
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
                                          std::chrono::milliseconds wait);
 
-}  // namespace huddle::doctor
+}  // namespace huddle

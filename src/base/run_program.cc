@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "doctor/run_program.h"
+#include "base/run_program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace huddle::doctor {
+namespace huddle {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -93,4 +93,4 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& argumen
   return output;
 }
 
-}  // namespace huddle::doctor
+}  // namespace huddle
