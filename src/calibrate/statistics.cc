@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+#include "calibrate/statistics.h"
 
 #include <algorithm>
 #include <cmath>
