@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/unix_socket.h"
 #include "team/agree.h"
 #include "team/hub.h"
 #include "team/stream.h"
