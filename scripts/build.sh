@@ -23,8 +23,8 @@ for argument in "$@"; do
   esac
 done
 if command -v ccache >/dev/null; then
-  # Precompiled headers are told apart by what is in them. The compiler's list of dependencies saves ccache from running
-  # the preprocessor on what it does not have yet.
+  # ccache compares precompiled headers by content, and takes the list of headers from the compiler instead of running
+  # the preprocessor on every source that it has not cached.
   export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi

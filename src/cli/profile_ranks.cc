@@ -124,7 +124,7 @@ ExitCode profile_ranks(const Context& context, const RankProfile& profile) {
   // system.
   std::error_code error;
   fs::create_directories(output.parent_path(), error);
-  error.clear();  // if the folder cannot be made, the next step says why
+  error.clear();  // if the folder is missing, making one in it reports why
   const TemporaryFolder folder(output.parent_path() / ".huddle-profile", error);
   if (error) {
     throw FailureError(fmt::format("{}: cannot be written: {}", output.string(), error.message()));

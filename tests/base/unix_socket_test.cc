@@ -65,7 +65,7 @@ TEST(UnixSocket, CarriesBytesAlone) {
   EXPECT_TRUE(message.descriptors.empty());
 }
 
-TEST(UnixSocket, TellsTheSenderIfAsked) {
+TEST(UnixSocket, ReportsTheSenderIfAsked) {
   const auto [here, there] = connected();
   const int yes = 1;
   ASSERT_EQ(::setsockopt(there.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes), 0);
@@ -86,7 +86,7 @@ TEST(UnixSocket, ReportsThatNothingIsThere) {
   EXPECT_EQ(errno, EAGAIN);
 }
 
-TEST(UnixSocket, SendingToNobodyIsAnErrorAndNoSignal) {
+TEST(UnixSocket, SendingToAClosedSocketIsAnErrorAndNoSignal) {
   auto [here, there] = connected();
   there.close();
   EXPECT_EQ(send_message(here, bytes_of("lost"), {}), -1);
