@@ -40,26 +40,6 @@ void require(long result, int node) {
 
 }  // namespace
 
-int current_numa_node() {
-  unsigned int node = 0;
-  return syscall(SYS_getcpu, nullptr, &node, nullptr) == 0 ? static_cast<int>(node) : 0;
-}
-
-std::vector<int> allowed_numa_nodes() {
-  NodeMask mask(mask_words, 0);
-  if (syscall(SYS_get_mempolicy, nullptr, mask.data(), mask_words * bits_a_word, nullptr,
-              MPOL_F_MEMS_ALLOWED) != 0) {
-    return {0};
-  }
-  std::vector<int> nodes;
-  for (std::size_t bit = 0; bit < mask_words * bits_a_word; ++bit) {
-    if ((mask[bit / bits_a_word] >> (bit % bits_a_word) & 1) != 0) {
-      nodes.push_back(static_cast<int>(bit));
-    }
-  }
-  return nodes;
-}
-
 std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages) {
   std::vector<const void*> addresses;
   for (std::size_t at = 0; at < pages.size(); at += page_bytes()) {
@@ -73,19 +53,6 @@ std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages) {
     if (result != 0 || node < 0) node = unknown_node;
   }
   return nodes;
-}
-
-Placement check_placement(std::span<const std::byte> pages, int wanted_node) {
-  Placement placement;
-  for (const int node : numa_nodes_of_pages(pages)) {
-    ++placement.pages;
-    if (node == unknown_node) {
-      ++placement.unknown;
-    } else if (node != wanted_node) {
-      ++placement.elsewhere;
-    }
-  }
-  return placement;
 }
 
 void bind_to_node(std::span<std::byte> pages, int node) {

@@ -45,18 +45,6 @@ FileDescriptor open_userfaultfd() {
   return {};
 }
 
-std::uint64_t huge_page_bytes(pid_t process) {
-  constexpr std::uint64_t bytes_a_kb = 1024;
-  std::uint64_t bytes = 0;
-  for (const std::string& line : System().lines(fmt::format("/proc/{}/smaps_rollup", process))) {
-    // "AnonHugePages:      2048 kB"
-    const std::vector<std::string> fields = words(line);
-    if (fields.size() < 2 || fields[0] != "AnonHugePages:") continue;
-    bytes += static_cast<std::uint64_t>(whole_number(fields[1]).value_or(0)) * bytes_a_kb;
-  }
-  return bytes;
-}
-
 std::uint64_t resident_bytes(pid_t process) {
   // "size resident shared ...", in pages.
   const auto text = System().read(fmt::format("/proc/{}/statm", process));

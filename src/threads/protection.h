@@ -19,9 +19,7 @@ namespace huddle::threads {
 // This process's own, as the helper opens it. Not open: errno says why.
 FileDescriptor open_userfaultfd();
 
-// Private memory of the process that is in huge pages; 0 where that cannot be read.
-std::uint64_t huge_page_bytes(pid_t process);
-// How much memory it has.
+// The memory of a process that is resident; 0 if that cannot be read.
 std::uint64_t resident_bytes(pid_t process);
 
 class Protection {

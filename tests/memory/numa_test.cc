@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "memory/arena.h"
 #include "memory/page_buffer.h"
+#include "numa_placement.h"
 
 namespace huddle::memory {
 namespace {

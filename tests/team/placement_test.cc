@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "../memory/numa_placement.h"
 #include "base/system.h"
 #include "machine/cpu_set.h"
-#include "memory/numa.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"
 #include "setup.h"

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 
+#include "huge_page_bytes.h"
 #include "threads/own_faults.h"
 #include "threads/protection.h"
 

@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "huge_page_bytes.h"
+
 namespace huddle::threads {
 namespace {
 
