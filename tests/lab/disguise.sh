@@ -117,6 +117,11 @@ case $disguise in
   frozen-home)
     mount --rbind "$HOME" "$HOME"
     mount -o remount,ro,bind "$HOME"
+    # A build below the home folder stays writable: what is written goes to memory.
+    if [[ $build/ = "$HOME"/* ]]; then
+      mkdir "$stage/build" "$stage/build.work"
+      mount -t overlay -o "lowerdir=$build,upperdir=$stage/build,workdir=$stage/build.work" overlay "$build"
+    fi
     ;;
   *) echo "disguise.sh: no such disguise: $disguise" >&2; exit 2 ;;
 esac
