@@ -2,11 +2,11 @@
 // Copyright the huddle contributors
 #include "base/unix_socket.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -65,7 +65,7 @@ TEST(UnixSocket, CarriesBytesAlone) {
   EXPECT_TRUE(message.descriptors.empty());
 }
 
-TEST(UnixSocket, ReportsTheSenderIfAsked) {
+TEST(UnixSocket, CarriesCredentialsIfTheReceiverWantsThem) {
   const auto [here, there] = connected();
   const int yes = 1;
   ASSERT_EQ(::setsockopt(there.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes), 0);
@@ -93,7 +93,7 @@ TEST(UnixSocket, SendingToAClosedSocketIsAnErrorAndNoSignal) {
   EXPECT_EQ(errno, EPIPE);
 }
 
-TEST(UnixSocket, KnowsThePeersProcess) {
+TEST(UnixSocket, ReturnsTheProcessOfThePeer) {
   const auto [here, there] = connected();
   EXPECT_EQ(peer_of_same_user(here), ::getpid());
 }

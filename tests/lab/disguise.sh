@@ -76,6 +76,12 @@ another_machine() {
   [ "$(nproc)" = "$allowed" ] || { echo "disguise.sh: $disguise does not hold: $(nproc) processors" >&2; exit 1; }
 }
 
+# The build stays writable and unchanged: what is written into it goes to memory.
+build_in_memory() {
+  mkdir "$stage/build" "$stage/build.work"
+  mount -t overlay -o "lowerdir=$build,upperdir=$stage/build,workdir=$stage/build.work" overlay "$build"
+}
+
 # What cannot run there, and why.
 cannot_run_in() {
   # They have namespaces of their own, or other builds.
@@ -104,9 +110,8 @@ case $disguise in
       mkdir -m 755 "$stage/home" "$stage/home.work"
       mount -t overlay -o "lowerdir=$HOME,upperdir=$stage/home,workdir=$stage/home.work" overlay "$HOME"
     fi
-    # The build is his, as it is of whoever builds: what he writes goes to memory.
-    mkdir "$stage/build" "$stage/build.work"
-    mount -t overlay -o "lowerdir=$build,upperdir=$stage/build,workdir=$stage/build.work" overlay "$build"
+    # The build belongs to this user, as it would after a build by this user.
+    build_in_memory
     find "$build" -type d -exec chown "$nobody:$nobody" {} +
     rm -f "$build/install_manifest.txt"
     as=(setpriv "--reuid=$nobody" "--regid=$nobody" --clear-groups --no-new-privs
@@ -117,11 +122,8 @@ case $disguise in
   frozen-home)
     mount --rbind "$HOME" "$HOME"
     mount -o remount,ro,bind "$HOME"
-    # A build below the home folder stays writable: what is written goes to memory.
-    if [[ $build/ = "$HOME"/* ]]; then
-      mkdir "$stage/build" "$stage/build.work"
-      mount -t overlay -o "lowerdir=$build,upperdir=$stage/build,workdir=$stage/build.work" overlay "$build"
-    fi
+    # A build below the home folder stays writable.
+    [[ $build/ != "$HOME"/* ]] || build_in_memory
     ;;
   *) echo "disguise.sh: no such disguise: $disguise" >&2; exit 2 ;;
 esac

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where the system may place this process's memory, and where it has placed it.
+// Queries the NUMA nodes that this process may use, and checks on which of them its pages are.
 #pragma once
 
 #include <linux/mempolicy.h>
