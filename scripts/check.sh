@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 module=${1:-}
 label=${2:-}
-modules=$(cd tests && grep -l '^huddle_tests(' -- */CMakeLists.txt | sed 's|/.*||' | tr '\n' ' ')
+modules=$(grep -rho --include=CMakeLists.txt '^huddle_tests([a-z_]*' tests | sed 's/.*(//' | sort | tr '\n' ' ')
 if [ -z "$module" ] || [[ " $modules" != *" $module "* ]]; then
   echo "make check needs the name of a module: make check MODULE=net. There are: $modules" >&2
   exit 2

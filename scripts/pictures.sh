@@ -3,7 +3,7 @@
 # Copyright the huddle contributors
 #
 # Draws docs/pictures again: `huddle topo` of every machine file, schedules between nodes and how far
-# their messages go, the ratios of what `huddle bench` measured, and the rooms of the house. Debian's
+# their messages go, the ratios of what `huddle bench` measured, and the layers of src. Debian's
 # packages (scripts/packages.txt) serve Debian's Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,4 +18,4 @@ build/release/bin/huddle distance allgather --ranks 2..256 --svg docs/pictures/d
 for results in bench/results/*-ranks*.json; do
   /usr/bin/python3 -B scripts/ratios.py picture "$results" "docs/pictures/$(basename "$results" .json).svg"
 done
-/usr/bin/python3 -B scripts/rooms.py docs/pictures/rooms.svg
+/usr/bin/python3 -B scripts/dependencies.py docs/pictures/modules.svg

@@ -21,8 +21,8 @@ mkdir -p "$lab"
 # The list of tests, as PROGRAM FILTER.
 tests() {
   [ "$part" = placement ] || return 0
-  echo "memory_tests Arena*:Numa*"
-  echo "team_tests Placement*:Peers.Of*"
+  echo "memory/memory_tests Arena*:Numa*"
+  echo "team/team_tests Placement*:Peers.Of*"
 }
 
 fetch_kernel() {
@@ -75,7 +75,7 @@ pack_system() {
   chmod +x "$system/init"
   tests >"$system/tests/list"
   tests | while read -r program _; do
-    pack_program "$build/tests/${program%_tests}/$program" tests
+    pack_program "$build/tests/$program" tests
   done
   if [ "$part" = threads ]; then
     pack_program "$build/bin/huddle" huddle/bin

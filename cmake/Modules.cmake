@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# The house is built room by room: src/<room> is one static library, tests/<room> one test program.
-
-# From the ground up: a room may use the rooms named before it.
-set(huddle_rooms base settings memory heap machine fabric net sim place threads picture single_copy doctor ucx calibrate world verify node select predict team internode api mpi profile launch bench reproduce cli manual)
+# Functions that make libraries of the modules in src, and test programs of the folders in tests.
 
 # Flags that every target of the project gets, kept in one place.
 add_library(huddle_flags INTERFACE)
@@ -41,49 +38,58 @@ endif()
 target_compile_definitions(huddle_flags INTERFACE
                            $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
-# The modules that read text from outside. With HUDDLE_FUZZ they tell the fuzzer which code an input reaches.
-set(huddle_fuzzed_rooms settings machine fabric place threads)
+# The modules that read text from outside. With HUDDLE_FUZZ they are instrumented, so that the fuzzer learns which code an
+# input reaches.
+set(huddle_fuzzed_modules settings machine fabric place threads)
 
-# huddle_room(NAME [USES module...] [READS module...] [LINKS target...]): a static library of every .cc in this folder.
-# It may include headers of the modules that it USES, which it links as well, and of those that it READS, whose headers
-# need no library. tests/architecture/arrows_test.py checks this. LINKS are libraries of others, not passed on.
-function(huddle_room name)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  huddle_room_of(${name} "${sources}" ${ARGN})
-endfunction()
+# These modules make text: compiling them takes longer than running them.
+set(huddle_text_modules picture doctor launch cli manual)
 
-# The same of these sources only, where a folder holds more than the room's library.
-function(huddle_room_of name sources)
-  cmake_parse_arguments(arg "" "" "USES;READS;LINKS" ${ARGN})
+# huddle_module(FOLDER [SOURCES folder...] [USES module...] [READS module...] [LINKS target...]): makes the static
+# library huddle_NAME, where NAME is the last part of FOLDER, from every .cc in the folder, or from those that lie
+# directly in the SOURCES below it. Then it adds the folder's own CMakeLists.txt, if there is one. The module may include
+# headers of the modules that it USES, which it links as well, and of those that it READS, whose headers need no library.
+# LINKS are libraries of others, not passed on.
+function(huddle_module folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;READS;LINKS" ${ARGN})
+  cmake_path(GET folder FILENAME name)
+  set(root ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  if(arg_SOURCES)
+    list(TRANSFORM arg_SOURCES REPLACE "(.+)" "${root}/\\1/*.cc")
+    file(GLOB sources CONFIGURE_DEPENDS ${arg_SOURCES})
+  else()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/*.cc)
+  endif()
   add_library(huddle_${name} STATIC ${sources})
   target_link_libraries(huddle_${name} PUBLIC huddle_flags fmt::fmt)
-  foreach(room IN LISTS arg_USES)
-    target_link_libraries(huddle_${name} PUBLIC huddle_${room})
+  foreach(module IN LISTS arg_USES)
+    target_link_libraries(huddle_${name} PUBLIC huddle_${module})
   endforeach()
   target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
-  if(HUDDLE_FUZZ AND name IN_LIST huddle_fuzzed_rooms)
+  if(HUDDLE_FUZZ AND name IN_LIST huddle_fuzzed_modules)
     # This is what -fsanitize=fuzzer-no-link adds. clang rejects that one if the precompiled header lacks it.
     target_compile_options(huddle_${name} PRIVATE
                            -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
   endif()
-  if(name IN_LIST huddle_text_rooms)
+  if(name IN_LIST huddle_text_modules)
     target_compile_options(huddle_${name} PRIVATE $<IF:$<BOOL:${HUDDLE_PRECOMPILE}>,-O0,$<$<CONFIG:RelWithDebInfo>:-O1>>)
   endif()
   if(HUDDLE_PRECOMPILE)
-    huddle_precompile_room(${name})
+    huddle_precompile_module(${name})
   endif()
+  if(EXISTS ${root}/CMakeLists.txt)
+    add_subdirectory(${folder})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY HUDDLE_MODULE_FOLDERS ${folder})
 endfunction()
 
-# These modules make text: compiling them takes longer than running them.
-set(huddle_text_rooms picture doctor launch cli manual)
-
 # With sanitizers half of the time that a source takes to compile is in headers of others: they are compiled once.
-function(huddle_precompile_room name)
+function(huddle_precompile_module name)
   set(first base)
   set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <charconv> <filesystem> <functional> <map>
               <memory> <numeric> <optional> <set> <span> <sstream> <string> <variant> <vector>)
-  if(name IN_LIST huddle_text_rooms)
-    list(GET huddle_text_rooms 0 first)
+  if(name IN_LIST huddle_text_modules)
+    list(GET huddle_text_modules 0 first)
     list(APPEND headers <nlohmann/json.hpp>)
     target_link_libraries(huddle_${name} PRIVATE nlohmann_json::nlohmann_json)
   endif()
@@ -116,9 +122,9 @@ endfunction()
 # Property tests draw from this seed, so that a failure repeats; make test-all draws another each time.
 set(HUDDLE_TEST_SEED 20261120 CACHE STRING "Seed of the property tests")
 
-# huddle_tests(ROOM [FOLDERS folder...] [LINKS target...]): every *_test.cc of this folder, and of those in it
-# that are named, in one program.
-function(huddle_tests room)
+# huddle_tests(MODULE [FOLDERS folder...] [LINKS target...]): makes one program, MODULE_tests, from every *_test.cc in this
+# folder and in the FOLDERS below it.
+function(huddle_tests module)
   cmake_parse_arguments(arg "" "" "FOLDERS;LINKS" ${ARGN})
   list(TRANSFORM arg_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(TRANSFORM arg_FOLDERS APPEND /*_test.cc)
@@ -126,20 +132,20 @@ function(huddle_tests room)
   if(NOT sources)
     return()
   endif()
-  add_executable(${room}_tests ${sources})
-  target_link_libraries(${room}_tests PRIVATE huddle_${room} GTest::gmock_main rapidcheck ${arg_LINKS})
-  target_compile_definitions(${room}_tests PRIVATE
+  add_executable(${module}_tests ${sources})
+  target_link_libraries(${module}_tests PRIVATE huddle_${module} GTest::gmock_main rapidcheck ${arg_LINKS})
+  target_compile_definitions(${module}_tests PRIVATE
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}"
                              HUDDLE_PROGRAM="${huddle_program}")
   # With -O0 these compile a third faster, but those of team run for three times as long.
-  target_compile_options(${room}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
+  target_compile_options(${module}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
   if(HUDDLE_PRECOMPILE OR HUDDLE_PRECOMPILE_TESTS)
-    huddle_precompile(${room}_tests base_tests
+    huddle_precompile(${module}_tests base_tests
       <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h> <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem>
       <fstream> <functional> <map> <memory> <optional> <set> <string> <thread> <vector>)
   endif()
-  huddle_discover_tests(${room}_tests ${room})
+  huddle_discover_tests(${module}_tests ${module})
 endfunction()
 
 # tests/labels.txt lists the tests of GoogleTest programs that have another label than "unit".
