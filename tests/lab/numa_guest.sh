@@ -48,7 +48,7 @@ mkdir -p /dev/shm
 mount -t tmpfs none /dev/shm
 status=0
 while read -r program filter; do
-  "/tests/$program" --gtest_brief=1 --gtest_filter="$filter" </dev/null || status=1
+  "/tests/${program##*/}" --gtest_brief=1 --gtest_filter="$filter" </dev/null || status=1
 done </tests/list
 if [ -e /tests/numa_guest_threads.sh ]; then
   /tests/numa_guest_threads.sh </dev/null || status=1
