@@ -141,7 +141,7 @@ function(huddle_tests module)
   # With -O0 these compile a third faster, but those of team run for three times as long.
   target_compile_options(${module}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
   if(HUDDLE_PRECOMPILE OR HUDDLE_PRECOMPILE_TESTS)
-    huddle_precompile(${module}_tests base_tests
+    huddle_precompile(${module}_tests common_tests
       <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h> <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem>
       <fstream> <functional> <map> <memory> <optional> <set> <string> <thread> <vector>)
   endif()

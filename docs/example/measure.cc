@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/median.h"
-#include "base/text.h"
+#include "common/median.h"
+#include "common/text.h"
 #include "bench/engine/forecast.h"
 #include "bench/engine/run_comparison.h"
 #include "bench/engine/team_operation.h"

@@ -15,8 +15,8 @@
 #include <memory>
 #include <string>
 
-#include "base/file_descriptor.h"
-#include "base/pidfd.h"
+#include "common/file_descriptor.h"
+#include "common/pidfd.h"
 #include "single_copy/peer_path.h"
 
 namespace huddle::example {

@@ -13,7 +13,7 @@
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "memory/page_buffer.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::api {
 namespace {

@@ -10,8 +10,8 @@
 #include <new>
 #include <string_view>
 
-#include "base/error.h"
-#include "base/thread_end.h"
+#include "common/error.h"
+#include "common/thread_end.h"
 #include "huddle/huddle.h"
 #include "world/peer_lost.h"
 

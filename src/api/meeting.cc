@@ -5,7 +5,7 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "team/path_bootstrap.h"
 
 namespace huddle::api {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/clock.h"
 #include "memory/copy_kernels.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/crew.h"
 #include "calibrate/line_pairs.h"
 #include "calibrate/provenance.h"

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-#include "base/units.h"
+#include "common/units.h"
 
 namespace huddle::calibrate {
 

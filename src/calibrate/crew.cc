@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/clock.h"
 #include "memory/spin.h"
 

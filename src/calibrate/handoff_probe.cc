@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/flag.h"
 #include "memory/copy_kernels.h"
 #include "memory/fence.h"

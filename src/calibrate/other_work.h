@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::calibrate {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/repeat.h"
 #include "memory/copy_kernels.h"
 

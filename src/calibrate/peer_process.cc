@@ -15,7 +15,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "calibrate/crew.h"
 #include "memory/page_buffer.h"
 #include "single_copy/peer_path.h"

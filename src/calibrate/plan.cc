@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/plan_steps.h"
 
 namespace huddle::calibrate {

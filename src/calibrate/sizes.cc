@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "base/cgroup_limits.h"
+#include "common/cgroup_limits.h"
 #include "calibrate/cores.h"
 
 namespace huddle::calibrate {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/system.h"
+#include "common/system.h"
 #include "machine/topology.h"
 
 namespace huddle::calibrate {

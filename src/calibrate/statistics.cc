@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/median.h"
+#include "common/median.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "base/median.h"
+#include "common/median.h"
 #include "calibrate/line_pairs.h"
 #include "calibrate/line_probe.h"
 #include "calibrate/step_run.h"

@@ -10,7 +10,7 @@
 #include <array>
 #include <numeric>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "calibrate/array_probe.h"
 #include "calibrate/copy_method_curves.h"
 #include "calibrate/copy_probe.h"

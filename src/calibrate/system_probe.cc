@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/flag.h"
 #include "calibrate/peer_process.h"
 #include "calibrate/repeat.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::calibrate {
 namespace {

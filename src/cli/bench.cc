@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // huddle bench: an MPI's own collectives against huddle's, side by side.
-#include "base/file.h"
+#include "common/file.h"
 #include "bench/mpi/order.h"
 #include "cli/bench_options.h"
 #include "select/operation.h"

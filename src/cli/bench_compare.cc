@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "bench/mpi/compare.h"
 #include "cli/command.h"
 #include "cli/table.h"

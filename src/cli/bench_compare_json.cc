@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "common/error.h"
+#include "common/file.h"
 #include "cli/bench_compare.h"
 #include "cli/bench_mpi.h"
 

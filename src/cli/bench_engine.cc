@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/median.h"
-#include "base/text.h"
+#include "common/median.h"
+#include "common/text.h"
 #include "bench/engine/engine_comparisons.h"
 #include "bench/engine/run_comparison.h"
 #include "bench/engine/variants.h"

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/system.h"
-#include "base/text.h"
+#include "common/system.h"
+#include "common/text.h"
 #include "bench/mpi/measure_points.h"
 #include "cli/bench_options.h"
 #include "cli/heap_choice.h"
@@ -32,7 +32,7 @@
 #include "machine/discover.h"
 #include "node/locality.h"
 #include "select/floor.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

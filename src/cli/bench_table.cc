@@ -13,8 +13,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/median.h"
-#include "base/text.h"
+#include "common/median.h"
+#include "common/text.h"
 #include "bench/engine/algorithm_table.h"
 #include "bench/engine/forecast.h"
 #include "bench/engine/run_comparison.h"

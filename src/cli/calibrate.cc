@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/system.h"
-#include "base/temporary_folder.h"
+#include "common/system.h"
+#include "common/temporary_folder.h"
 #include "calibrate/other_work.h"
 #include "calibrate/plan.h"
 #include "calibrate/sizes.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "bench/mpi/find_mpi.h"
 #include "bench/mpi/job.h"
 #include "bench/network/lines.h"
@@ -19,7 +19,7 @@
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "launch/preload.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

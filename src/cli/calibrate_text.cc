@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "calibrate/sizes.h"
 #include "cli/table.h"
 #include "cli/wrap.h"

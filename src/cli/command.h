@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/console.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 

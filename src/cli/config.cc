@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/config_report.h"
 #include "cli/interface.h"

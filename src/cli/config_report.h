@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 

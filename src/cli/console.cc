@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "cli/wrap.h"
 
 namespace huddle::cli {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/distance_report.h"
 #include "picture/chart.h"
 

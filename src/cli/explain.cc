@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/system.h"
-#include "base/text.h"
+#include "common/system.h"
+#include "common/text.h"
 #include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/described_machine.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/explain_nodes.h"
 #include "cli/table.h"
 #include "cli/wrap.h"

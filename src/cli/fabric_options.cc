@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "common/file.h"
+#include "common/text.h"
 #include "fabric/locate.h"
 #include "machine/locate.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/machine_in_question.h"
 #include "machine/discover.h"
 #include "select/heap_gain.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 

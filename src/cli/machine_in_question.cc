@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "base/file.h"
+#include "common/file.h"
 #include "machine/machine_file.h"
 
 namespace huddle::cli {

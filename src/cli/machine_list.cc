@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "fabric/fabric_file.h"

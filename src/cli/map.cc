@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/machine_in_question.h"
 #include "cli/machine_list.h"

@@ -9,9 +9,9 @@
 #include <ctime>
 #include <utility>
 
-#include "base/error.h"
-#include "base/index.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/index.h"
+#include "common/text.h"
 #include "place/balance.h"
 #include "place/bandwidth.h"
 #include "place/simple_orders.h"

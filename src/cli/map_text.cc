@@ -12,8 +12,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/index.h"
-#include "base/text.h"
+#include "common/index.h"
+#include "common/text.h"
 #include "cli/map_report.h"
 #include "cli/shade.h"
 #include "cli/table.h"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/map_report.h"
 #include "place/bandwidth.h"
 

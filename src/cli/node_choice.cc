@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/heap_choice.h"
 #include "doctor/sibling_probe.h"
 #include "select/choice.h"

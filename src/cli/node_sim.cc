@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "common/file.h"
+#include "common/text.h"
 #include "cli/binding.h"
 #include "cli/machine_in_question.h"
 #include "cli/node_choice.h"

@@ -11,7 +11,7 @@
 #include <map>
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/interface.h"
 #include "cli/terminal.h"

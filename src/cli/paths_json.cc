@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include <nlohmann/json.hpp>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "cli/document_json.h"
 #include "cli/paths_report.h"
 #include "huddle/huddle.h"

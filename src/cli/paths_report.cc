@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
 

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/run_program.h"
-#include "base/temporary_folder.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/run_program.h"
+#include "common/temporary_folder.h"
 #include "launch/program_path.h"
 
 namespace huddle::cli {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "bench/mpi/measure_points.h"
 #include "cli/progress.h"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/median.h"
-#include "base/text.h"
+#include "common/median.h"
+#include "common/text.h"
 
 namespace huddle::cli {
 

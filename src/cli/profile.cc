@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/profile_accuracy.h"
 #include "cli/profile_ranks.h"

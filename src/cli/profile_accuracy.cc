@@ -9,12 +9,12 @@
 #include <memory>
 #include <string_view>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/table.h"
 #include "cli/thread_agent.h"
 #include "cli/wrap.h"
 #include "launch/preload.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

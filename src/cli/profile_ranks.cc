@@ -14,10 +14,10 @@
 #include <system_error>
 #include <vector>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/temporary_folder.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/temporary_folder.h"
+#include "common/text.h"
 #include "launch/child.h"
 #include "launch/plan.h"
 #include "launch/preload.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/file.h"
+#include "common/file.h"
 #include "cli/machine_in_question.h"
 #include "cli/thread_agent.h"
 #include "cli/threads_report.h"
@@ -18,7 +18,7 @@
 #include "launch/program_path.h"
 #include "machine/discover.h"
 #include "picture/facts.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "bench/engine/run_comparison.h"
 #include "calibrate/cores.h"
 #include "cli/command.h"

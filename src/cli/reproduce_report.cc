@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/console.h"
 #include "cli/table.h"
 #include "cli/wrap.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/exec_words.h"
+#include "common/exec_words.h"
 #include "cli/command.h"
 #include "cli/heap_choice.h"
 #include "cli/run_compare.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/median.h"
+#include "common/median.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/run_json.h"

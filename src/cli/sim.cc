@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "base/run_program.h"
-#include "base/text.h"
+#include "common/run_program.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/fabric_options.h"
 #include "cli/machine_list.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
 

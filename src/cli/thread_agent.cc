@@ -17,7 +17,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/machine_in_question.h"
 #include "cli/threads_report.h"
 #include "cli/witness.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "cli/command.h"
 #include "threads/numa_balancing.h"
 #include "threads/seats.h"

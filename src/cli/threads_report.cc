@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/index.h"
-#include "base/text.h"
+#include "common/index.h"
+#include "common/text.h"
 #include "cli/shade.h"
 #include "cli/wrap.h"
 

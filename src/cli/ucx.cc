@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/machine_in_question.h"

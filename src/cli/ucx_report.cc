@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/median.h"
-#include "base/text.h"
+#include "common/median.h"
+#include "common/text.h"
 #include "cli/table.h"
 #include "select/operation.h"
 

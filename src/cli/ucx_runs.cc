@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "launch/program_path.h"
 #include "select/operation.h"
 

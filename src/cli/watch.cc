@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/system.h"
-#include "base/text.h"
+#include "common/system.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/machine_in_question.h"
 #include "cli/thread_agent.h"

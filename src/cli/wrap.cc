@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::cli {
 

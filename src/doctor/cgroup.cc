@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "base/cgroup_limits.h"
+#include "common/cgroup_limits.h"
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "doctor/checks.h"
 #include "doctor/processors.h"
 

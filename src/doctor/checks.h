@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/system.h"
+#include "common/system.h"
 #include "doctor/finding.h"
 #include "doctor/machine_file.h"
 #include "threads/own_faults.h"

@@ -4,7 +4,7 @@
 // Whether ranks reach into each other's arrays here.
 #pragma once
 
-#include "base/system.h"
+#include "common/system.h"
 #include "doctor/finding.h"
 #include "machine/machine.h"
 

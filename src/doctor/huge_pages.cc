@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include <fmt/format.h>
 
-#include "base/huge_pages.h"
+#include "common/huge_pages.h"
 #include "doctor/checks.h"
 
 namespace huddle::doctor {

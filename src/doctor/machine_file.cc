@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "doctor/checks.h"
 #include "doctor/heap.h"
 #include "machine/calibration.h"

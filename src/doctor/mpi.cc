@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <set>
 
-#include "base/run_program.h"
+#include "common/run_program.h"
 #include "doctor/checks.h"
 
 namespace huddle::doctor {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/cgroup_limits.h"
-#include "base/error.h"
+#include "common/cgroup_limits.h"
+#include "common/error.h"
 #include "doctor/checks.h"
 
 namespace huddle::doctor {

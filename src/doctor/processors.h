@@ -4,7 +4,7 @@
 // Which processors there are and which of them this process may use, as the kernel lists them.
 #pragma once
 
-#include "base/system.h"
+#include "common/system.h"
 #include "machine/cpu_set.h"
 
 namespace huddle::doctor {

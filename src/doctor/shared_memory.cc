@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "doctor/checks.h"
 #include "doctor/siblings.h"
 

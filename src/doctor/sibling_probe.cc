@@ -20,8 +20,8 @@
 #include <span>
 #include <utility>
 
-#include "base/file_descriptor.h"
-#include "base/unix_socket.h"
+#include "common/file_descriptor.h"
+#include "common/unix_socket.h"
 
 namespace huddle::doctor {
 namespace {

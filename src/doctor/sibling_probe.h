@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "single_copy/peer_path.h"
 
 namespace huddle::doctor {

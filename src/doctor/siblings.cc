@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "doctor/checks.h"
 
 namespace huddle::doctor {

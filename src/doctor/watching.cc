@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "doctor/checks.h"
 #include "threads/numa_balancing.h"
 

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <limits>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
 #include "fabric/host_list.h"
 #include "fabric/switch_tree.h"
 #include "fabric/topology_conf.h"

@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::fabric {
 namespace {

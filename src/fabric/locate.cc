@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
 
 namespace huddle::fabric {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::fabric {
 namespace {

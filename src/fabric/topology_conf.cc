@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "fabric/host_list.h"
 #include "fabric/switch_tree.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/cgroup_limits.h"
-#include "base/error.h"
+#include "common/cgroup_limits.h"
+#include "common/error.h"
 
 namespace huddle::heap {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::heap {
 

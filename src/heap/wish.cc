@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include "heap/wish.h"
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::heap {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/forced_choice.h"
+#include "common/forced_choice.h"
 #include "machine/machine.h"
 #include "net/algorithms.h"
 #include "net/schedule.h"

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "internode/finish.h"
 #include "internode/message_buffer.h"
 #include "internode/pairwise_exchange.h"

@@ -10,8 +10,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/exec_words.h"
+#include "common/error.h"
+#include "common/exec_words.h"
 
 namespace huddle::launch {
 namespace {

@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/error.h"
-#include "base/run_program.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/run_program.h"
+#include "common/system.h"
 #include "launch/program_path.h"
 
 namespace huddle::launch {

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/run_program.h"
+#include "common/run_program.h"
 #include "launch/elf.h"
 
 namespace huddle::launch {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/run_program.h"
-#include "base/system.h"
+#include "common/run_program.h"
+#include "common/system.h"
 #include "launch/program_path.h"
 
 namespace huddle::launch {

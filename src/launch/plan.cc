@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <set>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/system.h"
 #include "launch/contexts.h"
 #include "launch/inspect.h"
 #include "launch/passing.h"

@@ -12,7 +12,7 @@
 #include "launch/launcher.h"
 #include "launch/preload.h"
 #include "launch/variable.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::launch {
 

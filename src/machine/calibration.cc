@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::machine {
 

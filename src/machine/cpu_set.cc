@@ -8,7 +8,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::machine {
 namespace {

@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "common/error.h"
+#include "common/file.h"
 
 namespace huddle::machine {
 namespace {

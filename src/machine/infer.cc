@@ -10,8 +10,8 @@
 #include <numeric>
 #include <utility>
 
-#include "base/error.h"
-#include "base/median.h"
+#include "common/error.h"
+#include "common/median.h"
 #include "machine/infer_collapse.h"
 #include "machine/infer_linkage.h"
 

@@ -12,9 +12,9 @@
 #include <map>
 #include <utility>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
 #include "machine/machine_file.h"
 
 namespace huddle::machine {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "common/error.h"
+#include "common/file.h"
 #include "machine/machine_file.h"
 #include "machine/toml_reader.h"
 

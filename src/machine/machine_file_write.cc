@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/file.h"
+#include "common/file.h"
 #include "machine/machine_file.h"
 
 namespace huddle::machine {

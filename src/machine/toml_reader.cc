@@ -9,8 +9,8 @@
 #include <limits>
 #include <set>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 
 namespace huddle::machine {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "machine/cpu_set.h"
 
 namespace huddle::machine {

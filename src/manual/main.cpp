@@ -9,7 +9,7 @@
 #include <exception>
 #include <filesystem>
 
-#include "base/file.h"
+#include "common/file.h"
 #include "huddle/huddle.h"
 #include "manual/completions.h"
 #include "manual/header_page.h"

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <new>
 
-#include "base/error.h"
-#include "base/round_up.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/round_up.h"
+#include "common/text.h"
 #include "memory/numa.h"
 #include "memory/page_buffer.h"
 

@@ -12,9 +12,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/text.h"
-#include "base/without_signals.h"
+#include "common/error.h"
+#include "common/text.h"
+#include "common/without_signals.h"
 
 namespace huddle::memory {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "memory/arena_space.h"
 
 namespace huddle::memory {

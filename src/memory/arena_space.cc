@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::memory {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 #include "memory/own_pages.h"
 #include "memory/page_buffer.h"
 

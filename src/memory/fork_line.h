@@ -5,7 +5,7 @@
 // nobody waiting.
 #pragma once
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 
 namespace huddle::memory {
 

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::memory {

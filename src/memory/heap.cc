@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
-#include "base/round_up.h"
+#include "common/error.h"
+#include "common/round_up.h"
 #include "memory/own_pages.h"
 #include "memory/page_buffer.h"
 

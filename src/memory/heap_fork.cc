@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 #include "memory/futex_waiters.h"
 #include "memory/heap.h"
 #include "memory/own_pages.h"

@@ -12,7 +12,7 @@
 #include <climits>
 #include <cstring>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::memory {

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "memory/numa.h"
 
 namespace huddle::memory {

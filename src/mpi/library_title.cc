@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::mpi {
 

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/file_descriptor.h"
+#include "common/error.h"
+#include "common/file_descriptor.h"
 #include "mpi/beside.h"
 
 namespace huddle::mpi {

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 
 namespace huddle::mpi {
 

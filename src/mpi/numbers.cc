@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::mpi {
 namespace {

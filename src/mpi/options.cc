@@ -6,8 +6,8 @@
 #include <climits>
 #include <vector>
 
-#include "base/system.h"
-#include "settings/settings.h"
+#include "common/system.h"
+#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "heap/wish.h"
 #include "select/operation.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 

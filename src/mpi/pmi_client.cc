@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "base/system.h"
-#include "base/text.h"
+#include "common/system.h"
+#include "common/text.h"
 
 namespace huddle::mpi {
 namespace {

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "base/system.h"
+#include "common/system.h"
 #include "mpi/key_space.h"
 #include "mpi/look_up.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 namespace {

@@ -13,7 +13,7 @@
 #include <functional>
 #include <span>
 
-#include "base/unix_socket.h"
+#include "common/unix_socket.h"
 
 namespace huddle::mpi {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "mpi/job_rank.h"
 
 namespace huddle::mpi {

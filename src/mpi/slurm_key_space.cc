@@ -20,12 +20,12 @@
 #include <system_error>
 #include <thread>
 
-#include "base/file_descriptor.h"
-#include "base/system.h"
-#include "base/without_signals.h"
+#include "common/file_descriptor.h"
+#include "common/system.h"
+#include "common/without_signals.h"
 #include "mpi/key_space.h"
 #include "mpi/pmi_client.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 namespace {

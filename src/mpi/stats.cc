@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "base/units.h"
+#include "common/text.h"
+#include "common/units.h"
 #include "mpi/reasons.h"
 
 namespace huddle::mpi {

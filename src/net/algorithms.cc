@@ -8,8 +8,8 @@
 #include <array>
 #include <vector>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "net/allgather.h"
 #include "net/allreduce.h"
 #include "net/alltoall.h"

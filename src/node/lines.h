@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 #include "memory/copy_method.h"
 #include "world/address.h"
 #include "world/sequence.h"

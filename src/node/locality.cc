@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/index.h"
+#include "common/index.h"
 #include "machine/infer.h"
 
 namespace huddle::node {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/index.h"
+#include "common/index.h"
 
 namespace huddle::node {
 namespace {

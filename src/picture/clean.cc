@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::picture {
 namespace {

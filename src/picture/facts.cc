@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "machine/calibration.h"
 #include "machine/infer.h"
 #include "picture/names.h"

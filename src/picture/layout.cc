@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "picture/words.h"
 
 namespace huddle::picture {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "picture/grid.h"
 #include "picture/matrix.h"
 #include "picture/shades.h"

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::picture {
 namespace {

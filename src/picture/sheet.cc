@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "picture/clean.h"
 #include "picture/words.h"
 

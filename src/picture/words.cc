@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "picture/grid.h"
 
 namespace huddle::picture {

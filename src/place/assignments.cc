@@ -7,9 +7,9 @@
 #include <charconv>
 #include <optional>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
 #include "place/matrix_lines.h"
 
 namespace huddle::place {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/index.h"
+#include "common/index.h"
 #include "place/coarsen.h"
 #include "place/gain_heap.h"
 #include "place/random.h"

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
 #include "place/matrix_lines.h"
 
 namespace huddle::place {

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "place/matrix_lines.h"
 
 namespace huddle::place {

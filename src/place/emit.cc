@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 
 namespace huddle::place {
 namespace {

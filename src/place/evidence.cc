@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/index.h"
+#include "common/index.h"
 
 namespace huddle::place {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/index.h"
+#include "common/index.h"
 
 namespace huddle::place {
 namespace {

@@ -11,8 +11,8 @@
 #include <map>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 
 namespace huddle::place {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "place/exact.h"
 #include "place/lh.h"
 #include "place/partition.h"

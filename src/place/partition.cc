@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "base/index.h"
+#include "common/index.h"
 #include "place/bisect.h"
 
 namespace huddle::place {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/index.h"
+#include "common/index.h"
 
 namespace huddle::place {
 namespace {

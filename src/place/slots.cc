@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::place {
 namespace {

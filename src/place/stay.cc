@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/index.h"
+#include "common/index.h"
 
 namespace huddle::place {
 namespace {

@@ -23,9 +23,9 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/without_signals.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/without_signals.h"
 
 namespace huddle::profile {
 namespace {

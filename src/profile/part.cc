@@ -12,8 +12,8 @@
 #include <memory>
 #include <tuple>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "common/error.h"
+#include "common/file.h"
 
 namespace huddle::profile {
 namespace {

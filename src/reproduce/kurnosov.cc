@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "node/shape.h"
 #include "reproduce/experiment.h"
 #include "reproduce/seated.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "bench/engine/protocol_bcast.h"
 #include "bench/engine/scale.h"
 #include "node/bcast_pipelined.h"

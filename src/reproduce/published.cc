@@ -6,8 +6,8 @@
 
 #include <set>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "common/error.h"
+#include "common/file.h"
 #include "machine/locate.h"
 #include "machine/toml_reader.h"
 

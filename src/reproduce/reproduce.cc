@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"
 #include "reproduce/redraw.h"

@@ -4,7 +4,7 @@
 // P. Zhang, D. Meng, Z. Huo: barrier, broadcast and all-to-all of one node, by prices.
 #include <algorithm>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "node/barrier_tree.h"
 #include "node/bcast_segments.h"
 #include "predict/predict.h"

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "select/copy_method_choice.h"
 
 namespace huddle::select {

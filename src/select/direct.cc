@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "select/exchange.h"
 
 namespace huddle::select {

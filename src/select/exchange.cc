@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "select/piece_sizes.h"
 
 namespace huddle::select {

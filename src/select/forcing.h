@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/forced_choice.h"
+#include "common/forced_choice.h"
 #include "select/operation.h"
 
 namespace huddle::select {

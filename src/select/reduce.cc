@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "select/piece_sizes.h"
 
 namespace huddle::select {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::sim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/pidfd.h"
+#include "common/pidfd.h"
 
 namespace huddle::single_copy {
 namespace {

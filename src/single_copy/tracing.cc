@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "single_copy/peer_memory.h"
 
 namespace huddle::single_copy {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::single_copy {
 

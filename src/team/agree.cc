@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::team {
 

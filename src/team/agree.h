@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/thread_end.h"
+#include "common/thread_end.h"
 #include "team/bootstrap.h"
 
 namespace huddle::team {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/cgroup_limits.h"
+#include "common/cgroup_limits.h"
 #include "machine/machine_file.h"
 
 namespace huddle::team {

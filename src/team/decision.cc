@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "select/choice.h"
 #include "team/selection_inputs.h"
 

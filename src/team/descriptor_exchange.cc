@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/unix_socket.h"
+#include "common/error.h"
+#include "common/unix_socket.h"
 #include "team/peer.h"
 
 namespace huddle::team {

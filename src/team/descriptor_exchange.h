@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "team/business_card.h"
 #include "team/stream.h"
 

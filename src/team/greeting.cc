@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "huddle/huddle.h"
 #include "team/agree.h"
 #include "team/agreed_configuration.h"

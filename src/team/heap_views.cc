@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/error.h"
-#include "base/file_descriptor.h"
+#include "common/error.h"
+#include "common/file_descriptor.h"
 
 namespace huddle::team {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "team/agree.h"
 #include "team/group_configuration.h"
 

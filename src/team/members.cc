@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/pidfd.h"
+#include "common/pidfd.h"
 #include "team/peers.h"
 #include "world/peer_lost.h"
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/unix_socket.h"
+#include "common/error.h"
+#include "common/unix_socket.h"
 #include "team/agree.h"
 #include "team/hub.h"
 #include "team/stream.h"

@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
-#include "base/pidfd.h"
+#include "common/error.h"
+#include "common/pidfd.h"
 
 namespace huddle::team {
 namespace {

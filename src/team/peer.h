@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "memory/arena.h"
 #include "memory/arena_view.h"
 #include "team/business_card.h"

@@ -8,8 +8,8 @@
 #include <array>
 #include <utility>
 
-#include "base/error.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "select/copy_method_choice.h"
 #include "single_copy/heap_memory.h"
 

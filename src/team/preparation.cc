@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include "team/preparation.h"
 
-#include "base/error.h"
+#include "common/error.h"
 #include "team/greeting.h"
 
 namespace huddle::team {

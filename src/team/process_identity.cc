@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::team {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/pidfd.h"
+#include "common/pidfd.h"
 
 namespace huddle::team {
 namespace {

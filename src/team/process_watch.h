@@ -10,7 +10,7 @@
 
 #include <mutex>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "team/process_identity.h"
 
 namespace huddle::team {

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::team {
 namespace {

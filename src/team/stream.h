@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 
 namespace huddle::team {
 using Clock = std::chrono::steady_clock;

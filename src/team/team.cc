@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "select/size_class.h"
 #include "team/decision.h"
 #include "world/path_failed.h"

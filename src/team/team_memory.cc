@@ -8,7 +8,7 @@
 #include <functional>
 #include <new>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 #include "world/calls_differ.h"
 #include "world/peer_lost.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "threads/helper_port.h"
 #include "threads/thread_masks.h"
 

@@ -4,7 +4,7 @@
 // Decisions in words.
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "threads/agent.h"
 
 namespace huddle::threads {

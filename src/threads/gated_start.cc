@@ -12,8 +12,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
-#include "base/exec_words.h"
+#include "common/error.h"
+#include "common/exec_words.h"
 
 namespace huddle::threads {
 namespace {

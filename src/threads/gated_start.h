@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 
 namespace huddle::threads {
 

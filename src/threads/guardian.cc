@@ -12,9 +12,9 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/pidfd.h"
-#include "base/without_signals.h"
+#include "common/error.h"
+#include "common/pidfd.h"
+#include "common/without_signals.h"
 #include "threads/detach.h"
 
 namespace huddle::threads {

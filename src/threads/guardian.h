@@ -5,7 +5,7 @@
 // one has not. It does nothing else, so that there is no reason to end it.
 #pragma once
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "threads/state_folder.h"
 
 namespace huddle::threads {

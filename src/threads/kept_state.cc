@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/error.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/system.h"
 
 namespace huddle::threads {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <cerrno>
 
-#include "base/file_descriptor.h"
-#include "base/system.h"
+#include "common/file_descriptor.h"
+#include "common/system.h"
 
 namespace huddle::threads {
 

@@ -15,8 +15,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
-#include "base/unix_socket.h"
+#include "common/error.h"
+#include "common/unix_socket.h"
 
 namespace huddle::threads {
 namespace {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 
 namespace huddle::threads {
 

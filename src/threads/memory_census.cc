@@ -10,8 +10,8 @@
 #include <array>
 #include <string_view>
 
-#include "base/file_descriptor.h"
-#include "base/system.h"
+#include "common/file_descriptor.h"
+#include "common/system.h"
 #include "threads/page_scan.h"
 #include "threads/protection.h"
 #include "threads/sample_window.h"

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
-#include "base/system.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/system.h"
+#include "common/text.h"
 
 namespace huddle::threads {
 

@@ -13,9 +13,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
-#include "base/system.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/system.h"
+#include "common/text.h"
 #include "threads/kernel_value.h"
 
 namespace huddle::threads {

@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
-#include "base/file_descriptor.h"
+#include "common/error.h"
+#include "common/file_descriptor.h"
 #include "threads/page_faults.h"
 #include "threads/protection.h"
 #include "threads/thread_list.h"

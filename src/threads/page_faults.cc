@@ -16,7 +16,7 @@
 #include <ctime>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::threads {
 namespace {

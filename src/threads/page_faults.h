@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "threads/bpf_faults.h"
 #include "threads/page_fault.h"
 

@@ -11,9 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
 
 namespace huddle::threads {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/index.h"
+#include "common/index.h"
 #include "place/method.h"
 #include "place/slots.h"
 #include "threads/processors.h"

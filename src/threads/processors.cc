@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include "threads/processors.h"
 
-#include "base/index.h"
+#include "common/index.h"
 
 namespace huddle::threads {
 

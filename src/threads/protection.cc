@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/system.h"
+#include "common/system.h"
 #include "threads/helper/greeting.h"
 #include "threads/page_scan.h"
 

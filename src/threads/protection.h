@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "threads/sample_window.h"
 
 namespace huddle::threads {

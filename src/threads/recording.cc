@@ -9,10 +9,10 @@
 #include <iterator>
 #include <optional>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/system.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/system.h"
+#include "common/text.h"
 
 namespace huddle::threads {
 namespace {

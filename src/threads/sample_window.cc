@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::threads {
 namespace {

@@ -20,9 +20,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/error.h"
-#include "base/pidfd.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/pidfd.h"
+#include "common/text.h"
 #include "place/random.h"
 #include "threads/gated_start.h"
 #include "threads/helper_port.h"

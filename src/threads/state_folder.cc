@@ -16,8 +16,8 @@
 #include <set>
 #include <thread>
 
-#include "base/error.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "threads/kernel_value.h"
 
 namespace huddle::threads {

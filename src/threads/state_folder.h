@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "threads/kept_state.h"
 
 namespace huddle::threads {

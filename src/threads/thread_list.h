@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/system.h"
+#include "common/system.h"
 #include "threads/touch.h"
 
 namespace huddle::threads {

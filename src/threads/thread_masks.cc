@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::threads {
 namespace {

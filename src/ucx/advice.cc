@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "ucx/score.h"
 #include "ucx/ways.h"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "ucx/score.h"
 
 namespace huddle::ucx {

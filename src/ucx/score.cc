@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/units.h"
+#include "common/units.h"
 
 namespace huddle::ucx {
 namespace {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/error.h"
-#include "base/run_program.h"
+#include "common/error.h"
+#include "common/run_program.h"
 
 namespace huddle::ucx {
 namespace {

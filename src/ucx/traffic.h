@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::ucx {
 

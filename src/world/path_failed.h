@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::world {
 

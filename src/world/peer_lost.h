@@ -4,7 +4,7 @@
 // A rank of the team is gone: whoever waits stops waiting.
 #pragma once
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::world {
 

@@ -18,7 +18,7 @@ import dependencies  # noqa: E402
 KEPT_IN = {
     "hwloc.h": {"src/machine/discover.cc"},
     "hwloc/": {"src/machine/discover.cc"},
-    "toml++/": {"src/machine/toml_reader.cc", "src/settings/settings_file.cc",
+    "toml++/": {"src/machine/toml_reader.cc", "src/common/settings/settings_file.cc",
                "src/mpi/standalone/toml.cc"},
     "CLI/": {"src/cli/parse.cc"},
     "simgrid/": {"src/sim/simgrid/main.cpp", "src/sim/simgrid/platform.h"},

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/step_run.h"
 #include "here.h"
 #include "machine/locate.h"

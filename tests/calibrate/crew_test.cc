@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/flag.h"
 #include "calibrate/repeat.h"
 #include "here.h"

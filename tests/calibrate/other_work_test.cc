@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "../base/fake_system.h"
+#include "../common/fake_system.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "../base/scratch.h"
-#include "base/error.h"
+#include "../common/scratch.h"
+#include "common/error.h"
 #include "calibrate/sizes.h"
 #include "machine/discover.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "calibrate/array_probe.h"
 #include "calibrate/copy_probe.h"
 #include "calibrate/handoff_probe.h"

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../base/scratch.h"
-#include "base/error.h"
+#include "../common/scratch.h"
+#include "common/error.h"
 #include "program.h"
 
 namespace huddle::cli {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/doctor_report.h"
 
 namespace huddle::cli {

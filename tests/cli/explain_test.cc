@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/explain_report.h"
 #include "machine/discover.h"
 #include "machine/locate.h"

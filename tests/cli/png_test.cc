@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "../base/scratch.h"
-#include "base/error.h"
+#include "../common/scratch.h"
+#include "common/error.h"
 #include "launch/program_path.h"
 #include "program.h"
 

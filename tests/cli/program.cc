@@ -15,7 +15,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "base/exec_words.h"
+#include "common/exec_words.h"
 
 namespace huddle::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../base/scratch.h"
+#include "../common/scratch.h"
 
 namespace huddle::cli {
 

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "cli/command.h"
 #include "cli/interface.h"
 

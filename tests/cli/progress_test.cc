@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::cli {
 namespace {

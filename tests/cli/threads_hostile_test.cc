@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "../base/comes_true.h"
+#include "../common/comes_true.h"
 #include "program.h"
 #include "threads/own_faults.h"
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "../base/scratch.h"
+#include "../common/scratch.h"
 #include "cli/command.h"
 #include "cli/machine_list.h"
 #include "machine/discover.h"

@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 
 namespace huddle::cli {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "base/cgroup_limits.h"
+#include "common/cgroup_limits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../base/fake_system.h"
+#include "../common/fake_system.h"
 #include "doctor/finding.h"
 
 namespace huddle::doctor {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../base/scratch.h"
+#include "../common/scratch.h"
 #include "doctor/checks.h"
 #include "fake_system.h"
 

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "doctor/checks.h"
 #include "fake_system.h"
 

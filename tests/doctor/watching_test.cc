@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include <gmock/gmock.h>
 
-#include "../base/fake_system.h"
+#include "../common/fake_system.h"
 #include "doctor/checks.h"
 
 namespace huddle::doctor {

@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "common/error.h"
+#include "common/file.h"
 #include "fabric/routes.h"
 
 namespace huddle::fabric {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "fabric/fabric_file.h"
 #include "fabric/routes.h"
 

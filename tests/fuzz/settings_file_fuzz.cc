@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/error.h"
-#include "settings/settings.h"
+#include "common/error.h"
+#include "common/settings/settings.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../base/fake_system.h"
-#include "base/error.h"
+#include "../common/fake_system.h"
+#include "common/error.h"
 
 namespace huddle::heap {
 namespace {

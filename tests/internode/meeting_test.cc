@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "internode/node_map.h"
 #include "mail.h"
 #include "ranks.h"

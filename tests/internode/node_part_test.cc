@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "internode/node_bootstrap.h"
 #include "machine/discover.h"
 #include "machine/locate.h"

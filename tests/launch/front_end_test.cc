@@ -7,8 +7,8 @@
 
 #include <filesystem>
 
-#include "../base/scratch.h"
-#include "base/error.h"
+#include "../common/scratch.h"
+#include "common/error.h"
 
 namespace huddle::launch {
 namespace {

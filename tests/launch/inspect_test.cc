@@ -10,8 +10,8 @@
 
 #include <filesystem>
 
-#include "../base/scratch.h"
-#include "base/file.h"
+#include "../common/scratch.h"
+#include "common/file.h"
 #include "launch/elf.h"
 
 namespace huddle::launch {

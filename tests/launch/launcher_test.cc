@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "../base/scratch.h"
+#include "../common/scratch.h"
 
 namespace huddle::launch {
 namespace {

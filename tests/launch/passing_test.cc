@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/system.h"
+#include "common/system.h"
 
 namespace huddle::launch {
 namespace {

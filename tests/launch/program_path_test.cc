@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "../base/scratch.h"
+#include "../common/scratch.h"
 #include "launch/preload.h"
 #include "launch/quote.h"
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "../base/scratch.h"
-#include "base/error.h"
+#include "../common/scratch.h"
+#include "common/error.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 

@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::machine {
 namespace {

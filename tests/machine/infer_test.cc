@@ -9,7 +9,7 @@
 #include <cmath>
 #include <string>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "simulated_machines.h"
 
 namespace huddle::machine {

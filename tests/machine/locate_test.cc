@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/file.h"
+#include "common/file.h"
 #include "machine/machine_file.h"
 
 namespace huddle::machine {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "machine/discover.h"
 
 namespace huddle::machine {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "memory/arena_view.h"
 #include "memory/heap.h"
 

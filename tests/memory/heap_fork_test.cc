@@ -18,7 +18,7 @@
 #include <string>
 #include <thread>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "memory/heap.h"
 #include "memory/page_buffer.h"
 

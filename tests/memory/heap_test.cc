@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
-#include "base/units.h"
+#include "common/error.h"
+#include "common/units.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::memory {

@@ -10,7 +10,7 @@
 
 #include <numeric>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "memory/arena.h"
 #include "memory/page_buffer.h"
 #include "numa_placement.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::memory {
 namespace {

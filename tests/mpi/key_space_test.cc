@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "mpi/pmi_client.h"
 
 namespace huddle::mpi {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../base/scratch.h"
+#include "../common/scratch.h"
 
 namespace huddle::mpi {
 namespace {

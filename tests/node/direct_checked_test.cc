@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "node/direct_exchange.h"
 #include "node/pair_exchange.h"
 #include "world/sizes_differ.h"

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "picture/ansi.h"
 #include "picture/color.h"
 #include "picture/grid.h"

@@ -10,7 +10,7 @@
 #include <regex>
 #include <sstream>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "machines.h"
 
 namespace huddle::picture {

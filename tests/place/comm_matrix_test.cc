@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "../base/scratch.h"
-#include "base/error.h"
+#include "../common/scratch.h"
+#include "common/error.h"
 #include "place/patterns.h"
 
 namespace huddle::place {

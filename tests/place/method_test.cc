@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "place/exact.h"
 #include "place/lh.h"
 #include "place/partition.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "machine/cost.h"
 #include "machine/machine_file.h"
 #include "predict/model/model_world.h"

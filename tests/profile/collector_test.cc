@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "../base/scratch.h"
-#include "base/file.h"
+#include "../common/scratch.h"
+#include "common/file.h"
 
 namespace huddle::profile {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
-#include "../base/scratch.h"
-#include "base/file.h"
+#include "../common/scratch.h"
+#include "common/file.h"
 
 namespace huddle::profile {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::reproduce {
 namespace {

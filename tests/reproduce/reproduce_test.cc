@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "reproduce/measured.h"
 
 namespace huddle::reproduce {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "machine/machine_file.h"
 #include "memory/copy.h"
 #include "select/choice.h"

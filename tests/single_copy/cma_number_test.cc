@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "single_copy/cma.h"
 
 namespace huddle::single_copy {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../base/fake_system.h"
+#include "../common/fake_system.h"
 
 namespace huddle::single_copy {
 namespace {

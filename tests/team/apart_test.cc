@@ -15,7 +15,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "machine/locate.h"
 #include "ranks.h"
 #include "setup.h"

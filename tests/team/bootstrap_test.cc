@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "ranks.h"
 #include "sanitizer.h"
 #include "team/agree.h"

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "kills.h"
 #include "ranks.h"
 #include "sanitizer.h"

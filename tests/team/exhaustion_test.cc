@@ -14,8 +14,8 @@
 #include <memory>
 #include <string>
 
-#include "base/error.h"
-#include "base/units.h"
+#include "common/error.h"
+#include "common/units.h"
 #include "leftovers.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "leftovers.h"
 #include "ranks.h"
 

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/pidfd.h"
+#include "common/pidfd.h"
 #include "exercise.h"
 #include "machine/discover.h"
 #include "machine/locate.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "leftovers.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../memory/numa_placement.h"
-#include "base/system.h"
+#include "common/system.h"
 #include "machine/cpu_set.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "exercise.h"
 #include "machine/discover.h"
 #include "machine/locate.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "memory/arena.h"

@@ -10,8 +10,8 @@
 #include <memory>
 #include <new>
 
-#include "base/error.h"
-#include "base/units.h"
+#include "common/error.h"
+#include "common/units.h"
 #include "ranks.h"
 #include "team/agree.h"
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "machine/locate.h"
 #include "ranks.h"
 #include "setup.h"

@@ -13,7 +13,7 @@
 #include <numeric>
 #include <random>
 
-#include "base/units.h"
+#include "common/units.h"
 #include "exercise.h"
 #include "machine/discover.h"
 #include "machine/locate.h"

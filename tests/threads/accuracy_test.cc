@@ -17,9 +17,9 @@
 #include <string>
 #include <thread>
 
-#include "../base/comes_true.h"
-#include "../base/scratch.h"
-#include "base/system.h"
+#include "../common/comes_true.h"
+#include "../common/scratch.h"
+#include "common/system.h"
 #include "threads/own_faults.h"
 #include "threads/thread_list.h"
 

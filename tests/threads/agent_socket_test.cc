@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "../base/comes_true.h"
+#include "../common/comes_true.h"
 #include "threads/local_socket.h"
 
 namespace huddle::threads {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/index.h"
+#include "common/index.h"
 #include "scene.h"
 
 namespace huddle::threads {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/system.h"
-#include "base/text.h"
+#include "common/system.h"
+#include "common/text.h"
 
 namespace huddle::threads {
 

@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "../base/comes_true.h"
-#include "../base/scratch.h"
-#include "base/error.h"
-#include "base/system.h"
+#include "../common/comes_true.h"
+#include "../common/scratch.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "place/random.h"
 #include "threads/local_socket.h"
 #include "threads/own_faults.h"

@@ -17,10 +17,10 @@
 #include <optional>
 #include <vector>
 
-#include "../base/comes_true.h"
-#include "../base/scratch.h"
-#include "base/error.h"
-#include "base/system.h"
+#include "../common/comes_true.h"
+#include "../common/scratch.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "place/random.h"
 #include "threads/kernel_value.h"
 

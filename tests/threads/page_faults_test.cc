@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "threads/own_faults.h"
 
 namespace huddle::threads {

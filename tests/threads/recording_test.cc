@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "scene.h"
 
 namespace huddle::threads {

@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "../base/scratch.h"
-#include "base/error.h"
+#include "../common/scratch.h"
+#include "common/error.h"
 
 namespace huddle::threads {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/index.h"
+#include "common/index.h"
 #include "place/random.h"
 
 namespace huddle::threads {

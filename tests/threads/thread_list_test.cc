@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "../base/fake_system.h"
+#include "../common/fake_system.h"
 
 namespace huddle::threads {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "machine/machine_file.h"
 #include "samples.h"
 #include "ucx/format.h"

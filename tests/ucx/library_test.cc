@@ -8,7 +8,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "samples.h"
 #include "ucx/score.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/file.h"
+#include "common/file.h"
 
 namespace huddle::ucx {
 

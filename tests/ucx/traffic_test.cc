@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "../base/scratch.h"
+#include "../common/scratch.h"
 
 namespace huddle::ucx {
 namespace {

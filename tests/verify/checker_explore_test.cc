@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "litmus.h"
 
 namespace huddle::verify::checker {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "verify/counting/counting_world.h"
 #include "world/doorbell.h"
 

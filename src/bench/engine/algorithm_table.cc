@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/text.h"
-#include "base/units.h"
+#include "common/text.h"
+#include "common/units.h"
 #include "bench/engine/barriers.h"
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"

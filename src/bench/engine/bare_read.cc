@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
-#include "base/file_descriptor.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/file_descriptor.h"
+#include "common/system.h"
 #include "bench/harness/payload.h"
 #include "memory/arena_view.h"
 #include "memory/copy.h"

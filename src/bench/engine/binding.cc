@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::bench {
 

@@ -6,7 +6,7 @@
 
 #include <iterator>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "bench/engine/bare_flags.h"
 #include "bench/engine/bare_read.h"
 #include "bench/engine/bare_ring.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/median.h"
+#include "common/median.h"
 #include "calibrate/statistics.h"
 
 namespace huddle::bench {

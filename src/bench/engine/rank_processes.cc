@@ -17,7 +17,7 @@
 #include <exception>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "team/fork_bootstrap.h"
 
 namespace huddle::bench {

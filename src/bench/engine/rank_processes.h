@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "common/file_descriptor.h"
 #include "bench/engine/binding.h"
 #include "team/bootstrap.h"
 

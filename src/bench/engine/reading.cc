@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 #include "bench/engine/reading.h"
 
-#include "base/error.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/system.h"
 #include "doctor/sibling_probe.h"
 #include "single_copy/tracing.h"
 

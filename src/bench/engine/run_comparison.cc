@@ -12,8 +12,8 @@
 #include <span>
 #include <string_view>
 
-#include "base/error.h"
-#include "base/median.h"
+#include "common/error.h"
+#include "common/median.h"
 #include "bench/engine/judge.h"
 #include "bench/engine/rank_processes.h"
 #include "bench/engine/shared_pages.h"

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 
 namespace huddle::bench {
 

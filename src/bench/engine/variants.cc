@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-#include "base/units.h"
+#include "common/text.h"
+#include "common/units.h"
 #include "bench/engine/barriers.h"
 #include "bench/engine/forecast.h"
 #include "bench/engine/protocol_bcast.h"

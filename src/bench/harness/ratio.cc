@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/median.h"
+#include "common/median.h"
 
 namespace huddle::bench {
 namespace {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
-#include "base/run_program.h"
-#include "base/system.h"
+#include "common/error.h"
+#include "common/run_program.h"
+#include "common/system.h"
 #include "launch/launcher.h"
 #include "launch/program_path.h"
 

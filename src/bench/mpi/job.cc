@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "bench/mpi/spawn.h"
 
 namespace huddle::bench {

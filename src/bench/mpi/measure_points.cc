@@ -6,8 +6,8 @@
 #include <chrono>
 #include <memory>
 
-#include "base/error.h"
-#include "base/median.h"
+#include "common/error.h"
+#include "common/median.h"
 
 namespace huddle::bench {
 namespace {

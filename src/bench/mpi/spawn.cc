@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/exec_words.h"
+#include "common/error.h"
+#include "common/exec_words.h"
 
 namespace huddle::bench {
 

@@ -17,8 +17,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/file_descriptor.h"
+#include "common/error.h"
+#include "common/file_descriptor.h"
 #include "bench/mpi/job.h"
 
 namespace huddle::bench {

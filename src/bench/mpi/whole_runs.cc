@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "bench/mpi/job.h"
 #include "bench/mpi/timed_run.h"
 

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "bench/mpi/timed_run.h"
 #include "bench/network/lines.h"
 #include "mpi/library_title.h"

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "heap/preload/process_malloc.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 
 namespace huddle::heap {
 namespace {

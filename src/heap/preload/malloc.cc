@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 #include "heap/preload/at_once.h"
 #include "heap/preload/process_malloc.h"
 #include "memory/page_buffer.h"

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 #include "heap/preload/process_malloc.h"
 
 namespace huddle::heap {

@@ -9,7 +9,7 @@
 #include <array>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::heap {
 namespace {

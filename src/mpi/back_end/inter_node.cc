@@ -11,14 +11,14 @@
 #include <span>
 #include <utility>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "common/error.h"
+#include "common/text.h"
 #include "machine/locate.h"
 #include "mpi/back_end/process.h"
 #include "mpi/library_title.h"
 #include "mpi/speaker.h"
 #include "net/in_pieces.h"
-#include "settings/settings.h"
+#include "common/settings/settings.h"
 #include "world/peer_lost.h"
 #include "world/sizes_differ.h"
 

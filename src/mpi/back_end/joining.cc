@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "internode/meeting.h"
 #include "team/agree.h"
 #include "team/preparation.h"

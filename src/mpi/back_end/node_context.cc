@@ -7,8 +7,8 @@
 #include <future>
 #include <utility>
 
-#include "base/error.h"
-#include "base/without_signals.h"
+#include "common/error.h"
+#include "common/without_signals.h"
 #include "heap/start.h"
 #include "machine/machine_file.h"
 

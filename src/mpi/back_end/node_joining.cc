@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "internode/prediction.h"
 #include "select/explain.h"
 #include "team/agree.h"

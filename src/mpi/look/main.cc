@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "machine/discover.h"
 #include "machine/locate.h"
 #include "machine/machine_file.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::predict::model {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "fabric/placement.h"
 #include "net/algorithms.h"
 #include "sim/simgrid/judges.h"

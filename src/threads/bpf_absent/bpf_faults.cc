@@ -4,7 +4,7 @@
 // Where libbpf, clang or bpftool was not there when huddle was built.
 #include "threads/bpf_faults.h"
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::threads {
 

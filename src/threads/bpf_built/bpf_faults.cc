@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "threads/bpf/event.h"
 
 namespace huddle::threads {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "verify/checker/execution.h"
 #include "verify/checker/random_walk.h"
 #include "verify/checker/search.h"

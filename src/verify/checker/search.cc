@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "verify/checker/digest.h"
 
 namespace huddle::verify::checker {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "verify/checker/exposure.h"
 #include "verify/counting/round.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::verify::counting {
 

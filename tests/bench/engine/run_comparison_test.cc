@@ -11,7 +11,7 @@
 
 #include <csignal>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "bench/engine/bare_flags.h"
 #include "bench/engine/barriers.h"
 #include "bench/engine/team_calls.h"

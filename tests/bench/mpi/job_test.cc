@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "stand_in.h"
 
 namespace huddle::bench {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "stand_in.h"
 
 namespace huddle::bench {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "common/error.h"
 
 namespace huddle::bench::network {
 namespace {

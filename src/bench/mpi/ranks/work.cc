@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/round_up.h"
+#include "common/round_up.h"
 
 namespace huddle::bench::ranks {
 namespace {

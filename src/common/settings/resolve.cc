@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Lays the sources over one another: the weakest first, each overwriting what it names.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "common/settings/settings.h"
+#include "common/settings/settings_file.h"
+
+namespace huddle::settings {
+namespace {
+
+constexpr std::string_view environment_prefix = "HUDDLE_";
+constexpr std::string_view environment_switch = "HUDDLE";
+
+std::vector<Resolved> defaults() {
+  std::vector<Resolved> settings;
+  for (const Setting& setting : table()) {
+    settings.push_back({setting, std::string(setting.fallback), Layer::built_in, "default"});
+  }
+  return settings;
+}
+
+Resolved* find_key(std::vector<Resolved>& settings, std::string_view key) {
+  const auto it = std::find_if(settings.begin(), settings.end(),
+                               [&](const Resolved& r) { return r.setting.key == key; });
+  return it == settings.end() ? nullptr : &*it;
+}
+
+// Runs `apply`. `report` is called outside of the handler, because it may throw itself.
+template <class Apply>
+void reporting(const Report& report, Apply apply) {
+  std::string mistake;
+  try {
+    apply();
+    return;
+  } catch (const Error& error) {
+    mistake = error.what();
+  }
+  report(mistake);
+}
+
+// The part of the names that tells settings apart: the prefix would make any two of them near.
+std::vector<std::string> all_environment_tails() {
+  std::vector<std::string> tails;
+  for (const Setting& setting : table()) {
+    const std::string name = environment_name(setting.key);
+    if (name.starts_with(environment_prefix)) {
+      tails.push_back(name.substr(environment_prefix.size()));
+    }
+  }
+  return tails;
+}
+
+struct FilePlace {
+  std::string file;
+  std::string home;  // of the user who reads it; may be empty
+};
+
+// What a file says is meant from where the file lies; no shell is there to replace a "~".
+std::string from_folder_of(const FilePlace& place, const Setting& setting,
+                           const std::string& value) {
+  if (setting.kind != Kind::machine) return plain_value(setting, value);
+  if (!is_toml_path(value) || value.front() == '/') return value;
+  if (value.starts_with("~/") && !place.home.empty()) return place.home + value.substr(1);
+  return (std::filesystem::path(place.file).parent_path() / value).lexically_normal().string();
+}
+
+void apply_entry(std::vector<Resolved>& settings, const FilePlace& from, Layer layer,
+                 const FileEntry& entry) {
+  const std::string place = fmt::format("{}:{}", from.file, entry.line);
+  Resolved* known = find_key(settings, entry.key);
+  if (known == nullptr) {
+    throw InputError(fmt::format("{}: unknown setting '{}'{}", place, entry.key,
+                                 did_you_mean(entry.key, all_keys())));
+  }
+  if (!entry.text) {
+    throw InputError(fmt::format("{}: {} takes text in quotes ({} = \"{}\")", place, entry.key,
+                                 entry.key, known->setting.placeholder));
+  }
+  check_value(known->setting, *entry.text, fmt::format("{}: {}", place, entry.key));
+  known->value = from_folder_of(from, known->setting, *entry.text);
+  known->layer = layer;
+  known->where = place;
+}
+
+void apply_file(std::vector<Resolved>& settings, const FilePlace& from, Layer layer,
+                const Report& report) {
+  if (from.file.empty()) return;
+  std::vector<FileEntry> entries;
+  reporting(report, [&] { entries = read_settings_file(from.file); });
+  for (const FileEntry& entry : entries) {
+    reporting(report, [&] { apply_entry(settings, from, layer, entry); });
+  }
+}
+
+Resolved& named_by_environment(std::vector<Resolved>& settings, const std::string& name) {
+  for (Resolved& resolved : settings) {
+    if (environment_name(resolved.setting.key) == name) return resolved;
+  }
+  const std::string guess =
+      nearest(name.substr(environment_prefix.size()), all_environment_tails());
+  throw InputError(
+      fmt::format("{} is not a setting{}", name,
+                  guess.empty() ? "; 'huddle config' lists those there are"
+                                : fmt::format("; did you mean {}{}?", environment_prefix, guess)));
+}
+
+void apply_line(std::vector<Resolved>& settings, const std::string& line) {
+  const std::string name = line.substr(0, line.find('='));
+  if (name != environment_switch && !name.starts_with(environment_prefix)) return;
+  Resolved& resolved = named_by_environment(settings, name);
+  const std::string value = line.substr(std::min(line.size(), name.size() + 1));
+  if (value.empty()) return;
+  check_value(resolved.setting, value, name);
+  resolved.value = plain_value(resolved.setting, value);
+  resolved.layer = Layer::environment;
+  resolved.where = name;
+}
+
+}  // namespace
+
+std::vector<Resolved> resolve(const Sources& sources, const Report& report) {
+  std::vector<Resolved> settings = defaults();
+  const std::string home = value_of(sources.environment, "HOME");
+  apply_file(settings, {sources.site_file, home}, Layer::site_file, report);
+  apply_file(settings, {sources.user_file, home}, Layer::user_file, report);
+  for (const std::string& line : sources.environment) {
+    reporting(report, [&] { apply_line(settings, line); });
+  }
+  return settings;
+}
+
+std::vector<Resolved> resolve(const Sources& sources) {
+  return resolve(sources, [](const std::string& mistake) { throw InputError(mistake); });
+}
+
+const Resolved& find(std::span<const Resolved> settings, std::string_view key) {
+  const auto it = std::find_if(settings.begin(), settings.end(),
+                               [&](const Resolved& r) { return r.setting.key == key; });
+  assert(it != settings.end());
+  return *it;
+}
+
+void override_by_flag(std::vector<Resolved>& settings, std::string_view key,
+                      const std::string& value) {
+  Resolved* known = find_key(settings, key);
+  assert(known != nullptr);
+  try {
+    check_value(known->setting, value, flag_name(key));
+  } catch (const InputError& error) {
+    throw UsageError(error.what());
+  }
+  known->value = plain_value(known->setting, value);
+  known->layer = Layer::command_line;
+  known->where = flag_name(key);
+}
+
+}  // namespace huddle::settings

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The table of settings, and what follows from a row of it alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cctype>
+
+#include "common/error.h"
+#include "common/forced_choice.h"
+#include "common/system.h"
+#include "common/text.h"
+#include "common/settings/algorithm_words.h"
+#include "common/settings/settings.h"
+
+namespace huddle::settings {
+namespace {
+
+// MPI's blocking collectives, as HUDDLE_OPS calls them.
+constexpr std::array<std::string_view, 17> collectives = {"barrier",
+                                                          "bcast",
+                                                          "reduce",
+                                                          "allreduce",
+                                                          "gather",
+                                                          "gatherv",
+                                                          "scatter",
+                                                          "scatterv",
+                                                          "allgather",
+                                                          "allgatherv",
+                                                          "alltoall",
+                                                          "alltoallv",
+                                                          "alltoallw",
+                                                          "scan",
+                                                          "exscan",
+                                                          "reduce_scatter",
+                                                          "reduce_scatter_block"};
+
+constexpr std::array settings_table = {
+    Setting{.key = "huddle",
+            .kind = Kind::toggle,
+            .placeholder = "on|off",
+            .fallback = "on",
+            .help = "off: programs run as without huddle"},
+    Setting{.key = "machine",
+            .kind = Kind::machine,
+            .placeholder = "NAME|FILE",
+            .fallback = "",
+            .help = "the machine file to decide by, or its name ('huddle topo --list-machines')"},
+    Setting{.key = "ops",
+            .kind = Kind::list,
+            .placeholder = "OP,...|^OP,...",
+            .fallback = "",
+            .help = "the collectives that huddle takes (^: all but these); all it can",
+            .names = collectives},
+    Setting{.key = "algo",
+            .kind = Kind::forcing,
+            .placeholder = "OP[:SIZE-SIZE]:NAME,...",
+            .fallback = "",
+            .help =
+                "algorithms to run in place of the cheapest, by the names that 'huddle explain' "
+                "prints: bcast:pipelined,allreduce:4K-1M:slices; of several that fit a call the "
+                "first counts",
+            .algorithms = algorithm_words},
+    Setting{.key = "stats",
+            .kind = Kind::toggle,
+            .placeholder = "off|on",
+            .fallback = "off",
+            .help = "say at a program's end what was taken, and how long it took"},
+    Setting{.key = "summary",
+            .kind = Kind::toggle,
+            .placeholder = "auto|off|on|times",
+            .fallback = "auto",
+            .help = "say at a program's end how many collectives were taken (auto: where 'huddle "
+                    "run' writes to a terminal; times: also what share of the run they took, for "
+                    "which each is timed)"},
+    Setting{.key = "verify",
+            .kind = Kind::toggle,
+            .placeholder = "off|on",
+            .fallback = "off",
+            .help = "run each collective in the MPI as well, and compare the results"},
+    Setting{.key = "join-after",
+            .kind = Kind::count,
+            .placeholder = "auto|CALLS",
+            .fallback = "auto",
+            .help = "how many collectives a communicator makes in the MPI before huddle takes over "
+                    "(auto: until it would have paid to join, or until a team of the same ranks is "
+                    "free)"},
+    Setting{.key = "net",
+            .kind = Kind::toggle,
+            .placeholder = "measured|auto|on|off",
+            .fallback = "measured",
+            .help = "collectives over several nodes, where all ranks of the job are known to run "
+                    "with huddle (measured: if 'huddle calibrate --network' has measured what lies "
+                    "between them; auto: measured or not; on: also where nobody can say who is "
+                    "there: the launchers of Open MPI 4, MPICH and Intel MPI can)"},
+    Setting{.key = "net-algo",
+            .kind = Kind::forcing,
+            .placeholder = "OP:NAME,...",
+            .fallback = "",
+            .help = "algorithms to run between nodes in place of the cheapest, by the names that "
+                    "'huddle schedule' has: bcast:chain,allreduce:halving; such calls are not left "
+                    "to an MPI that is quicker",
+            .algorithms = schedule_words},
+    Setting{.key = "net-leaders",
+            .kind = Kind::count,
+            .placeholder = "auto|COUNT",
+            .fallback = "auto",
+            .help = "how many ranks of each node share the data of an allreduce or a broadcast "
+                    "over several nodes, as many as the smallest has at most (auto: as many as are "
+                    "predicted to be quickest)",
+            .least = 1},
+    Setting{.key = "heap",
+            .kind = Kind::word,
+            .placeholder = "off|on|auto|check",
+            .fallback = "off",
+            .help = "ranks' large arrays in memory that they share (auto: where calibration says "
+                    "that it pays; check: looks for errors in the program's use of them, and in "
+                    "huddle's)"},
+    Setting{.key = "heap-block",
+            .kind = Kind::size,
+            .placeholder = "SIZE",
+            .fallback = "64K",
+            .help = "the least array that lies in the shared heap"},
+    Setting{.key = "heap-cap",
+            .kind = Kind::size,
+            .placeholder = "SIZE",
+            .fallback = "64G",
+            .help = "the most that a rank's shared heap may hold"},
+    Setting{.key = "heap-fork",
+            .kind = Kind::size,
+            .placeholder = "SIZE",
+            .fallback = "1G",
+            .help = "the most that a fork copies; one with more in it ends the sharing"},
+    Setting{.key = "threads",
+            .kind = Kind::word,
+            .placeholder = "off|watch|move",
+            .fallback = "off",
+            .help = "threads of a program under 'huddle run' that use the same memory: say at its "
+                    "end who they are (watch), or let them sit near each other (move)"},
+    Setting{.key = "color",
+            .kind = Kind::word,
+            .placeholder = "auto|always|never",
+            .fallback = "auto",
+            .help = "colors (auto: in a terminal, without NO_COLOR)",
+            .flag_everywhere = true},
+    Setting{.key = "unicode",
+            .kind = Kind::word,
+            .placeholder = "auto|always|never",
+            .fallback = "auto",
+            .help = "beyond ASCII (auto: where the locale is UTF-8)",
+            .flag_everywhere = true},
+    Setting{.key = "progress",
+            .kind = Kind::word,
+            .placeholder = "auto|always|never",
+            .fallback = "auto",
+            .help = "progress bars (auto: in a terminal)",
+            .flag_everywhere = true},
+};
+
+std::vector<std::string> allowed_words(const Setting& setting) {
+  std::vector<std::string> words(1);
+  for (const char c : setting.placeholder) {
+    if (c == '|') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+// "auto, always or never".
+std::string listed(const std::vector<std::string>& words) {
+  std::string text = words.front();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    text += (i + 1 == words.size() ? " or " : ", ") + words[i];
+  }
+  return text;
+}
+
+void check_word(const Setting& setting, std::string_view value, const std::string& where) {
+  const std::vector<std::string> words = allowed_words(setting);
+  if (std::find(words.begin(), words.end(), value) != words.end()) return;
+  throw InputError(fmt::format("{} takes {}, not '{}'{}", where, listed(words), value,
+                               did_you_mean(value, words)));
+}
+
+constexpr char all_but = '^';
+
+// Without what stands before the first.
+std::vector<std::string_view> items_of(std::string_view list) {
+  if (list.starts_with(all_but)) list.remove_prefix(1);
+  std::vector<std::string_view> items;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t end = std::min(list.find(',', start), list.size());
+    items.push_back(list.substr(start, end - start));
+    start = end + 1;
+  }
+  return items;
+}
+
+void check_list(const Setting& setting, std::string_view value, const std::string& where) {
+  if (value.empty()) return;  // nothing is said
+  const std::vector<std::string> names(setting.names.begin(), setting.names.end());
+  for (const std::string_view item : items_of(value)) {
+    const std::string name = collective_word(item);
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::string guess = did_you_mean(name, names);
+    throw InputError(fmt::format("{}: unknown word '{}'{}", where, item,
+                                 guess.empty() ? "; it takes " + listed(names) : guess));
+  }
+}
+
+std::string plain_list(std::string_view value) {
+  std::string text = value.starts_with(all_but) ? "^" : "";
+  for (const std::string_view item : items_of(value)) {
+    if (text.size() > 1) text += ',';
+    text += collective_word(item);
+  }
+  return text;
+}
+
+void check_count(const Setting& setting, std::string_view value, const std::string& where) {
+  const bool knows_auto = setting.placeholder.starts_with("auto|");
+  const bool is_enough = whole_number(value).value_or(-1) >= setting.least;
+  if (is_enough || (knows_auto && value == "auto")) return;
+  throw InputError(
+      fmt::format("{} takes a whole number{}{}, not '{}'", where,
+                  setting.least > 0 ? fmt::format(" of {} or more", setting.least) : "",
+                  knows_auto ? " or auto" : "", value));
+}
+
+void check_forced(const ForcedChoice& choice, std::span<const AlgorithmWords> all) {
+  std::vector<std::string> operations;
+  for (const AlgorithmWords& words : all) {
+    operations.emplace_back(words.operation);
+    if (words.operation != choice.operation) continue;
+    const std::vector<std::string> algorithms(words.algorithms.begin(), words.algorithms.end());
+    if (std::find(algorithms.begin(), algorithms.end(), choice.algorithm) == algorithms.end()) {
+      const std::string guess = did_you_mean(choice.algorithm, algorithms);
+      throw InputError(fmt::format("{} has no algorithm '{}'{}", choice.operation, choice.algorithm,
+                                   guess.empty() ? "; it has " + listed(algorithms) : guess));
+    }
+    if (choice.has_range() && !words.has_size) {
+      throw InputError(
+          fmt::format("{} is told apart by no size: leave the range out", choice.operation));
+    }
+    return;
+  }
+  const std::string guess = did_you_mean(choice.operation, operations);
+  throw InputError(fmt::format("unknown collective '{}'{}", choice.operation,
+                               guess.empty() ? "; there are " + listed(operations) : guess));
+}
+
+void check_forcing(const Setting& setting, std::string_view value, const std::string& where) {
+  try {
+    for (const ForcedChoice& choice : forced_choices(value)) {
+      check_forced(choice, setting.algorithms());
+    }
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+void check_size(std::string_view value, const std::string& where) {
+  if (size_from(value)) return;
+  throw InputError(fmt::format("{} takes a size such as 64K, not '{}'", where, value));
+}
+
+}  // namespace
+
+std::span<const Setting> table() { return settings_table; }
+
+const Setting& setting_named(std::string_view key) {
+  const auto found = std::find_if(settings_table.begin(), settings_table.end(),
+                                  [key](const Setting& setting) { return setting.key == key; });
+  assert(found != settings_table.end());
+  return *found;
+}
+
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys;
+  for (const Setting& setting : settings_table) keys.emplace_back(setting.key);
+  return keys;
+}
+
+std::string environment_name(std::string_view key) {
+  if (key == "huddle") return "HUDDLE";
+  std::string name = "HUDDLE_";
+  for (const char c : key) {
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+std::string flag_name(std::string_view key) { return "--" + std::string(key); }
+
+std::string plain_value(const Setting& setting, std::string_view value) {
+  if (setting.kind == Kind::toggle && value == "1") return "on";
+  if (setting.kind == Kind::toggle && value == "0") return "off";
+  if (setting.kind == Kind::list) return plain_list(value);
+  return std::string(value);
+}
+
+void check_value(const Setting& setting, std::string_view value, const std::string& where) {
+  switch (setting.kind) {
+    case Kind::machine:
+      return;
+    case Kind::count:
+      return check_count(setting, value, where);
+    case Kind::size:
+      return check_size(value, where);
+    case Kind::word:
+    case Kind::toggle:
+      return check_word(setting, plain_value(setting, value), where);
+    case Kind::list:
+      return check_list(setting, value, where);
+    case Kind::forcing:
+      return check_forcing(setting, value, where);
+  }
+}
+
+}  // namespace huddle::settings

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A machine that consists of the files a test has written.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/system.h"
+#include "scratch.h"
+
+namespace huddle {
+
+class FakeSystem {
+ public:
+  // `path` is absolute, as on the machine that is played.
+  FakeSystem& file(std::string_view path, std::string_view text) {
+    scratch_.write(path.substr(1), text);
+    return *this;
+  }
+  System system() const { return System(scratch_.folder().string()); }
+
+ private:
+  test::Scratch scratch_;
+};
+
+}  // namespace huddle

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "common/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "common/error.h"
+
+namespace huddle {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+class File : public testing::Test {
+ protected:
+  File() {
+    std::string pattern = testing::TempDir() + "huddle-file-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~File() override { fs::remove_all(folder_); }
+  auto entries() const { return std::distance(fs::directory_iterator(folder_), {}); }
+  fs::path folder_;
+};
+
+TEST_F(File, ReadsBackWhatWasWritten) {
+  const std::string text("any \0 byte", 10);
+  write_text(text, folder_ / "a");
+  EXPECT_EQ(read_text(folder_ / "a"), text);
+  write_text("shorter", folder_ / "a");
+  EXPECT_EQ(read_text(folder_ / "a"), "shorter");
+  EXPECT_EQ(entries(), 1) << "nothing but the file stays";
+}
+
+TEST_F(File, ALinkKeepsPointingAtTheFile) {
+  write_text("old", folder_ / "target");
+  fs::create_symlink("target", folder_ / "link");
+  write_text("new", folder_ / "link");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_text(folder_ / "target"), "new");
+}
+
+TEST_F(File, APipeIsWrittenIntoAndReadFrom) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = read_text(pipe); });
+  write_text("through", pipe);
+  reader.join();
+  EXPECT_EQ(got, "through");
+  EXPECT_TRUE(fs::is_fifo(pipe)) << "not replaced by a file";
+}
+
+TEST_F(File, SaysWhatItCannotDo) {
+  EXPECT_THAT([&] { read_text(folder_ / "nothing"); },
+              ThrowsMessage<InputError>(HasSubstr("No such file")));
+  EXPECT_THAT([&] { read_text(folder_); }, ThrowsMessage<InputError>(HasSubstr("directory")));
+  EXPECT_THAT([&] { write_text("", folder_); },
+              ThrowsMessage<FailureError>(HasSubstr("directory")));
+  write_text("in the way", folder_ / "file");
+  EXPECT_THROW(write_text("", folder_ / "file" / "below"), FailureError);
+  EXPECT_EQ(entries(), 1);
+}
+
+}  // namespace
+}  // namespace huddle

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "common/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace huddle {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(TemporaryFolder, IsRemovedWithItsContent) {
+  fs::path path;
+  {
+    std::error_code error;
+    const TemporaryFolder folder(fs::path(testing::TempDir()) / "huddle-temporary", error);
+    ASSERT_FALSE(error) << error.message();
+    path = folder.path();
+    std::ofstream(path / "file") << "text";
+    EXPECT_TRUE(fs::exists(path / "file"));
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(TemporaryFolder, CannotBeMadeInAFolderThatIsMissing) {
+  std::error_code error;
+  const TemporaryFolder folder("/proc/no-such-folder/huddle", error);
+  EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+  EXPECT_TRUE(folder.path().empty());
+}
+
+TEST(TemporaryFolder, IsNotMadeAfterAnError) {
+  std::error_code error = std::make_error_code(std::errc::permission_denied);
+  const TemporaryFolder folder(fs::path(testing::TempDir()) / "huddle-temporary", error);
+  EXPECT_EQ(error, std::errc::permission_denied);
+  EXPECT_TRUE(folder.path().empty());
+}
+
+}  // namespace
+}  // namespace huddle
