@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "machine/cost.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/cost.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "place/lh.h"
 #include "place/method.h"
 #include "place/patterns.h"

@@ -21,7 +21,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/cores.h"
 #include "calibrate/sizes.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "relay_scan_implementation.h"
 #include "relay_scan_price.h"
 

@@ -10,8 +10,8 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "memory/page_buffer.h"
 #include "common/settings/settings.h"
 

@@ -12,7 +12,7 @@
 
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "memory/heap.h"
 #include "memory/page_buffer.h"
 

@@ -12,8 +12,8 @@
 #include "calibrate/line_pairs.h"
 #include "calibrate/provenance.h"
 #include "calibrate/step_run.h"
-#include "machine/calibration.h"
-#include "machine/locate.h"
+#include "model/machine/calibration.h"
+#include "model/machine/locate.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "calibrate/plan.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::calibrate {
 

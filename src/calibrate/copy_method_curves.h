@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibrate/handoff_probe.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "memory/copy_method.h"
 
 namespace huddle::calibrate {

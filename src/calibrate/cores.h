@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "machine/cpu_set.h"
-#include "machine/topology.h"
+#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 
 namespace huddle::calibrate {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "calibrate/sampling.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::calibrate {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "machine/infer.h"
+#include "model/machine/infer.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "calibrate/cores.h"
 #include "calibrate/statistics.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::calibrate {
 

@@ -12,8 +12,8 @@
 
 #include "calibrate/cores.h"
 #include "calibrate/sampling.h"
-#include "machine/cpu_set.h"
-#include "machine/topology.h"
+#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 #include "single_copy/peer_path.h"
 
 namespace huddle::calibrate {

@@ -12,7 +12,7 @@
 #include "calibrate/line_probe.h"
 #include "calibrate/path_probe.h"
 #include "calibrate/sizes.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::calibrate {

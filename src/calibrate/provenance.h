@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::calibrate {
 

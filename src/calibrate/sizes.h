@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/system.h"
-#include "machine/topology.h"
+#include "model/machine/topology.h"
 
 namespace huddle::calibrate {
 

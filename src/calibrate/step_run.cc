@@ -20,7 +20,7 @@
 #include "calibrate/repeat.h"
 #include "calibrate/sizes.h"
 #include "calibrate/system_probe.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -16,7 +16,7 @@
 #include "calibrate/line_probe.h"
 #include "calibrate/plan.h"
 #include "calibrate/sampling.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "memory/copy.h"
 
 namespace huddle::calibrate {

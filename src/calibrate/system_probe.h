@@ -6,7 +6,7 @@
 
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::calibrate {
 

@@ -25,7 +25,7 @@
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "huddle/huddle.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "bench/engine/comparison.h"
 #include "cli/prediction_error.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

@@ -29,7 +29,7 @@
 #include "cli/wrap.h"
 #include "huddle/huddle.h"
 #include "launch/preload.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "node/locality.h"
 #include "select/floor.h"
 #include "common/settings/settings.h"

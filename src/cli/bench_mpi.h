@@ -10,7 +10,7 @@
 
 #include "bench/mpi/measure_points.h"
 #include "cli/prediction_error.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

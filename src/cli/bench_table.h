@@ -11,7 +11,7 @@
 #include "bench/engine/algorithm_table.h"
 #include "bench/engine/binding.h"
 #include "cli/prediction_error.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

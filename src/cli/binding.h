@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/topology.h"
+#include "model/machine/topology.h"
 
 namespace huddle::cli {
 

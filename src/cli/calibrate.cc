@@ -28,9 +28,9 @@
 #include "cli/interrupt.h"
 #include "cli/machine_in_question.h"
 #include "cli/measure_progress.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "bench/network/measure_network.h"
 #include "cli/command.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

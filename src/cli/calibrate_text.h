@@ -10,7 +10,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/other_work.h"
 #include "calibrate/plan.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

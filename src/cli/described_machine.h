@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 
 namespace huddle::cli {
 

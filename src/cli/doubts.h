@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cli/console.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

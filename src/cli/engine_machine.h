@@ -7,8 +7,8 @@
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::cli {
 

@@ -22,7 +22,7 @@
 #include "cli/explain_report.h"
 #include "cli/machine_in_question.h"
 #include "cli/node_choice.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "node/locality.h"
 #include "predict/predict.h"
 #include "select/model_error.h"

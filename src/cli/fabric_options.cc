@@ -9,8 +9,8 @@
 
 #include "common/file.h"
 #include "common/text.h"
-#include "fabric/locate.h"
-#include "machine/locate.h"
+#include "model/fabric/locate.h"
+#include "model/machine/locate.h"
 
 namespace huddle::cli {
 

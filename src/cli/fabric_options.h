@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "fabric/fabric_file.h"
-#include "fabric/placement.h"
+#include "model/fabric/fabric_file.h"
+#include "model/fabric/placement.h"
 
 namespace huddle::cli {
 

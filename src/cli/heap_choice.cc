@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "cli/machine_in_question.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "select/heap_gain.h"
 
 namespace huddle::cli {

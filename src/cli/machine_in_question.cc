@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/file.h"
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::cli {
 

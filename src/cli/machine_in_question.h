@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 
 namespace huddle::cli {
 

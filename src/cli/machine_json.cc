@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include "cli/machine_json.h"
 
-#include "machine/calibration.h"
+#include "model/machine/calibration.h"
 
 #include <nlohmann/json.hpp>
 #include <string_view>

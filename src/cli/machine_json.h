@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/document_json.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

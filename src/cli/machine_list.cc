@@ -11,11 +11,11 @@
 #include "common/text.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
-#include "fabric/fabric_file.h"
-#include "fabric/locate.h"
-#include "machine/calibration.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/fabric/fabric_file.h"
+#include "model/fabric/locate.h"
+#include "model/machine/calibration.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::cli {
 namespace {

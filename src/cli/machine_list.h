@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

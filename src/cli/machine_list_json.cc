@@ -4,7 +4,7 @@
 
 #include "cli/document_json.h"
 #include "cli/machine_list.h"
-#include "machine/calibration.h"
+#include "model/machine/calibration.h"
 
 namespace huddle::cli {
 namespace {

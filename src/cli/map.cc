@@ -15,7 +15,7 @@
 #include "cli/machine_list.h"
 #include "cli/map_corpus.h"
 #include "cli/map_task.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "picture/facts.h"
 #include "place/bandwidth.h"
 #include "place/emit.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/map_report.h"
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "place/assignments.h"
 
 namespace huddle::cli {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "node/locality.h"
 #include "select/explain.h"
 #include "select/team_resources.h"

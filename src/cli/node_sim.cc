@@ -19,7 +19,7 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "predict/predict.h"
 #include "select/algorithm.h"
 

@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/machine_in_question.h"
 #include "cli/paths_report.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "ucx/score.h"
 #include "ucx/ways.h"
 

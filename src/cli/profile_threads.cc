@@ -16,7 +16,7 @@
 #include "cli/witness.h"
 #include "launch/preload.h"
 #include "launch/program_path.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "picture/facts.h"
 #include "common/settings/settings.h"
 

@@ -16,8 +16,8 @@
 #include "cli/comparison_progress.h"
 #include "cli/interrupt.h"
 #include "cli/reproduce_report.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "reproduce/measured.h"
 
 namespace huddle::cli {

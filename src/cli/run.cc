@@ -22,8 +22,8 @@
 #include "launch/inspect.h"
 #include "launch/plan.h"
 #include "launch/preload.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "threads/state_folder.h"
 
 namespace huddle::cli {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/console.h"
-#include "fabric/fabric_file.h"
+#include "model/fabric/fabric_file.h"
 #include "sim/simulation.h"
 
 namespace huddle::cli {

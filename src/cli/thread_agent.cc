@@ -22,7 +22,7 @@
 #include "cli/threads_report.h"
 #include "cli/witness.h"
 #include "launch/preload.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "picture/facts.h"
 #include "threads/detach.h"
 #include "threads/own_faults.h"

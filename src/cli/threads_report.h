@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/console.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "place/comm_matrix.h"
 #include "threads/agent.h"
 #include "threads/playback.h"

@@ -8,8 +8,8 @@
 #include "cli/machine_list.h"
 #include "cli/png.h"
 #include "cli/topo_json.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "picture/picture.h"
 
 namespace huddle::cli {

@@ -22,7 +22,7 @@
 #include "cli/point_progress.h"
 #include "cli/ucx_report.h"
 #include "launch/preload.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "ucx/tool.h"
 
 namespace huddle::cli {

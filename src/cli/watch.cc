@@ -15,7 +15,7 @@
 #include "cli/thread_agent.h"
 #include "cli/threads_report.h"
 #include "cli/witness.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "picture/facts.h"
 #include "threads/perf_script.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "doctor/checks.h"
-#include "machine/heap_cost.h"
+#include "model/machine/heap_cost.h"
 
 namespace huddle::doctor {
 

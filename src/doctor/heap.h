@@ -6,7 +6,7 @@
 
 #include "common/system.h"
 #include "doctor/finding.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::doctor {
 

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "doctor/checks.h"
 #include "doctor/heap.h"
-#include "machine/calibration.h"
+#include "model/machine/calibration.h"
 
 namespace huddle::doctor {
 namespace {

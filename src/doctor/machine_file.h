@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "doctor/finding.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 
 namespace huddle::doctor {
 

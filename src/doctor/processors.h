@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/system.h"
-#include "machine/cpu_set.h"
+#include "model/machine/cpu_set.h"
 
 namespace huddle::doctor {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 
 namespace huddle::internode {
 namespace {

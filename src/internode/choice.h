@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/forced_choice.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "net/algorithms.h"
 #include "net/schedule.h"
 #include "net/sizes.h"

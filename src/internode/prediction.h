@@ -19,7 +19,7 @@
 #include "internode/choice.h"
 #include "internode/leaders.h"
 #include "internode/node_map.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "select/operation.h"
 
 namespace huddle::internode {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/index.h"
-#include "machine/infer.h"
+#include "model/machine/infer.h"
 
 namespace huddle::node {
 namespace {

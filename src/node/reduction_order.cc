@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "machine/infer.h"
+#include "model/machine/infer.h"
 
 namespace huddle::node {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "common/text.h"
-#include "machine/calibration.h"
-#include "machine/infer.h"
+#include "model/machine/calibration.h"
+#include "model/machine/infer.h"
 #include "picture/names.h"
 
 namespace huddle::picture {

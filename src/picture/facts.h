@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "picture/picture.h"
 
 namespace huddle::picture {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "picture/tree.h"
 
 namespace huddle::picture {

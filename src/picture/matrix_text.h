@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "picture/style.h"
 
 namespace huddle::picture {

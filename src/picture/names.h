@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "machine/topology.h"
+#include "model/machine/topology.h"
 
 namespace huddle::picture {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "picture/style.h"
 
 namespace huddle::picture {

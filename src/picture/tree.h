@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "machine/cpu_set.h"
-#include "machine/topology.h"
+#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 
 namespace huddle::picture {
 

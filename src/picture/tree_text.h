@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "machine/topology.h"
+#include "model/machine/topology.h"
 #include "picture/style.h"
 
 namespace huddle::picture {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "machine/cpu_set.h"
-#include "machine/topology.h"
+#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 
 namespace huddle::place {
 

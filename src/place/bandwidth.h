@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "place/mapping.h"
 
 namespace huddle::place {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 
 namespace huddle::place {
 

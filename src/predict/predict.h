@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "node/locality.h"
 #include "predict/model/model_world.h"
 #include "select/candidate.h"

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <limits>
 
-#include "fabric/placement.h"
+#include "model/fabric/placement.h"
 #include "net/algorithms.h"
 #include "net/distance.h"
 #include "reproduce/experiment.h"

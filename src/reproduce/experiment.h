@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/fabric_file.h"
-#include "machine/machine.h"
+#include "model/fabric/fabric_file.h"
+#include "model/machine/machine.h"
 
 namespace huddle::reproduce {
 

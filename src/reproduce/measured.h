@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/engine/comparison.h"
-#include "machine/topology.h"
+#include "model/machine/topology.h"
 #include "reproduce/reproduce.h"
 
 namespace huddle::reproduce {

@@ -8,8 +8,8 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "machine/locate.h"
-#include "machine/toml_reader.h"
+#include "model/machine/locate.h"
+#include "model/machine/toml_reader.h"
 
 namespace huddle::reproduce {
 namespace {

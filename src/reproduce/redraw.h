@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <random>
 
-#include "fabric/fabric_file.h"
-#include "machine/machine.h"
+#include "model/fabric/fabric_file.h"
+#include "model/machine/machine.h"
 
 namespace huddle::reproduce {
 

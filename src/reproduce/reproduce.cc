@@ -10,8 +10,8 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "reproduce/redraw.h"
 
 namespace huddle::reproduce {

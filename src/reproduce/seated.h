@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "node/locality.h"
 #include "predict/predict.h"
 #include "select/prices.h"

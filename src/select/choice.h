@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"

@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "memory/copy_method.h"
 
 namespace huddle::select {

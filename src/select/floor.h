@@ -4,7 +4,7 @@
 // What no algorithm can be faster than, as far as a machine's figures say.
 #pragma once
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "node/locality.h"
 #include "select/operation.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "machine/cost.h"
-#include "machine/heap_cost.h"
+#include "model/machine/cost.h"
+#include "model/machine/heap_cost.h"
 #include "node/locality.h"
 #include "select/candidate.h"
 #include "select/operation.h"

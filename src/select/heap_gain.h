@@ -4,7 +4,7 @@
 // What a shared heap is worth on a machine.
 #pragma once
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::select {
 

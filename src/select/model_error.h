@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "select/candidate.h"
 
 namespace huddle::select {

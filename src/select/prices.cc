@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 #include "node/lines.h"
 #include "select/copy_method_choice.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "memory/copy_method.h"
 #include "node/locality.h"
 #include "node/shape.h"

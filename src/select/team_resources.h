@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "node/bcast_inline.h"
 #include "node/bcast_pipelined.h"
 #include "node/bcast_segments.h"

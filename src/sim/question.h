@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/placement.h"
+#include "model/fabric/placement.h"
 #include "net/schedule.h"
 
 namespace huddle::sim {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "machine/curve.h"
+#include "model/machine/curve.h"
 #include "sim/flows.h"
 
 namespace huddle::sim {

@@ -23,9 +23,9 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric_file.h"
-#include "fabric/routes.h"
-#include "machine/cost.h"
+#include "model/fabric/fabric_file.h"
+#include "model/fabric/routes.h"
+#include "model/machine/cost.h"
 #include "sim/clock.h"
 #include "sim/traffic.h"
 

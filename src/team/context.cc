@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/cgroup_limits.h"
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::team {
 

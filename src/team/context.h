@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "machine/cost.h"
-#include "machine/machine.h"
+#include "model/machine/cost.h"
+#include "model/machine/machine.h"
 #include "memory/arena.h"
 #include "memory/heap.h"
 #include "select/team_resources.h"

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "machine/topology.h"
+#include "model/machine/topology.h"
 
 namespace huddle::team {
 

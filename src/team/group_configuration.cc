@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::team {
 namespace {

@@ -16,8 +16,8 @@
 #include <optional>
 #include <vector>
 
-#include "machine/cost.h"
-#include "machine/machine.h"
+#include "model/machine/cost.h"
+#include "model/machine/machine.h"
 #include "node/locality.h"
 #include "node/reduction_order.h"
 #include "select/team_resources.h"

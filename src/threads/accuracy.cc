@@ -9,8 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "threads/likeness.h"
 
 namespace huddle::threads {

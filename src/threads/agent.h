@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/cost.h"
-#include "machine/cpu_set.h"
+#include "model/machine/cost.h"
+#include "model/machine/cpu_set.h"
 #include "place/bandwidth.h"
 #include "place/evidence.h"
 #include "place/graph.h"

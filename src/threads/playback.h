@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "place/graph.h"
 #include "threads/agent.h"
 #include "threads/recording.h"

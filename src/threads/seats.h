@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/topology.h"
+#include "model/machine/topology.h"
 
 namespace huddle::threads {
 

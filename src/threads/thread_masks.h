@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "machine/cpu_set.h"
+#include "model/machine/cpu_set.h"
 
 namespace huddle::threads {
 

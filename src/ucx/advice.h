@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "ucx/library.h"
 
 namespace huddle::ucx {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 
 namespace huddle::ucx {
 

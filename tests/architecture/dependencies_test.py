@@ -16,9 +16,9 @@ import dependencies  # noqa: E402
 
 # Foreign headers and the only files that may include them.
 KEPT_IN = {
-    "hwloc.h": {"src/machine/discover.cc"},
-    "hwloc/": {"src/machine/discover.cc"},
-    "toml++/": {"src/machine/toml_reader.cc", "src/common/settings/settings_file.cc",
+    "hwloc.h": {"src/model/machine/discover.cc"},
+    "hwloc/": {"src/model/machine/discover.cc"},
+    "toml++/": {"src/model/machine/toml_reader.cc", "src/common/settings/settings_file.cc",
                "src/mpi/standalone/toml.cc"},
     "CLI/": {"src/cli/parse.cc"},
     "simgrid/": {"src/sim/simgrid/main.cpp", "src/sim/simgrid/platform.h"},

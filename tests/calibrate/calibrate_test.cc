@@ -12,8 +12,8 @@
 #include "common/error.h"
 #include "calibrate/step_run.h"
 #include "here.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "memory/page_buffer.h"
 
 namespace huddle::calibrate {

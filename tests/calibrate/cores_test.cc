@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "calibrate/cores.h"
 #include "calibrate/sampling.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 
 namespace huddle::calibrate {
 

@@ -7,8 +7,8 @@
 
 #include <map>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::calibrate {
 namespace {

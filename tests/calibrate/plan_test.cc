@@ -12,7 +12,7 @@
 #include "../common/scratch.h"
 #include "common/error.h"
 #include "calibrate/sizes.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_mpi.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::cli {
 namespace {

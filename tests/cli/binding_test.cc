@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "team/cpu_binding.h"
 
 namespace huddle::cli {

@@ -15,8 +15,8 @@
 #include <string>
 
 #include "cli/calibrate_network.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "program.h"
 
 namespace huddle::cli {

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "common/text.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::cli {
 namespace {

@@ -20,7 +20,7 @@ REPOSITORY = pathlib.Path(__file__).parents[2]
 MACHINE = "amd-epyc-2c-1b1d3050"  # by its name, which ranks have to find as well
 PATIENCE_SECONDS = 120
 # And they join soon, whatever a call takes here.
-RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/machine/topologies/guest-2-cores.xml"),
+RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/model/machine/topologies/guest-2-cores.xml"),
             "HWLOC_THISSYSTEM": "1", "HUDDLE_JOIN_AFTER": "8"}
 # Open MPI wants to be told that root and more ranks than processors are meant.
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -9,9 +9,9 @@
 
 #include "common/text.h"
 #include "cli/explain_report.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "program.h"
 
 namespace huddle::cli {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../common/comes_true.h"
-#include "machine/discover.h"
+#include "model/machine/discover.h"
 #include "program.h"
 #include "threads/own_faults.h"
 

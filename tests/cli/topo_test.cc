@@ -14,9 +14,9 @@
 #include "../common/scratch.h"
 #include "cli/command.h"
 #include "cli/machine_list.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::cli {
 namespace {

@@ -23,7 +23,7 @@ using ::testing::StartsWith;
 Program here() {
   Program program;
   program.environment("HWLOC_XMLFILE=" HUDDLE_SOURCE_DIR
-                      "/tests/machine/topologies/guest-2-cores.xml");
+                      "/tests/model/machine/topologies/guest-2-cores.xml");
   program.environment("HWLOC_THISSYSTEM=1");
   program.environment("PATH=" + program.home().folder().string());
   return program;

@@ -20,9 +20,9 @@
 
 #include "calibrate/calibrate.h"
 #include "doctor/siblings.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "predict/predict.h"
 #include "ranks.h"
 #include "select/explain.h"

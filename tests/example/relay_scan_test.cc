@@ -6,8 +6,8 @@
 #include "relay_scan.h"
 
 #include "checked.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "operators.h"
 #include "relay_scan_price.h"
 #include "threads.h"

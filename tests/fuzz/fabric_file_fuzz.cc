@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "fabric/fabric_file.h"
-#include "fabric/routes.h"
+#include "model/fabric/fabric_file.h"
+#include "model/fabric/routes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace huddle;

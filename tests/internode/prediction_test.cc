@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::internode {
 namespace {

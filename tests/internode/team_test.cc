@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "internode/node_bootstrap.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "mail.h"
 #include "memory/reduction.h"
 #include "memory/types.h"

@@ -19,7 +19,7 @@ import unittest
 HUDDLE, CC = pathlib.Path(sys.argv[1]), sys.argv[2].split()
 PATIENCE_SECONDS = 60
 REPOSITORY = pathlib.Path(__file__).parents[2]
-RECORDED = REPOSITORY / "tests/machine/topologies"
+RECORDED = REPOSITORY / "tests/model/machine/topologies"
 # What was measured on the recorded machine guest-2-cores: large messages are faster with the heap.
 CALIBRATED = REPOSITORY / "machines/amd-epyc-2c-1b1d3050.toml"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "machine/discover.h"
-#include "machine/infer.h"
+#include "model/machine/discover.h"
+#include "model/machine/infer.h"
 
 namespace huddle::node {
 namespace {

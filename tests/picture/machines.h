@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "picture/picture.h"
 
 namespace huddle::picture {

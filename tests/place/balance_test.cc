@@ -7,7 +7,7 @@
 
 #include <map>
 
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 #include "scene.h"
 
 namespace huddle::place::test {

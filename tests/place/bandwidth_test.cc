@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 #include "scene.h"
 
 namespace huddle::place::test {

@@ -31,7 +31,7 @@ constexpr std::array quick_methods = {Method::order,  Method::compact, Method::s
 std::vector<std::filesystem::path> recorded_machines() {
   std::vector<std::filesystem::path> files;
   for (const auto& file :
-       std::filesystem::directory_iterator(HUDDLE_SOURCE_DIR "/tests/machine/topologies")) {
+       std::filesystem::directory_iterator(HUDDLE_SOURCE_DIR "/tests/model/machine/topologies")) {
     if (file.path().extension() == ".xml") files.push_back(file.path());
   }
   std::sort(files.begin(), files.end());
@@ -224,7 +224,7 @@ TEST(Lh, GroupsBeginWithTheFirstAndTiesGoToTheLowestNumber) {
 
 TEST(Lh, GroupsFitObjectsOfDifferentSizes) {
   const machine::Topology topology =
-      machine::discover_from_xml(HUDDLE_SOURCE_DIR "/tests/machine/topologies/uneven-8-and-6.xml")
+      machine::discover_from_xml(HUDDLE_SOURCE_DIR "/tests/model/machine/topologies/uneven-8-and-6.xml")
           .topology;
   Scene scene(with_distances(topology), dense_random(topology.pus.count(), 4));
   EXPECT_EQ(flaw_of(scene.problem(), lh(scene.problem())), "");

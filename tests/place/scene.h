@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "place/mapping.h"
 #include "place/patterns.h"
 #include "place/random.h"

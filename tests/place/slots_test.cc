@@ -34,7 +34,7 @@ TEST(Slots, DistanceIsThatOfTheInnermostLevelThatTwoShare) {
 TEST(Slots, DistancesAreThoseOfTheCostModelOnEveryRecordedMachine) {
   int machines = 0;
   for (const auto& file :
-       std::filesystem::directory_iterator(HUDDLE_SOURCE_DIR "/tests/machine/topologies")) {
+       std::filesystem::directory_iterator(HUDDLE_SOURCE_DIR "/tests/model/machine/topologies")) {
     if (file.path().extension() != ".xml") continue;
     const machine::Machine machine =
         with_distances(machine::discover_from_xml(file.path()).topology);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/error.h"
-#include "machine/cost.h"
-#include "machine/machine_file.h"
+#include "model/machine/cost.h"
+#include "model/machine/machine_file.h"
 #include "predict/model/model_world.h"
 #include "predict/model/sharing.h"
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 #include "node/lines.h"
 #include "node/reduction_order.h"
 #include "select/run_plan.h"

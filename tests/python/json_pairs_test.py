@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests/ucx/samples"
 MACHINE = ("--machine", "amd-epyc-2c-1b1d3050")
 # The machine of that file, whatever machine the tests run on.
-RECORDED = {"HWLOC_XMLFILE": str(ROOT / "tests/machine/topologies/guest-2-cores.xml"), "HWLOC_THISSYSTEM": "1"}
+RECORDED = {"HWLOC_XMLFILE": str(ROOT / "tests/model/machine/topologies/guest-2-cores.xml"), "HWLOC_THISSYSTEM": "1"}
 # Prints what a UCX of that version printed. Options: -v, -c -a, -d, -e and more.
 UCX_INFO = """#!/bin/sh
 case "$1" in

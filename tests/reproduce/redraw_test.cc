@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::reproduce {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "machine/machine_file.h"
-#include "machine/topology.h"
+#include "model/machine/machine_file.h"
+#include "model/machine/topology.h"
 
 namespace huddle::select {
 namespace {

@@ -11,9 +11,9 @@
 #include <limits>
 #include <vector>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "select/barrier.h"
 #include "select/bcast.h"
 #include "select/candidate.h"

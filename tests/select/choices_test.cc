@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "common/text.h"
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 #include "memory/copy.h"
 #include "select/choice.h"
 

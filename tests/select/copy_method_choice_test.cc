@@ -8,8 +8,8 @@
 #include <cmath>
 #include <set>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::select {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::select {
 namespace {

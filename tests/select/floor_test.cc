@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "select/candidate.h"
 
 namespace huddle::select {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 #include "select/choice.h"
 #include "select/explain.h"
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::select {
 namespace {

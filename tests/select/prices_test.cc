@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "select/candidate.h"
 #include "select/exchange.h"
 

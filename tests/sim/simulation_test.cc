@@ -8,7 +8,7 @@
 
 #include <numeric>
 
-#include "fabric/placement.h"
+#include "model/fabric/placement.h"
 #include "net/algorithms.h"
 
 namespace huddle::sim {

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "common/error.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "setup.h"
 #include "team/agree.h"

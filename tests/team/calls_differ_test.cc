@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "exercise.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "setup.h"
 #include "team/team.h"

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "exercise.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "team/agree.h"
 #include "team/team.h"

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "setup.h"
 
 namespace huddle::team {

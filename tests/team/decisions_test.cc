@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "scarce_memory.h"
 #include "select/size_class.h"

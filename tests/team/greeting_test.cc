@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "team/agree.h"
 #include "team/team.h"

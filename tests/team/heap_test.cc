@@ -22,8 +22,8 @@
 
 #include "exercise.h"
 #include "kills.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "memory/heap.h"
 #include "ranks.h"
 #include "setup.h"

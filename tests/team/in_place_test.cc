@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "exercise.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "setup.h"
 #include "team/team.h"

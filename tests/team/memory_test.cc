@@ -8,8 +8,8 @@
 
 #include <optional>
 
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "sanitizer.h"
 #include "scarce_memory.h"

@@ -23,8 +23,8 @@
 
 #include "common/pidfd.h"
 #include "exercise.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "setup.h"
 #include "single_copy/cma.h"

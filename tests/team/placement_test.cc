@@ -14,7 +14,7 @@
 
 #include "../memory/numa_placement.h"
 #include "common/system.h"
-#include "machine/cpu_set.h"
+#include "model/machine/cpu_set.h"
 #include "memory/page_buffer.h"
 #include "ranks.h"
 #include "setup.h"

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "memory/one_sided_fence.h"
 #include "node/common_start.h"
 #include "ranks.h"

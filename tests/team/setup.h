@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "common/units.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "memory/arena.h"
 #include "ranks.h"
 #include "team/bootstrap.h"

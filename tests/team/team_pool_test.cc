@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/units.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "setup.h"
 

@@ -15,8 +15,8 @@
 
 #include "common/units.h"
 #include "exercise.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "memory/reduction.h"
 #include "memory/types.h"
 #include "ranks.h"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "exercise.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "ranks.h"
 #include "sanitizer.h"
 #include "scarce_memory.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine.h"
-#include "machine/machine_file.h"
+#include "model/machine/machine.h"
+#include "model/machine/machine_file.h"
 #include "place/random.h"
 #include "threads/touch.h"
 

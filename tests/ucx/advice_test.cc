@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "common/error.h"
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 #include "samples.h"
 #include "ucx/format.h"
 #include "ucx/score.h"

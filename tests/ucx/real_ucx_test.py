@@ -17,7 +17,7 @@ import unittest
 HUDDLE = pathlib.Path(sys.argv[1]).resolve()
 REPOSITORY = pathlib.Path(__file__).parents[2]
 TOOLS = sys.argv[2:] or [tool for tool in [shutil.which("ucx_info")] if tool]
-RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/machine/topologies/guest-2-cores.xml"),
+RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/model/machine/topologies/guest-2-cores.xml"),
             "HWLOC_THISSYSTEM": "1"}
 # CMA seems slow and is to write, so that loopback TCP seems worth a share of large messages.
 CARD = {"UCX_CMA_BW": "20MBps", "UCX_RNDV_SCHEME": "put_zcopy"}

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/engine/binding.h"
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "node/locality.h"
 #include "node/shape.h"
 #include "select/candidate.h"

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "bench/engine/comparison.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::bench {
 

@@ -9,7 +9,7 @@
 
 #include "bench/engine/comparison.h"
 #include "bench/engine/scale.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::bench {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/mpi/spawn.h"
-#include "machine/machine.h"
+#include "model/machine/machine.h"
 
 namespace huddle::bench::network {
 

@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "machine/locate.h"
+#include "model/machine/locate.h"
 #include "mpi/back_end/process.h"
 #include "mpi/library_title.h"
 #include "mpi/speaker.h"

@@ -10,7 +10,7 @@
 #include "common/error.h"
 #include "common/without_signals.h"
 #include "heap/start.h"
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 
 namespace huddle::mpi {
 namespace {

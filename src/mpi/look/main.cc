@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "common/error.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
-#include "machine/machine_file.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 
 int main(int argc, char** argv) {
   using namespace huddle;

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "memory/copy.h"
 #include "predict/model/sharing.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "memory/copy.h"
 #include "memory/reduction.h"
 #include "single_copy/peer_memory.h"

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/fabric_file.h"
-#include "machine/curve.h"
+#include "model/fabric/fabric_file.h"
+#include "model/machine/curve.h"
 #include "net/schedule.h"
 #include "sim/question.h"
 

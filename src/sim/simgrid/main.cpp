@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "fabric/placement.h"
+#include "model/fabric/placement.h"
 #include "net/algorithms.h"
 #include "sim/simgrid/judges.h"
 

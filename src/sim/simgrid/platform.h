@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/routes.h"
+#include "model/fabric/routes.h"
 #include "sim/simgrid/job.h"
 
 namespace huddle::judge {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/cost.h"
+#include "model/machine/cost.h"
 #include "sim/simgrid/judges.h"
 #include "sim/simgrid/platform.h"
 #include "sim/traffic.h"

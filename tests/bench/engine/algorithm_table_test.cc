@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "machine/machine_file.h"
+#include "model/machine/machine_file.h"
 #include "this_machine.h"
 
 namespace huddle::bench {

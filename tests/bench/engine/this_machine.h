@@ -11,8 +11,8 @@
 
 #include "bench/engine/run_comparison.h"
 #include "calibrate/cores.h"
-#include "machine/discover.h"
-#include "machine/locate.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 
 namespace huddle::bench {
 

@@ -55,7 +55,7 @@ def figures_come_and_data_are_right(launcher, ranks):
 def buffers_are_in_the_heap_where_that_is_wanted(launcher):
     """On a recorded machine: that going by mapped memory is cheap has been measured there."""
     machine = ["--machine", str(REPOSITORY / "machines/amd-epyc-2c-1b1d3050.toml")]
-    recorded = str(REPOSITORY / "tests/machine/topologies/guest-2-cores.xml")
+    recorded = str(REPOSITORY / "tests/model/machine/topologies/guest-2-cores.xml")
     for wanted in ("on", "off"):
         report = bench(launcher, "-n", "2", "--heap", wanted, "--ops", "scatter,allreduce", "--sizes", "1M",
                        "--seconds", "2", *machine, HWLOC_THISSYSTEM="1", HWLOC_XMLFILE=recorded)

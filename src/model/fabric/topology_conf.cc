@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "model/fabric/topology_conf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "model/fabric/host_list.h"
+#include "model/fabric/switch_tree.h"
+
+namespace huddle::fabric {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string all(text);
+  std::transform(all.begin(), all.end(), all.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return all;
+}
+
+bool is_space(char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; }
+
+// One line of the file, continued lines joined, its comment left out.
+struct Line {
+  std::string text;
+  int number = 0;
+};
+
+// The next word, and moves behind it; nothing at the end.
+std::optional<std::string> next_word(std::string_view& text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  if (text.empty()) return std::nullopt;
+  std::size_t end = 0;
+  while (end < text.size() && !is_space(text[end])) ++end;
+  std::string word(text.substr(0, end));
+  text.remove_prefix(end);
+  return word;
+}
+
+std::vector<Line> lines_of(std::string_view text) {
+  std::vector<Line> lines;
+  bool goes_on = false;
+  int number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = line.substr(0, line.find('#'));
+    while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
+    const bool continued = !line.empty() && line.back() == '\\';
+    if (continued) line.remove_suffix(1);
+    if (goes_on) {
+      lines.back().text += line;
+    } else {
+      lines.push_back({std::string(line), number});
+    }
+    goes_on = continued;
+  }
+  return lines;
+}
+
+class TopologyConfReader {
+ public:
+  TopologyConfReader(std::string_view text, const std::string& name) : text_(text), file_(name) {}
+
+  Fabric read() {
+    if (text_.find('\0') != std::string_view::npos) refuse(1, "this is not text");
+    for (const Line& line : lines_of(text_)) read_line(line);
+    if (entries_.empty()) refuse(1, "no line names a switch (SwitchName=...)");
+    Fabric fabric;
+    fabric.name = std::filesystem::path(file_).stem().string();
+    fabric.method = "Slurm's topology.conf, which tells neither rates nor latencies";
+    fabric.doubts = {
+        "topology.conf says nothing of rates: links between switches are taken to carry all that "
+        "the nodes below can send",
+        "topology.conf says nothing of latencies: switches beyond the first are taken to cost "
+        "nothing"};
+    grow_tree(entries_, fabric,
+              [this](std::size_t i, const std::string& why) { refuse(lines_[i], why); });
+    validate(fabric);
+    return fabric;
+  }
+
+ private:
+  [[noreturn]] void refuse(int line, const std::string& why) const {
+    throw InputError(fmt::format("{}:{}: {}", file_, line, printable(why)));
+  }
+
+  void read_line(const Line& line) {
+    std::string_view rest = line.text;
+    std::optional<std::string> word = next_word(rest);
+    if (!word) return;
+    NamedSwitch entry;
+    for (; word; word = next_word(rest)) read_word(*word, line.number, entry);
+    if (entry.name.empty()) refuse(line.number, "'SwitchName' is missing");
+    if (entries_.size() >= most_switches) refuse(line.number, "too many switches");
+    entries_.push_back(std::move(entry));
+    lines_.push_back(line.number);
+  }
+
+  void read_word(const std::string& word, int line, NamedSwitch& entry) {
+    static const std::vector<std::string> keys = {"SwitchName", "Nodes", "Switches", "LinkSpeed"};
+    const std::size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals);
+    const std::string low = lower(key);
+    if (low == "blockname" || low == "blocksizes") {
+      refuse(line, "this is of Slurm's plugin topology/block; a tree of switches is needed");
+    }
+    const bool known = std::any_of(keys.begin(), keys.end(),
+                                   [&low](const std::string& one) { return lower(one) == low; });
+    if (!known || equals == std::string::npos) {
+      refuse(line,
+             fmt::format("'{}' is not KEY=VALUE of a switch{}", word, did_you_mean(key, keys)));
+    }
+    const std::string value = word.substr(equals + 1);
+    if (low == "switchname") entry.name = value;
+    if (low == "nodes") entry.nodes = names(value, line, nodes_left_);
+    if (low == "switches") entry.switches = names(value, line, switches_left_);
+  }
+
+  std::vector<std::string> names(const std::string& list, int line, std::size_t& left) {
+    try {
+      std::vector<std::string> all = parse_host_list(list, left);
+      left -= all.size();
+      return all;
+    } catch (const InputError& error) {
+      refuse(line, error.what());
+    }
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  std::vector<NamedSwitch> entries_;
+  std::vector<int> lines_;
+  std::size_t nodes_left_ = most_nodes;
+  std::size_t switches_left_ = most_switches;
+};
+
+}  // namespace
+
+bool looks_like_topology_conf(std::string_view text) {
+  for (const Line& line : lines_of(text.substr(0, 1 << 16))) {
+    std::string_view rest = line.text;
+    const std::optional<std::string> word = next_word(rest);
+    if (!word) continue;
+    const std::string low = lower(*word);
+    return low.starts_with("switchname=") || low.starts_with("blockname=");
+  }
+  return false;
+}
+
+Fabric parse_topology_conf(std::string_view text, const std::string& name) {
+  return TopologyConfReader(text, name).read();
+}
+
+}  // namespace huddle::fabric

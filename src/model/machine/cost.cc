@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "model/machine/cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/machine/contention.h"
+
+namespace huddle::machine {
+namespace {
+
+constexpr int no_row = -1;
+
+// By processor: the row of machine.pairs that speaks for it. A hardware thread that was not
+// measured itself is as far from other cores as the thread of its core that was.
+std::vector<int> rows_of_pairs(const Machine& machine) {
+  const auto size = static_cast<std::size_t>(*(machine.topology.pus.end() - 1)) + 1;
+  std::vector<int> rows(size, no_row);
+  if (!machine.pairs) return rows;
+  for (std::size_t i = 0; i < machine.pairs->pus.size(); ++i) {
+    rows[static_cast<std::size_t>(machine.pairs->pus[i])] = static_cast<int>(i);
+  }
+  const Level* cores = find_level(machine.topology, "core");
+  if (cores == nullptr) return rows;
+  for (const CpuSet& core : cores->groups) {
+    const auto measured = std::find_if(core.begin(), core.end(), [&rows](int pu) {
+      return rows[static_cast<std::size_t>(pu)] != no_row;
+    });
+    if (measured == core.end()) continue;
+    for (int pu : core) {
+      int& row = rows[static_cast<std::size_t>(pu)];
+      if (row == no_row) row = rows[static_cast<std::size_t>(*measured)];
+    }
+  }
+  return rows;
+}
+
+const LineCost* find_line(const Machine& machine, std::string_view level) {
+  const auto found = std::find_if(machine.line.begin(), machine.line.end(),
+                                  [level](const LineCost& cost) { return cost.level == level; });
+  return found == machine.line.end() ? nullptr : &*found;
+}
+
+std::string_view level_name(const Topology& topology, std::size_t level) {
+  return level == topology.levels.size() ? whole_machine
+                                         : std::string_view(topology.levels[level].name);
+}
+
+// How far out a level lies: 0 is the innermost, the machine comes last.
+std::size_t rank_of(const Topology& topology, std::string_view level) {
+  const auto found = std::find_if(topology.levels.begin(), topology.levels.end(),
+                                  [level](const Level& l) { return l.name == level; });
+  return static_cast<std::size_t>(found - topology.levels.begin());
+}
+
+// Those who are served one after the other: the farthest has its way to go, all but one add a step.
+// The one is that with the dearest step: so neither order nor a longer way can make the whole
+// shorter.
+class Queue {
+ public:
+  void join(double way_ns, double step_ns) {
+    farthest_ns_ = std::max(farthest_ns_, way_ns);
+    steps_ns_ += step_ns;
+    dearest_step_ns_ = std::max(dearest_step_ns_, step_ns);
+  }
+  double ns() const { return farthest_ns_ + steps_ns_ - dearest_step_ns_; }
+
+ private:
+  double farthest_ns_ = 0;
+  double steps_ns_ = 0;
+  double dearest_step_ns_ = 0;
+};
+
+// Of the entries with a level, the one that answers for `rank`: the nearest one further out, since
+// that errs on the dear side; otherwise the outermost.
+template <typename Entry>
+const Entry* answering(const Topology& topology, const std::vector<const Entry*>& entries,
+                       std::size_t rank) {
+  const Entry* best = nullptr;
+  for (const Entry* entry : entries) {
+    if (best == nullptr) {
+      best = entry;
+      continue;
+    }
+    const std::size_t here = rank_of(topology, entry->level);
+    const std::size_t there = rank_of(topology, best->level);
+    const bool better = there < rank ? here > there : here >= rank && here < there;
+    if (better) best = entry;
+  }
+  return best;
+}
+
+}  // namespace
+
+CostModel::CostModel(const Machine& machine)
+    : machine_(machine), index_(machine.topology), pair_row_(rows_of_pairs(machine)) {
+  for (std::size_t level = 0; level <= machine.topology.levels.size(); ++level) {
+    cost_of_level_.push_back(find_line(machine, level_name(machine.topology, level)));
+  }
+}
+
+const LineCost& CostModel::line_cost(int a, int b) const {
+  return *cost_of_level_[index_.joining_level(a, b)];
+}
+
+double CostModel::line_ns(int from, int to) const {
+  if (from == to) return 0;
+  const int row = pair_row_[static_cast<std::size_t>(from)];
+  const int column = pair_row_[static_cast<std::size_t>(to)];
+  if (row == no_row || column == no_row || row == column) return line_cost(from, to).one_way_ns;
+  const std::size_t n = machine_.pairs->pus.size();
+  return machine_.pairs
+      ->one_way_ns[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)];
+}
+
+// A measured pair keeps the ratio that its level has between a shared line and a line each.
+double CostModel::shared_line_ns(int a, int b) const {
+  if (a == b) return 0;
+  const LineCost& cost = line_cost(a, b);
+  return line_ns(a, b) * cost.shared_ns / cost.one_way_ns;
+}
+
+double CostModel::line_to_readers_ns(int from, std::span<const int> readers) const {
+  Queue queue;
+  for (const int reader : readers) {
+    if (reader == from) continue;
+    queue.join(line_ns(from, reader), line_cost(from, reader).reader_step_ns);
+  }
+  return queue.ns();
+}
+
+double CostModel::flags_ns(std::span<const int> writers, int reader, int flags_a_line) const {
+  const auto per_line = static_cast<std::size_t>(flags_a_line);
+  Queue lines;
+  for (std::size_t start = 0; start < writers.size(); start += per_line) {
+    Queue queue;
+    double fetch_ns = 0;
+    for (const int writer : writers.subspan(start, std::min(per_line, writers.size() - start))) {
+      if (writer == reader) continue;
+      const LineCost& cost = line_cost(writer, reader);
+      queue.join(line_ns(writer, reader), cost.writer_step_ns);
+      fetch_ns = std::max(fetch_ns, cost.reader_step_ns);
+    }
+    lines.join(queue.ns(), fetch_ns);
+  }
+  return lines.ns();
+}
+
+double CostModel::own_copy_ns(const std::vector<CopyCurve>& copies, double bytes,
+                              std::string_view level, int copiers) const {
+  const Topology& topology = machine_.topology;
+  const std::size_t rank = rank_of(topology, level);
+  std::vector<const CopyCurve*> alone;
+  std::vector<const CopyCurve*> crowded;
+  for (const CopyCurve& copy : copies) (copy.copiers == 1 ? alone : crowded).push_back(&copy);
+  std::vector<CrowdPoint> points;
+  if (const CopyCurve* one = answering(topology, alone, 0)) points.push_back({1, &one->curve});
+  if (const CopyCurve* scope = answering(topology, crowded, rank)) {
+    for (const CopyCurve* copy : crowded) {
+      if (copy->level == scope->level) points.push_back({copy->copiers, &copy->curve});
+    }
+  }
+  return crowd_time_ns(points, bytes, copiers);
+}
+
+// One load to begin with, then the rate of the largest working set that was measured.
+double CostModel::memory_ns(const Copy& copy, std::size_t rank) const {
+  double largest_bytes = 1;
+  for (const CopyCurve& curve : machine_.copy) {
+    largest_bytes = std::max(largest_bytes, curve.curve.bytes.back());
+  }
+  const double largest_ns =
+      own_copy_ns(machine_.copy, largest_bytes, copy.others_share, copy.others + 1);
+  const double stream_ns = largest_ns * copy.bytes / largest_bytes;
+  std::vector<const MemoryCost*> costs;
+  for (const MemoryCost& cost : machine_.memory) costs.push_back(&cost);
+  const MemoryCost* cost = answering(machine_.topology, costs, rank);
+  return cost == nullptr ? stream_ns : cost->load_ns + stream_ns * cost->copy_factor;
+}
+
+CostModel::Limits CostModel::limits_of_source(const Copy& copy) const {
+  switch (copy.source) {
+    case Source::own_cache:
+      return {};
+    case Source::peer_wrote:
+      return {handoff_ns(copy.bytes, copy.peer, copy.copier, copy.read), 0};
+    case Source::near_memory:
+      return {0, memory_ns(copy, 0)};
+    case Source::far_memory:
+      return {0, memory_ns(copy, copy.copier == copy.peer
+                                     ? 0
+                                     : index_.joining_level(copy.copier, copy.peer))};
+  }
+  return {};
+}
+
+CostModel::Limits CostModel::limits_of_target(const Copy& copy) const {
+  switch (copy.target) {
+    case Target::own_cache:
+      return {};
+    case Target::peer_cached:
+      return {handoff_ns(copy.bytes, copy.copier, copy.peer, copy.write), 0};
+    case Target::memory:
+      return {0, is_measured(copy.target) ? 0 : memory_ns(copy, 0)};
+  }
+  return {};
+}
+
+double CostModel::copy_ns(const Copy& copy) const {
+  if (copy.bytes <= 0) return 0;
+  const auto& copies = is_measured(copy.target) ? machine_.copy_past_caches : machine_.copy;
+  const double own_ns = own_copy_ns(copies, copy.bytes, copy.others_share, copy.others + 1);
+  const Limits source = limits_of_source(copy);
+  const Limits target = limits_of_target(copy);
+  // The curve of memory already counts a stream in and a stream out.
+  const double memory_ns = std::max(source.memory_ns, target.memory_ns);
+  return std::max({own_ns, memory_ns, handoffs_ns(copy, source.handoff_ns, target.handoff_ns)});
+}
+
+namespace {
+
+double cube(double side) { return side * side * side; }
+
+// From arithmetic that every processor rounds alike, so that a price does not depend on whose
+// library of mathematics is there: by Newton's method, from above.
+double cube_root(double volume) {
+  if (volume <= 0) return 0;
+  if (volume == std::numeric_limits<double>::infinity()) return volume;
+  int power = 0;
+  std::frexp(volume, &power);
+  double side = std::ldexp(1.0, power / 3 + 1);
+  constexpr int steps =
+      9;  // each doubles the digits that are right; it began within a factor of four
+  for (int step = 0; step < steps; ++step) side -= (side - volume / (side * side)) / 3;
+  return side;
+}
+
+// What goes on side by side takes longer than the longer of the two, and not as long as both: as
+// cubes add up it is predicted best.
+double side_by_side_ns(double one_ns, double other_ns) {
+  return cube_root(cube(one_ns) + cube(other_ns));
+}
+double besides_ns(double both_ns, double one_ns) {
+  return cube_root(std::max(0.0, cube(both_ns) - cube(one_ns)));
+}
+
+}  // namespace
+
+// Lines of a peer come and go through one queue: they add up. But each of the two curves counts a
+// whole copy, whose other side lies where the copier has its own.
+double CostModel::handoffs_ns(const Copy& copy, double source_ns, double target_ns) const {
+  if (source_ns <= 0 || target_ns <= 0) return source_ns + target_ns;
+  const double own_ns = own_copy_ns(machine_.copy, copy.bytes, copy.others_share, 1);
+  const double lines_ns = besides_ns(source_ns, own_ns) + besides_ns(target_ns, own_ns);
+  return std::max({source_ns, target_ns, side_by_side_ns(lines_ns, own_ns)});
+}
+
+double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) const {
+  if (bytes <= 0 || from == to) return 0;
+  std::vector<const HandoffCurve*> curves;
+  for (const HandoffCurve& handoff : machine_.handoff) {
+    if (handoff.kind == kind) curves.push_back(&handoff);
+  }
+  const std::size_t rank = index_.joining_level(from, to);
+  const HandoffCurve* handoff = answering(machine_.topology, curves, rank);
+  if (handoff == nullptr) return std::numeric_limits<double>::infinity();
+  const double ns = time_at(handoff->curve, bytes);
+  // A curve of a nearer level answers for a further one as much dearer as a line is.
+  const LineCost* measured = cost_of_level_[rank_of(machine_.topology, handoff->level)];
+  const double dearer = measured == nullptr
+                            ? 1
+                            : std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
+  // Nothing passes from core to core in less time than one line; what is only written has not yet.
+  return facts_of(kind).part == HandoffPart::write ? ns * dearer
+                                                   : std::max(line_ns(from, to), ns * dearer);
+}
+
+double CostModel::path_ns(std::string_view path, double bytes, int others) const {
+  std::vector<CrowdPoint> points;
+  for (const PathCurve& curve : machine_.paths) {
+    if (curve.path == path && curve.level.empty()) points.push_back({curve.copiers, &curve.curve});
+  }
+  if (points.empty()) return std::numeric_limits<double>::infinity();
+  return crowd_time_ns(points, bytes, others + 1);
+}
+
+double CostModel::path_ns(std::string_view path, double bytes, int others, int reader,
+                          int owner) const {
+  const double anywhere_ns = path_ns(path, bytes, others);
+  std::vector<const PathCurve*> curves;
+  for (const PathCurve& curve : machine_.paths) {
+    if (curve.path == path && !curve.level.empty()) curves.push_back(&curve);
+  }
+  const PathCurve* curve =
+      answering(machine_.topology, curves, index_.joining_level(reader, owner));
+  return curve == nullptr || !std::isfinite(anywhere_ns)
+             ? anywhere_ns
+             : anywhere_ns * time_at(curve->curve, bytes) /
+                   path_ns(path, bytes, curve->copiers - 1);
+}
+
+double CostModel::system_ns(SystemCall call) const {
+  const auto found = std::find_if(machine_.system.begin(), machine_.system.end(),
+                                  [call](const SystemCost& cost) { return cost.call == call; });
+  return found == machine_.system.end() ? std::numeric_limits<double>::infinity() : found->ns;
+}
+
+double CostModel::message_ns(double bytes, int others) const {
+  double best_ns = std::numeric_limits<double>::infinity();
+  const double senders = others + 1;
+  for (const Network& network : machine_.networks) {
+    const double alone_ns = time_at(network.curve, bytes);
+    const double fixed_ns = time_at(network.curve, 0);
+    const double shared_ns = fixed_ns + senders * bytes / network.node_gb_per_s;
+    best_ns = std::min(best_ns, std::max(alone_ns, shared_ns) + others * network.gap_ns);
+  }
+  return best_ns;
+}
+
+}  // namespace huddle::machine
