@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "memory/copy.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {
 namespace {

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <string>
 
-#include "memory/page_buffer.h"
-#include "memory/reduce_vector.h"
-#include "memory/reduction.h"
+#include "runtime/memory/page_buffer.h"
+#include "runtime/memory/reduce_vector.h"
+#include "runtime/memory/reduction.h"
 
 namespace huddle::memory {
 namespace {

@@ -3,9 +3,9 @@
 # Copyright the huddle contributors
 """Which data paths never win: scripts/idle_paths.py [--huddle PROGRAM] [MACHINE.toml...]
 
-Counts how often each copy method of src/memory/copy_method.h and each path into a peer's memory of
-src/single_copy is chosen, and lists those that never are: they can go. Without a machine it counts in
-tests/select/golden/choices.txt, which has the choices of every file in machines/. Of the machines
+Counts how often each copy method of src/runtime/memory/copy_method.h and each path into a peer's memory of
+src/runtime/single_copy is chosen, and lists those that never are: they can go. Without a machine it counts in
+tests/runtime/select/golden/choices.txt, which has the choices of every file in machines/. Of the machines
 that are named, such as one that was calibrated here, it asks `huddle explain`: for every operation
 that moves something, many sizes and numbers of ranks, with and without the shared heap.
 """
@@ -25,8 +25,8 @@ SIZES = [64 << (2 * i) for i in range(10)]  # 64 to 16M
 
 def names():
     """Those of the descriptors."""
-    methods = (ROOT / "src/memory/copy_method.h").read_text(encoding="utf-8")
-    paths = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "src/single_copy").glob("*")))
+    methods = (ROOT / "src/runtime/memory/copy_method.h").read_text(encoding="utf-8")
+    paths = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "src/runtime/single_copy").glob("*")))
     return (re.findall(r'\.name = "([^"]+)"', methods) + re.findall(r'PeerPath \w+\(\) \{\s*return \{\s*"([^"]+)"', paths)
             + re.findall(r'string_view heap = "([^"]+)"', paths))
 
@@ -34,7 +34,7 @@ def names():
 def recorded():
     """What the tests hold to be chosen, and for what."""
     machine = ""
-    for line in (ROOT / "tests/select/golden/choices.txt").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "tests/runtime/select/golden/choices.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith(" "):
             machine = line
             continue

@@ -95,13 +95,13 @@ fi
 
 if part proofs; then
   # Ten times the orders of events that `make test` and `make test-deep` try.
-  step checker env HUDDLE_CHECKED_EXECUTIONS=100000 tests/node/checked_orders.py \
-    build/release/tests/node/node_tests
+  step checker env HUDDLE_CHECKED_EXECUTIONS=100000 tests/runtime/node/checked_orders.py \
+    build/release/tests/runtime/node/node_tests
   # Schedules between nodes: every root of few ranks, then more ranks.
-  net_tests=build/release/tests/net/net_tests
-  step net-roots env NET_RANKS=1..256 $net_tests '--gtest_filter=*UpTo64Ranks/*'
-  step net-more env NET_RANKS=257..1024 $net_tests '--gtest_filter=*UpTo64Ranks/*'
-  step net-most env NET_RANKS=1025..4096 $net_tests \
+  schedules_tests=build/release/tests/runtime/schedules/schedules_tests
+  step net-roots env NET_RANKS=1..256 $schedules_tests '--gtest_filter=*UpTo64Ranks/*'
+  step net-more env NET_RANKS=257..1024 $schedules_tests '--gtest_filter=*UpTo64Ranks/*'
+  step net-most env NET_RANKS=1025..4096 $schedules_tests \
     '--gtest_filter=*UpTo64Ranks/*:-*ring:*neighbor:*far_first:*slices:*spread:*pairwise'
   # Simulated networks against SimGrid, and 16,384 nodes in little time and memory.
   step simgrid python3 -B tests/sim/simgrid_test.py build/release/bin/huddle --thorough
@@ -110,15 +110,15 @@ fi
 
 if part deaths; then
   # Thousands of ranks killed at random moments, where `make test` kills some hundreds.
-  step kill env KILL_TRIES=5000 build/release/tests/team/team_tests '--gtest_filter=*Death.*'
+  step kill env KILL_TRIES=5000 build/release/tests/runtime/team/team_tests '--gtest_filter=*Death.*'
   # Allocations that fail on one rank.
-  step refusals env REFUSALS=10000 build/release/tests/team/team_tests '--gtest_filter=Scarcity.*'
+  step refusals env REFUSALS=10000 build/release/tests/runtime/team/team_tests '--gtest_filter=Scarcity.*'
   step refusals-mpi env REFUSALS=10000 tests/mpi/programs/driver.py --only refusals openmpi-4 mpich-4
   # Agents, guardians and programs killed at a hundred moments each.
   step threads-kill env THREAD_KILL_TRIES=100 build/release/tests/threads/threads_tests \
     '--gtest_filter=MoverTest.*:NumaBalancingTest.*'
   step many env TEAMS_TO_MAKE=100000 BIG_COUNTS=1 \
-    build/release/tests/api/api_tests --gtest_filter='*ByTheThousand:*MoreThanAnIntCounts'
+    build/release/tests/runtime/api/api_tests --gtest_filter='*ByTheThousand:*MoreThanAnIntCounts'
 fi
 
 if part programs; then
@@ -149,10 +149,10 @@ fi
 
 if part heap; then
   # Ordinary programs whose large blocks are all in the shared heap.
-  step heap python3 -B tests/heap/preload/programs_test.py build/release/lib/huddle/libhuddle_heap.so \
+  step heap python3 -B tests/runtime/heap/preload/programs_test.py build/release/lib/huddle/libhuddle_heap.so \
     cc c++ --thorough
   step heap-stress env LD_PRELOAD="$PWD/build/release/lib/huddle/libhuddle_heap.so" HEAP_ROUNDS=20000 \
-    TEST_HUDDLE_HEAP=at-once build/release/tests/heap/preload/malloc_tests '--gtest_filter=MallocStress.*'
+    TEST_HUDDLE_HEAP=at-once build/release/tests/runtime/heap/preload/malloc_tests '--gtest_filter=MallocStress.*'
 fi
 
 if part measurements; then

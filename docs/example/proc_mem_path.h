@@ -17,7 +17,7 @@
 
 #include "common/file_descriptor.h"
 #include "common/pidfd.h"
-#include "single_copy/peer_path.h"
+#include "runtime/single_copy/peer_path.h"
 
 namespace huddle::example {
 

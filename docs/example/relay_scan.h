@@ -5,8 +5,8 @@
 // result on. The fewest lines that can move; but each rank waits for all before it, one by one.
 #pragma once
 
-#include "node/lines.h"
-#include "world/world.h"
+#include "runtime/node/lines.h"
+#include "runtime/context/world.h"
 
 namespace huddle::example {
 

@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "calibrate/clock.h"
-#include "memory/copy_kernels.h"
+#include "runtime/memory/copy_kernels.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -13,8 +13,8 @@
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
 #include "model/machine/machine.h"
-#include "memory/heap.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/heap.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 

@@ -9,7 +9,7 @@
 
 #include "calibrate/handoff_probe.h"
 #include "model/machine/machine.h"
-#include "memory/copy_method.h"
+#include "runtime/memory/copy_method.h"
 
 namespace huddle::calibrate {
 

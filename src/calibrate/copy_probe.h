@@ -10,8 +10,8 @@
 
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
-#include "memory/copy.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 

@@ -18,7 +18,7 @@
 
 #include "common/error.h"
 #include "calibrate/clock.h"
-#include "memory/spin.h"
+#include "runtime/memory/spin.h"
 
 namespace huddle::calibrate {
 namespace {

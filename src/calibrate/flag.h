@@ -14,8 +14,8 @@
 #include <type_traits>
 
 #include "calibrate/crew.h"
-#include "memory/page_buffer.h"
-#include "memory/spin.h"
+#include "runtime/memory/page_buffer.h"
+#include "runtime/memory/spin.h"
 
 namespace huddle::calibrate {
 

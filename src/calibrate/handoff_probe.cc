@@ -13,8 +13,8 @@
 
 #include "common/error.h"
 #include "calibrate/flag.h"
-#include "memory/copy_kernels.h"
-#include "memory/fence.h"
+#include "runtime/memory/copy_kernels.h"
+#include "runtime/memory/fence.h"
 
 namespace huddle::calibrate {
 namespace {

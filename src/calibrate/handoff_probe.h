@@ -10,9 +10,9 @@
 
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
-#include "memory/copy.h"
-#include "memory/copy_method.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/copy_method.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 

@@ -9,8 +9,8 @@
 
 #include "calibrate/crew.h"
 #include "calibrate/sampling.h"
-#include "memory/copy_kernels.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/copy_kernels.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 

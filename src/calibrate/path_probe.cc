@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "calibrate/repeat.h"
-#include "memory/copy_kernels.h"
+#include "runtime/memory/copy_kernels.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -15,7 +15,7 @@
 #include "calibrate/crew.h"
 #include "calibrate/peer_process.h"
 #include "calibrate/sampling.h"
-#include "single_copy/peer_path.h"
+#include "runtime/single_copy/peer_path.h"
 
 namespace huddle::calibrate {
 

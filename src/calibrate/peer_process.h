@@ -14,8 +14,8 @@
 
 #include "common/file_descriptor.h"
 #include "calibrate/crew.h"
-#include "memory/page_buffer.h"
-#include "single_copy/peer_path.h"
+#include "runtime/memory/page_buffer.h"
+#include "runtime/single_copy/peer_path.h"
 
 namespace huddle::calibrate {
 

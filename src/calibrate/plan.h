@@ -14,7 +14,7 @@
 #include "calibrate/sampling.h"
 #include "model/machine/cpu_set.h"
 #include "model/machine/topology.h"
-#include "single_copy/peer_path.h"
+#include "runtime/single_copy/peer_path.h"
 
 namespace huddle::calibrate {
 

@@ -13,7 +13,7 @@
 #include "calibrate/path_probe.h"
 #include "calibrate/sizes.h"
 #include "model/machine/machine.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 namespace {

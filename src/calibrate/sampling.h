@@ -11,7 +11,7 @@
 
 #include "calibrate/budget.h"
 #include "calibrate/verdict.h"
-#include "memory/copy_kernels.h"
+#include "runtime/memory/copy_kernels.h"
 
 namespace huddle::calibrate {
 

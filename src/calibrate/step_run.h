@@ -17,7 +17,7 @@
 #include "calibrate/plan.h"
 #include "calibrate/sampling.h"
 #include "model/machine/machine.h"
-#include "memory/copy.h"
+#include "runtime/memory/copy.h"
 
 namespace huddle::calibrate {
 

@@ -22,7 +22,7 @@
 #include "calibrate/flag.h"
 #include "calibrate/peer_process.h"
 #include "calibrate/repeat.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "bench/mpi/order.h"
 #include "cli/bench_options.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::cli {
 namespace {

@@ -30,8 +30,8 @@
 #include "huddle/huddle.h"
 #include "launch/preload.h"
 #include "model/machine/discover.h"
-#include "node/locality.h"
-#include "select/floor.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/floor.h"
 #include "common/settings/settings.h"
 
 namespace huddle::cli {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // `huddle distance`: how far messages of a collective go in the order of ranks.
-#include "net/distance.h"
+#include "runtime/schedules/distance.h"
 
 #include <optional>
 #include <string>

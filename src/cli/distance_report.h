@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "net/distance.h"
+#include "runtime/schedules/distance.h"
 #include "sim/simulation.h"
 
 namespace huddle::cli {

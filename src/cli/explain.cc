@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // `huddle explain`: what a collective would do on a machine, and why, without any team.
-#include "select/explain.h"
+#include "runtime/select/explain.h"
 
 #include <fmt/format.h>
 
@@ -23,9 +23,9 @@
 #include "cli/machine_in_question.h"
 #include "cli/node_choice.h"
 #include "model/machine/discover.h"
-#include "node/locality.h"
+#include "runtime/node/locality.h"
 #include "predict/predict.h"
-#include "select/model_error.h"
+#include "runtime/select/model_error.h"
 
 namespace huddle::cli {
 namespace {

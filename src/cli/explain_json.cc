@@ -6,7 +6,7 @@
 #include "cli/explain_report.h"
 #include "cli/machine_json.h"
 #include "picture/facts.h"
-#include "select/model_error.h"
+#include "runtime/select/model_error.h"
 
 namespace huddle::cli {
 

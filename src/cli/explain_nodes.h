@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "internode/node_map.h"
-#include "internode/prediction.h"
+#include "runtime/internode/node_map.h"
+#include "runtime/internode/prediction.h"
 #include "picture/picture.h"
-#include "select/candidate.h"
-#include "select/operation.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::cli {
 

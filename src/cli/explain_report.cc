@@ -10,7 +10,7 @@
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "picture/facts.h"
-#include "select/model_error.h"
+#include "runtime/select/model_error.h"
 
 namespace huddle::cli {
 namespace {

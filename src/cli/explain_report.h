@@ -10,7 +10,7 @@
 
 #include "cli/console.h"
 #include "picture/picture.h"
-#include "select/explain.h"
+#include "runtime/select/explain.h"
 
 namespace huddle::cli {
 

@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "cli/machine_in_question.h"
 #include "model/machine/discover.h"
-#include "select/heap_gain.h"
+#include "runtime/select/heap_gain.h"
 
 namespace huddle::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "net/algorithms.h"
+#include "runtime/schedules/algorithms.h"
 
 namespace huddle::cli {
 

@@ -12,9 +12,9 @@
 #include "common/text.h"
 #include "cli/heap_choice.h"
 #include "doctor/sibling_probe.h"
-#include "select/choice.h"
-#include "select/size_class.h"
-#include "single_copy/peer_path.h"
+#include "runtime/select/choice.h"
+#include "runtime/select/size_class.h"
+#include "runtime/single_copy/peer_path.h"
 
 namespace huddle::cli {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "cli/command.h"
 #include "model/machine/cost.h"
-#include "node/locality.h"
-#include "select/explain.h"
-#include "select/team_resources.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/explain.h"
+#include "runtime/select/team_resources.h"
 
 namespace huddle::cli {
 

@@ -21,7 +21,7 @@
 #include "cli/wrap.h"
 #include "model/machine/discover.h"
 #include "predict/predict.h"
-#include "select/algorithm.h"
+#include "runtime/select/algorithm.h"
 
 namespace huddle::cli {
 namespace {

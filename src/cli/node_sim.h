@@ -10,8 +10,8 @@
 
 #include "cli/command.h"
 #include "predict/model/model_world.h"
-#include "select/candidate.h"
-#include "select/operation.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::cli {
 

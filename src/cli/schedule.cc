@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/net_call.h"
 #include "cli/schedule_report.h"
-#include "net/check.h"
+#include "runtime/schedules/check.h"
 
 namespace huddle::cli {
 namespace {

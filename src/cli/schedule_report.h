@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/console.h"
-#include "net/algorithms.h"
+#include "runtime/schedules/algorithms.h"
 
 namespace huddle::cli {
 

@@ -23,7 +23,7 @@
 #include "cli/node_sim.h"
 #include "cli/progress.h"
 #include "cli/sim_report.h"
-#include "net/algorithms.h"
+#include "runtime/schedules/algorithms.h"
 #include "sim/question.h"
 
 namespace huddle::cli {

@@ -9,7 +9,7 @@
 #include "common/median.h"
 #include "common/text.h"
 #include "cli/table.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::cli {
 namespace {

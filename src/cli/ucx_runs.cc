@@ -13,7 +13,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "launch/program_path.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::cli {
 namespace {

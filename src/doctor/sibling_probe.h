@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "single_copy/peer_path.h"
+#include "runtime/single_copy/peer_path.h"
 
 namespace huddle::doctor {
 

@@ -12,7 +12,7 @@
 #include <functional>
 #include <string>
 
-#include "memory/one_sided_fence.h"
+#include "runtime/memory/one_sided_fence.h"
 
 namespace huddle::mpi {
 

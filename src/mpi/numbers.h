@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/types.h"
+#include "runtime/memory/types.h"
 
 namespace huddle::mpi {
 

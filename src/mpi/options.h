@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "heap/wish.h"
-#include "select/operation.h"
+#include "runtime/heap/wish.h"
+#include "runtime/select/operation.h"
 #include "common/settings/settings.h"
 
 namespace huddle::mpi {

@@ -15,7 +15,7 @@
 
 #include "mpi/route.h"
 #include "mpi/stub/door.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 

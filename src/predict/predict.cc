@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "node/reduction_order.h"
-#include "select/run_plan.h"
+#include "runtime/node/reduction_order.h"
+#include "runtime/select/run_plan.h"
 
 namespace huddle::predict {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "model/machine/cost.h"
-#include "node/locality.h"
+#include "runtime/node/locality.h"
 #include "predict/model/model_world.h"
-#include "select/candidate.h"
-#include "select/operation.h"
-#include "select/team_resources.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
+#include "runtime/select/team_resources.h"
 
 namespace huddle::predict {
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "model/fabric/placement.h"
-#include "net/algorithms.h"
-#include "net/distance.h"
+#include "runtime/schedules/algorithms.h"
+#include "runtime/schedules/distance.h"
 #include "reproduce/experiment.h"
 #include "sim/simulation.h"
 

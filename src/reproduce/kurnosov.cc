@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "common/units.h"
-#include "node/shape.h"
+#include "runtime/node/shape.h"
 #include "reproduce/experiment.h"
 #include "reproduce/seated.h"
-#include "select/bcast.h"
+#include "runtime/select/bcast.h"
 
 namespace huddle::reproduce {
 namespace {

@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "bench/engine/protocol_bcast.h"
 #include "bench/engine/scale.h"
-#include "node/bcast_pipelined.h"
+#include "runtime/node/bcast_pipelined.h"
 
 namespace huddle::reproduce {
 namespace {

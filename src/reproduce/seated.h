@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "model/machine/cost.h"
-#include "node/locality.h"
+#include "runtime/node/locality.h"
 #include "predict/predict.h"
-#include "select/prices.h"
+#include "runtime/select/prices.h"
 
 namespace huddle::reproduce {
 

@@ -5,16 +5,16 @@
 #include <algorithm>
 
 #include "common/units.h"
-#include "node/barrier_tree.h"
-#include "node/bcast_segments.h"
+#include "runtime/node/barrier_tree.h"
+#include "runtime/node/bcast_segments.h"
 #include "predict/predict.h"
 #include "reproduce/experiment.h"
 #include "reproduce/seated.h"
-#include "select/barrier.h"
-#include "select/bcast.h"
-#include "select/choice.h"
-#include "select/exchange.h"
-#include "select/piece_sizes.h"
+#include "runtime/select/barrier.h"
+#include "runtime/select/bcast.h"
+#include "runtime/select/choice.h"
+#include "runtime/select/exchange.h"
+#include "runtime/select/piece_sizes.h"
 
 namespace huddle::reproduce {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/fabric/placement.h"
-#include "net/schedule.h"
+#include "runtime/schedules/schedule.h"
 
 namespace huddle::sim {
 

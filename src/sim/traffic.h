@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "net/schedule.h"
+#include "runtime/schedules/schedule.h"
 
 namespace huddle::sim {
 

@@ -14,7 +14,7 @@
 #include "here.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "memory/page_buffer.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 namespace {

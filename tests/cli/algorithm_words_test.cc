@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "net/algorithms.h"
-#include "node/locality.h"
-#include "select/algorithm.h"
+#include "runtime/schedules/algorithms.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/algorithm.h"
 
 namespace huddle::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "model/machine/discover.h"
-#include "team/cpu_binding.h"
+#include "runtime/team/cpu_binding.h"
 
 namespace huddle::cli {
 namespace {

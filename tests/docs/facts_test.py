@@ -145,9 +145,9 @@ def stale_error():
     said = TRUSTED.search((ROOT / "docs/model.md").read_text(encoding="utf-8"))
     if not said or tuple(map(int, said.groups())) != found:
         yield f"docs/model.md: points, error in %, points beyond a factor of 2 are {found}"
-    code = (ROOT / "src/select/model_error.cc").read_text(encoding="utf-8")
+    code = (ROOT / "src/runtime/select/model_error.cc").read_text(encoding="utf-8")
     if f"error_of_compared_predictions = {found[1] / 100};" not in code:
-        yield f"src/select/model_error.cc: the median error is {found[1] / 100}"
+        yield f"src/runtime/select/model_error.cc: the median error is {found[1] / 100}"
 
 
 def main():

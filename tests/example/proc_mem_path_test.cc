@@ -25,8 +25,8 @@
 #include "model/machine/machine_file.h"
 #include "predict/predict.h"
 #include "ranks.h"
-#include "select/explain.h"
-#include "team/team.h"
+#include "runtime/select/explain.h"
+#include "runtime/team/team.h"
 
 namespace huddle::example {
 namespace {

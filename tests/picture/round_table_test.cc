@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net/algorithms.h"
+#include "runtime/schedules/algorithms.h"
 
 namespace huddle::picture {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "model/machine/machine_file.h"
-#include "node/lines.h"
-#include "node/reduction_order.h"
-#include "select/run_plan.h"
+#include "runtime/node/lines.h"
+#include "runtime/node/reduction_order.h"
+#include "runtime/select/run_plan.h"
 #include "verify/counting/counting_world.h"
 
 namespace huddle::predict {

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "model/fabric/placement.h"
-#include "net/algorithms.h"
+#include "runtime/schedules/algorithms.h"
 
 namespace huddle::sim {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "verify/counting/counting_world.h"
-#include "world/doorbell.h"
+#include "runtime/context/doorbell.h"
 
 namespace huddle::verify::counting {
 namespace {

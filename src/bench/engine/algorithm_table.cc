@@ -13,7 +13,7 @@
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"
 #include "predict/predict.h"
-#include "select/algorithm.h"
+#include "runtime/select/algorithm.h"
 
 namespace huddle::bench {
 namespace {

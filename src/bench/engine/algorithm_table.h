@@ -13,7 +13,7 @@
 #include "bench/engine/comparison.h"
 #include "bench/engine/forecast.h"
 #include "bench/engine/scale.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

@@ -12,7 +12,7 @@
 #include "bench/engine/implementation.h"
 #include "bench/engine/shared_pages.h"
 #include "calibrate/flag.h"
-#include "world/sequence.h"
+#include "runtime/context/sequence.h"
 
 namespace huddle::bench {
 

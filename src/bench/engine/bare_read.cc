@@ -13,10 +13,10 @@
 #include "common/file_descriptor.h"
 #include "common/system.h"
 #include "bench/harness/payload.h"
-#include "memory/arena_view.h"
-#include "memory/copy.h"
-#include "single_copy/cma.h"
-#include "single_copy/heap_memory.h"
+#include "runtime/memory/arena_view.h"
+#include "runtime/memory/copy.h"
+#include "runtime/single_copy/cma.h"
+#include "runtime/single_copy/heap_memory.h"
 
 namespace huddle::bench {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "bench/engine/implementation.h"
 #include "bench/engine/shared_pages.h"
-#include "memory/copy.h"
-#include "single_copy/peer_memory.h"
-#include "single_copy/tracing.h"
+#include "runtime/memory/copy.h"
+#include "runtime/single_copy/peer_memory.h"
+#include "runtime/single_copy/tracing.h"
 
 namespace huddle::bench {
 

@@ -12,7 +12,7 @@
 #include "bench/engine/shared_pages.h"
 #include "calibrate/flag.h"
 #include "calibrate/handoff_probe.h"
-#include "memory/copy_method.h"
+#include "runtime/memory/copy_method.h"
 
 namespace huddle::bench {
 

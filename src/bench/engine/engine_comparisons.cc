@@ -14,9 +14,9 @@
 #include "bench/engine/reading.h"
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"
-#include "memory/copy.h"
-#include "node/direct_exchange.h"
-#include "select/copy_method_choice.h"
+#include "runtime/memory/copy.h"
+#include "runtime/node/direct_exchange.h"
+#include "runtime/select/copy_method_choice.h"
 
 namespace huddle::bench {
 namespace {

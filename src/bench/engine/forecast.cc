@@ -3,8 +3,8 @@
 #include "bench/engine/forecast.h"
 
 #include "bench/engine/reading.h"
-#include "select/algorithm.h"
-#include "team/context.h"
+#include "runtime/select/algorithm.h"
+#include "runtime/team/context.h"
 
 namespace huddle::bench {
 

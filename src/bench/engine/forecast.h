@@ -8,11 +8,11 @@
 
 #include "bench/engine/binding.h"
 #include "model/machine/cost.h"
-#include "node/locality.h"
-#include "node/shape.h"
-#include "select/candidate.h"
-#include "select/prices.h"
-#include "select/team_resources.h"
+#include "runtime/node/locality.h"
+#include "runtime/node/shape.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/prices.h"
+#include "runtime/select/team_resources.h"
 
 namespace huddle::bench {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "memory/heap.h"
-#include "team/team.h"
+#include "runtime/memory/heap.h"
+#include "runtime/team/team.h"
 
 namespace huddle::bench {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A protocol of src/node on its own, outside of any team: what an implementation of one protocol is
+// A protocol of src/runtime/node on its own, outside of any team: what an implementation of one protocol is
 // made of. Made before the ranks are forked, like the implementation.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "bench/engine/implementation.h"
 #include "bench/engine/shared_pages.h"
-#include "world/hardware/hardware.h"
+#include "runtime/context/hardware/hardware.h"
 
 namespace huddle::bench {
 

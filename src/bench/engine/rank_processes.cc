@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "team/fork_bootstrap.h"
+#include "runtime/team/fork_bootstrap.h"
 
 namespace huddle::bench {
 namespace {

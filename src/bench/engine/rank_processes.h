@@ -13,7 +13,7 @@
 
 #include "common/file_descriptor.h"
 #include "bench/engine/binding.h"
-#include "team/bootstrap.h"
+#include "runtime/team/bootstrap.h"
 
 namespace huddle::bench {
 

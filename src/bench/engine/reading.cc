@@ -5,7 +5,7 @@
 #include "common/error.h"
 #include "common/system.h"
 #include "doctor/sibling_probe.h"
-#include "single_copy/tracing.h"
+#include "runtime/single_copy/tracing.h"
 
 namespace huddle::bench {
 

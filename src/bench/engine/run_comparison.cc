@@ -21,8 +21,8 @@
 #include "calibrate/clock.h"
 #include "calibrate/flag.h"
 #include "calibrate/statistics.h"
-#include "memory/page_buffer.h"
-#include "team/context.h"
+#include "runtime/memory/page_buffer.h"
+#include "runtime/team/context.h"
 
 namespace huddle::bench {
 namespace {

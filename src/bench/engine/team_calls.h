@@ -9,8 +9,8 @@
 #include <string>
 
 #include "bench/engine/implementation.h"
-#include "select/candidate.h"
-#include "select/operation.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

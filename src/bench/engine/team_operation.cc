@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
-#include "node/blocks.h"
-#include "node/lines.h"
+#include "runtime/node/blocks.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::bench {
 namespace {

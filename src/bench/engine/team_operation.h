@@ -10,8 +10,8 @@
 #include "bench/engine/implementation.h"
 #include "bench/engine/team_calls.h"
 #include "bench/harness/test_data.h"
-#include "memory/reduction.h"
-#include "select/operation.h"
+#include "runtime/memory/reduction.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

@@ -13,11 +13,11 @@
 #include "bench/engine/forecast.h"
 #include "bench/engine/protocol_bcast.h"
 #include "bench/engine/team_operation.h"
-#include "node/bcast_pipelined.h"
-#include "node/bcast_segments.h"
-#include "node/pair_exchange.h"
-#include "select/barrier.h"
-#include "select/bcast.h"
+#include "runtime/node/bcast_pipelined.h"
+#include "runtime/node/bcast_segments.h"
+#include "runtime/node/pair_exchange.h"
+#include "runtime/select/barrier.h"
+#include "runtime/select/bcast.h"
 
 namespace huddle::bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "memory/spin.h"
+#include "runtime/memory/spin.h"
 
 namespace huddle::bench {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-#include "memory/types.h"
+#include "runtime/memory/types.h"
 
 namespace huddle::mpi {
 

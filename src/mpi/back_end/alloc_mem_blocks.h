@@ -9,7 +9,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "memory/heap.h"
+#include "runtime/memory/heap.h"
 
 namespace huddle::mpi {
 

@@ -19,7 +19,7 @@
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/underlying_mpi.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 

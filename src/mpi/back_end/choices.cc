@@ -10,8 +10,8 @@
 
 #include "mpi/back_end/exports/export.h"
 #include "mpi/back_end/process.h"
-#include "select/explain.h"
-#include "team/team.h"
+#include "runtime/select/explain.h"
+#include "runtime/team/team.h"
 
 namespace huddle::mpi {
 namespace {

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "memory/spin.h"
+#include "runtime/memory/spin.h"
 
 namespace huddle::mpi {
 namespace {

@@ -17,16 +17,16 @@
 #include <thread>
 #include <vector>
 
-#include "internode/team.h"
-#include "memory/reduction.h"
+#include "runtime/internode/team.h"
+#include "runtime/memory/reduction.h"
 #include "mpi/back_end/latest_facts.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/library_load_monitor.h"
 #include "mpi/route.h"
 #include "mpi/stats.h"
-#include "team/agree.h"
-#include "team/team.h"
-#include "team/team_pool.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/team.h"
+#include "runtime/team/team_pool.h"
 
 namespace huddle::mpi {
 

@@ -11,7 +11,7 @@
 #include "mpi/back_end/calls/listed_side.h"
 #include "mpi/back_end/message.h"
 #include "mpi/back_end/underlying_mpi.h"
-#include "node/blocks.h"
+#include "runtime/node/blocks.h"
 
 namespace huddle::mpi {
 

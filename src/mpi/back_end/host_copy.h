@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "memory/sparse_buffer.h"
+#include "runtime/memory/sparse_buffer.h"
 #include "mpi/back_end/bounds.h"
 #include "mpi/back_end/message.h"
 

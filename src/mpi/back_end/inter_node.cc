@@ -17,10 +17,10 @@
 #include "mpi/back_end/process.h"
 #include "mpi/library_title.h"
 #include "mpi/speaker.h"
-#include "net/in_pieces.h"
+#include "runtime/schedules/in_pieces.h"
 #include "common/settings/settings.h"
-#include "world/peer_lost.h"
-#include "world/sizes_differ.h"
+#include "runtime/context/peer_lost.h"
+#include "runtime/context/sizes_differ.h"
 
 namespace huddle::mpi {
 namespace {

@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "internode/rank_wire.h"
-#include "internode/team.h"
+#include "runtime/internode/rank_wire.h"
+#include "runtime/internode/team.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/key_space.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
-#include "net/wire.h"
+#include "runtime/schedules/wire.h"
 
 namespace huddle::mpi {
 

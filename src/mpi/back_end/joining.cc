@@ -14,10 +14,10 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "internode/meeting.h"
-#include "team/agree.h"
-#include "team/preparation.h"
-#include "team/process_identity.h"
+#include "runtime/internode/meeting.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/preparation.h"
+#include "runtime/team/process_identity.h"
 
 namespace huddle::mpi {
 namespace {

@@ -24,7 +24,7 @@
 #include "mpi/join_price.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
-#include "team/team_pool.h"
+#include "runtime/team/team_pool.h"
 
 namespace huddle::mpi {
 

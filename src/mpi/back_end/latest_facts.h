@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "memory/reduction.h"
+#include "runtime/memory/reduction.h"
 #include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "common/without_signals.h"
-#include "heap/start.h"
+#include "runtime/heap/start.h"
 #include "model/machine/machine_file.h"
 
 namespace huddle::mpi {

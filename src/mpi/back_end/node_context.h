@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "memory/heap.h"
+#include "runtime/memory/heap.h"
 #include "mpi/machine_discovery.h"
 #include "mpi/options.h"
-#include "team/context.h"
+#include "runtime/team/context.h"
 
 namespace huddle::mpi {
 

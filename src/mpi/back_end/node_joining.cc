@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "common/error.h"
-#include "internode/prediction.h"
-#include "select/explain.h"
-#include "team/agree.h"
-#include "team/preparation.h"
+#include "runtime/internode/prediction.h"
+#include "runtime/select/explain.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/preparation.h"
 
 namespace huddle::mpi {
 namespace {

@@ -9,13 +9,13 @@
 #include <memory>
 #include <span>
 
-#include "internode/meeting.h"
-#include "internode/node_bootstrap.h"
-#include "internode/team.h"
+#include "runtime/internode/meeting.h"
+#include "runtime/internode/node_bootstrap.h"
+#include "runtime/internode/team.h"
 #include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/options.h"
-#include "team/bootstrap.h"
+#include "runtime/team/bootstrap.h"
 
 namespace huddle::mpi {
 

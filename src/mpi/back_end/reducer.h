@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "memory/reduction.h"
+#include "runtime/memory/reduction.h"
 #include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
 

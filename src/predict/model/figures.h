@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "model/machine/cost.h"
-#include "memory/copy.h"
+#include "runtime/memory/copy.h"
 #include "predict/model/sharing.h"
 
 namespace huddle::predict::model {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "predict/model/figures.h"
-#include "world/address.h"
+#include "runtime/context/address.h"
 
 namespace huddle::predict::model {
 

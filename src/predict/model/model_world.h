@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "model/machine/cost.h"
-#include "memory/copy.h"
-#include "memory/reduction.h"
-#include "single_copy/peer_memory.h"
-#include "world/address.h"
-#include "world/awaited_flag.h"
-#include "world/sequence.h"
-#include "world/world.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
+#include "runtime/single_copy/peer_memory.h"
+#include "runtime/context/address.h"
+#include "runtime/context/awaited_flag.h"
+#include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 
 namespace huddle::predict::model {
 

@@ -20,7 +20,7 @@
 #include "predict/model/holdings.h"
 #include "predict/model/model_world.h"
 #include "predict/model/sharing.h"
-#include "world/fiber.h"
+#include "runtime/context/fiber.h"
 
 namespace huddle::predict::model {
 

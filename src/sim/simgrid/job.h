@@ -11,7 +11,7 @@
 
 #include "model/fabric/fabric_file.h"
 #include "model/machine/curve.h"
-#include "net/schedule.h"
+#include "runtime/schedules/schedule.h"
 #include "sim/question.h"
 
 namespace huddle::judge {

@@ -18,7 +18,7 @@
 
 #include "common/error.h"
 #include "model/fabric/placement.h"
-#include "net/algorithms.h"
+#include "runtime/schedules/algorithms.h"
 #include "sim/simgrid/judges.h"
 
 namespace {

@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "memory/reduction.h"
+#include "runtime/memory/reduction.h"
 #include "verify/checker/chooser.h"
 #include "verify/checker/job.h"
 #include "verify/checker/machine.h"
 #include "verify/checker/memory.h"
 #include "verify/checker/site.h"
 #include "verify/checker/trace.h"
-#include "world/fiber.h"
+#include "runtime/context/fiber.h"
 
 namespace huddle::verify::checker {
 

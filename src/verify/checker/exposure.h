@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "world/address.h"
+#include "runtime/context/address.h"
 
 namespace huddle::verify::checker {
 

@@ -12,7 +12,7 @@
 #include "verify/checker/memory.h"
 #include "verify/checker/mutation.h"
 #include "verify/checker/store_buffer.h"
-#include "world/sequence.h"
+#include "runtime/context/sequence.h"
 
 namespace huddle::verify::checker {
 

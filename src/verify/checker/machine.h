@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "memory/reduction.h"
+#include "runtime/memory/reduction.h"
 #include "verify/checker/accesses.h"
 #include "verify/checker/clock.h"
 #include "verify/checker/flags.h"
 #include "verify/checker/memory.h"
 #include "verify/checker/store_buffer.h"
-#include "world/address.h"
-#include "world/sequence.h"
+#include "runtime/context/address.h"
+#include "runtime/context/sequence.h"
 
 namespace huddle::verify::checker {
 

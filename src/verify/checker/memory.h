@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "verify/checker/dirty_lines.h"
-#include "world/address.h"
-#include "world/sequence.h"
+#include "runtime/context/address.h"
+#include "runtime/context/sequence.h"
 
 namespace huddle::verify::checker {
 

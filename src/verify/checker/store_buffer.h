@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "verify/checker/clock.h"
-#include "world/address.h"
+#include "runtime/context/address.h"
 
 namespace huddle::verify::checker {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "verify/checker/site.h"
-#include "world/address.h"
-#include "world/sequence.h"
+#include "runtime/context/address.h"
+#include "runtime/context/sequence.h"
 
 namespace huddle::verify::checker {
 

@@ -11,14 +11,14 @@
 #include <optional>
 #include <span>
 
-#include "memory/copy.h"
-#include "memory/reduction.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
 #include "verify/checker/memory.h"
 #include "verify/counting/counts.h"
-#include "world/address.h"
-#include "world/awaited_flag.h"
-#include "world/sequence.h"
-#include "world/world.h"
+#include "runtime/context/address.h"
+#include "runtime/context/awaited_flag.h"
+#include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 
 namespace huddle::verify::counting {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "memory/copy.h"
+#include "runtime/memory/copy.h"
 
 namespace huddle::verify::counting {
 

@@ -13,7 +13,7 @@
 #include "verify/counting/caches.h"
 #include "verify/counting/counting_world.h"
 #include "verify/counting/counts.h"
-#include "world/fiber.h"
+#include "runtime/context/fiber.h"
 
 namespace huddle::verify::counting {
 

@@ -13,7 +13,7 @@
 #include "bench/engine/protocol_bcast.h"
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"
-#include "node/bcast_pipelined.h"
+#include "runtime/node/bcast_pipelined.h"
 #include "this_machine.h"
 
 namespace huddle::bench {

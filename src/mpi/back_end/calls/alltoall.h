@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "mpi/back_end/calls/for_all.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 

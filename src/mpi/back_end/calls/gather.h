@@ -11,7 +11,7 @@
 #include "mpi/back_end/calls/written.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/process.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "node/blocks.h"
+#include "runtime/node/blocks.h"
 
 namespace huddle::mpi {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "mpi/back_end/calls/numbers_of_program.h"
 #include "mpi/back_end/calls/reduction.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 

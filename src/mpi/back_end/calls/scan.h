@@ -5,7 +5,7 @@
 #pragma once
 
 #include "mpi/back_end/calls/reduction.h"
-#include "select/operation.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "runtime/api/guard.h"
+#include "runtime/api/handles.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "runtime/memory/page_buffer.h"
+#include "common/settings/settings.h"
+
+namespace huddle::api {
+namespace {
+
+// Queues beyond the caches only make data colder; what is far larger is a mistake in units.
+constexpr std::size_t most_queue_bytes = std::size_t{1} << 30;
+
+// What version 0.1 had. Fields are only ever added behind it.
+constexpr std::size_t least_settings_bytes =
+    offsetof(huddle_settings, progress_arg) + sizeof(huddle_settings::progress_arg);
+
+// A caller of an older version has fewer fields: the others are zero, for their defaults. A caller
+// of a newer one has more: what we do not know must not be asked for.
+huddle_settings known_part_of(const huddle_settings* given) {
+  huddle_settings settings{};
+  if (given == nullptr) return settings;
+  require(given->size >= least_settings_bytes,
+          "huddle_settings: set `size` to sizeof(huddle_settings), and what you do not set to 0");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  require(std::all_of(bytes + std::min(given->size, sizeof settings), bytes + given->size,
+                      [](unsigned char byte) { return byte == 0; }),
+          "huddle_settings: the program sets what this older libhuddle does not know");
+  std::memcpy(&settings, given, std::min(given->size, sizeof settings));
+  return settings;
+}
+
+huddle_settings completed(const huddle_settings* given) {
+  huddle_settings settings = known_part_of(given);
+  if (settings.cap_bytes == 0) settings.cap_bytes = team::default_cap_bytes;
+  if (settings.queue_bytes == 0) {
+    settings.queue_bytes = std::min(team::ContextOptions().queue_bytes, settings.cap_bytes);
+  }
+  require(settings.queue_bytes <= std::min(settings.cap_bytes, most_queue_bytes),
+          "huddle_settings: queue_bytes is over cap_bytes, or over 1 GiB");
+  return settings;
+}
+
+machine::LoadedMachine machine_for(const char* named,
+                                   std::span<const settings::Resolved> resolved) {
+  const std::string path = named != nullptr ? named : settings::find(resolved, "machine").value;
+  const machine::Discovery discovery = machine::discover_this_machine();
+  return machine::load_machine(path, discovery.topology);
+}
+
+team::ContextOptions options_from(const huddle_settings& settings) {
+  team::ContextOptions options;
+  const auto resolved = settings::resolve(settings::process_sources());
+  machine::LoadedMachine loaded = machine_for(settings.machine_file, resolved);
+  options.machine = std::move(loaded.machine);
+  options.machine_text = std::move(loaded.text);
+  options.forcing = select::Forcing(settings::find(resolved, "algo").value);
+  options.arena.cap_bytes = settings.cap_bytes;
+  options.queue_bytes = settings.queue_bytes;
+  if (settings.progress != nullptr) {
+    options.progress = [call = settings.progress, arg = settings.progress_arg] { call(arg); };
+  }
+  return options;
+}
+
+// Null where the system gives none: what needs no heap goes on without.
+std::unique_ptr<memory::Heap> heap_of(std::size_t bytes) {
+  try {
+    return std::make_unique<memory::Heap>(bytes != 0 ? bytes : memory::machine_bytes());
+  } catch (const FailureError&) {
+    return nullptr;
+  }
+}
+
+std::shared_ptr<huddle_ground> ground_from(const huddle_settings& settings) {
+  team::ContextOptions options = options_from(settings);
+  auto heap = heap_of(settings.heap_bytes);
+  if (heap) options.heap = heap->facts();
+  return std::make_shared<huddle_ground>(std::move(heap), std::move(options));
+}
+
+}  // namespace
+}  // namespace huddle::api
+
+using namespace huddle::api;
+
+huddle_status huddle_context_create(const huddle_settings* settings, huddle_context** context,
+                                    huddle_message* message) {
+  return make_handle(context, message,
+                     [&] { return new huddle_context{ground_from(completed(settings))}; });
+}
+
+void huddle_context_free(huddle_context* context) { delete context; }
+
+huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
+                           huddle_message* message) {
+  return make_handle(block, message, [&] {
+    require(context != nullptr, "the context is null");
+    huddle::memory::Heap* heap = context->ground->heap.get();
+    if (heap == nullptr) throw huddle::FailureError("the system gives this process no heap");
+    void* given = heap->allocate(bytes);
+    if (given == nullptr) {
+      throw huddle::FailureError(
+          "the heap has no room for such a block; give back others, or make "
+          "heap_bytes of huddle_settings larger");
+    }
+    return given;
+  });
+}
+
+void huddle_free(huddle_context* context, void* block) {
+  if (context != nullptr && context->ground->heap) context->ground->heap->free(block);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a protocol may do: the seam between the protocols of src/runtime/node, each written once, and the
+// places where they run. `hardware` runs them, `checker` tries every order of events on them,
+// `counting` counts what they move; a simulated machine can take the same seam.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
+#include "runtime/single_copy/peer_memory.h"
+#include "runtime/context/address.h"
+#include "runtime/context/awaited_flag.h"
+#include "runtime/context/sequence.h"
+
+namespace huddle::world {
+
+// One rank's view. Flags are 4 bytes, aligned; everything else is plain memory that flags order.
+//
+//   load            what a flag holds; what its writer did before storing that is seen (acquire)
+//   store           everything done before is seen by whoever loads it (release), also what was
+//                   copied by non-temporal stores
+//   store_stamped   store() that also leaves the stamp of this rank's call (call_stamp.h) in the 4
+//                   bytes behind the flag. The flag is aligned to 8 bytes
+//   wait_stamped    wait() for a flag that a peer stores by store_stamped() in this call and does
+//                   not store again before this rank goes on. Throws CallsDiffer if the peer's call
+//                   is another one, or has other arguments
+//   keep_stamp      leaves the stamp of this rank's call among the latest ones at that place, which
+//                   no other rank writes. It is seen like any store before the next flag
+//   compare_stamp   throws CallsDiffer if what a peer kept there for its call of this number is not
+//                   the stamp of this call. pre: the peer has called keep_stamp in this call
+//                   The four change nothing for ranks whose calls have equal arguments: only the
+//                   hardware has stamps
+//   fetch_add/_sub  both at once, and atomic; returns what was there before. A last resort
+//   fence           stores before it are seen by all before loads after it are done
+//   wait            until a flag holds what is wanted; returns what was seen, acquired. Throws
+//                   PeerLost where a rank of the team has died
+//   wait_any        returns the index of one that holds what is wanted of it; wait_all returns when
+//                   all hold the same
+//   prefetch_write  these bytes are written next
+//   copy            by this kernel, between two places of this rank's reach that do not overlap
+//   take            copies, and what it copies from is this rank's alone then (read_and_own)
+//   keep            what was read there is this rank's alone then (write_and_keep)
+//   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
+template <class W>
+concept World = requires(W& w, const W& view, Address place, Sequence value, Until until,
+                         std::size_t n, std::span<const Address> places,
+                         std::span<const AwaitedFlag> awaited, memory::CopyKernel kernel,
+                         const memory::Reduction& reduction) {
+  { view.rank() } -> std::same_as<int>;
+  { view.ranks() } -> std::same_as<int>;
+  { w.load(place) } -> std::same_as<Sequence>;
+  { w.store(place, value) } -> std::same_as<void>;
+  { w.store_stamped(place, value) } -> std::same_as<void>;
+  { w.wait_stamped(place, until) } -> std::convertible_to<Sequence>;
+  { w.keep_stamp(place) } -> std::same_as<void>;
+  { w.compare_stamp(place) } -> std::same_as<void>;
+  { w.fetch_add(place, value) } -> std::same_as<Sequence>;
+  { w.fetch_sub(place, value) } -> std::same_as<Sequence>;
+  { w.fence() } -> std::same_as<void>;
+  { w.wait(place, until) } -> std::convertible_to<Sequence>;
+  { w.wait_any(awaited) } -> std::same_as<int>;
+  { w.wait_all(places, until) } -> std::same_as<void>;
+  { w.prefetch_write(place, n) } -> std::same_as<void>;
+  { w.copy(place, place, n, kernel) } -> std::same_as<void>;
+  { w.take(place, place, n) } -> std::same_as<void>;
+  { w.keep(place, n) } -> std::same_as<void>;
+  { w.reduce(place, place, place, n, reduction) } -> std::same_as<void>;
+};
+
+// What only a sleeping protocol needs (bell.h). `sleep` returns at once where the flag no longer
+// holds the value, else when somebody wakes it or when a while has passed.
+template <class W>
+concept SleepingWorld = World<W> && requires(W& w, Address place, Sequence value) {
+  { w.sleep(place, value) } -> std::same_as<void>;
+  { w.wake(place) } -> std::same_as<void>;
+};
+
+// What only a single-copy protocol needs: reaching what is a peer's own, by a path that may refuse.
+//
+//   expose          writes exposure_bytes into this rank's shared memory, at `at`, that say where
+//                   its `what` lies. Ordered for others like any copy there: by the store that
+//                   follows. Until all who reach it have said that they are through, what lies
+//                   there has to stay, and what they write is theirs. Returns whether peers can
+//                   reach it
+//   order_callers_stores
+//                   what this rank stored before, non-temporally too, is seen by whoever acquires a
+//                   store that follows: see store(), which only knows of what copy() stored so.
+//                   Comes before the flag behind which the caller's memory is exposed. What this
+//                   rank copies from there itself needs no such thing: it sees its own stores in
+//                   order
+//   reach           where what `at` exposes lies for this rank, to be named in copy() and reduce()
+//                   like its own for as long as it may be pulled; nothing where the path copies
+//                   only
+//   pull            copies to `to` what `at` exposes, from `offset` bytes on
+//   push            copies `from` to what `at` exposes, from `offset` bytes on
+//                   Where a pull or push fails the path's error is returned, and what was copied is
+//                   not to be used
+//   outlast         until the flag holds what is wanted, or its owner is gone, whoever else has
+//                   died: for a rank that leaves early, and must not while somebody pushes to its
+//                   memory
+template <class W>
+concept SingleCopyWorld = World<W> && requires(W& w, Address place, Until until, std::size_t n) {
+  { w.expose(place, place) } -> std::same_as<bool>;
+  { w.order_callers_stores() } -> std::same_as<void>;
+  { w.reach(place) } -> std::same_as<std::optional<Address>>;
+  { w.pull(place, place, n, n) } -> std::same_as<single_copy::ErrorNumber>;
+  { w.push(place, n, place, n) } -> std::same_as<single_copy::ErrorNumber>;
+  { w.outlast(place, until) } -> std::same_as<void>;
+};
+
+}  // namespace huddle::world

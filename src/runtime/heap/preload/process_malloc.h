@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The malloc of a process: large blocks from its shared heap, from when that is started; everything
+// else from the malloc that would be there without this library.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include "runtime/heap/preload/next.h"
+#include "runtime/heap/start.h"
+#include "runtime/memory/heap.h"
+
+namespace huddle::heap {
+
+class ProcessMalloc {
+ public:
+  // As the C functions of these names.
+  void* malloc(std::size_t bytes) noexcept {
+    Large* const large = large_.load(std::memory_order_acquire);
+    if (large != nullptr && bytes >= large->least_bytes) [[unlikely]] {
+      if (void* const block = take(*large, bytes)) return block;
+    }
+    return next_.malloc(bytes);
+  }
+  void* calloc(std::size_t count, std::size_t bytes) noexcept;
+  void* realloc(void* block, std::size_t bytes) noexcept;
+  void free(void* block) noexcept {
+    Large* const large = large_.load(std::memory_order_acquire);
+    if (large != nullptr && large->heap.holds(block)) [[unlikely]] {
+      give(*large, block);
+    } else {
+      next_.free(block);
+    }
+  }
+  std::size_t usable_bytes(void* block) noexcept;
+  // Null, and errno, where it is not to be had. Any alignment.
+  void* memalign(std::size_t alignment, std::size_t bytes) noexcept;
+
+  // Whether all of these pages are the heap's.
+  bool has_pages(const void* first, std::size_t bytes) const noexcept;
+  // Returns whether peers still share the heap.
+  bool is_shared() const noexcept;
+  // What is in them is zero from now on. False, and errno, where the system cannot do that. pre: it
+  // has them, whole.
+  bool clear(void* first, std::size_t bytes) noexcept;
+
+  const huddle_heap& start(const huddle_heap_wish& wish) noexcept;
+
+  // What a heap that looks for errors may still find when the process ends.
+  void look_at_freed() const noexcept;
+
+  // Around every fork.
+  void before_fork() noexcept;
+  void after_fork_in_parent() noexcept;
+  void after_fork_in_child() noexcept;
+
+  Next& next() { return next_; }
+
+ private:
+  struct Large {
+    memory::Heap heap;
+    std::size_t least_bytes;
+  };
+
+  static void* take(Large& large, std::size_t bytes, std::size_t alignment = 1,
+                    memory::Heap::Content content = memory::Heap::Content::any) noexcept;
+  static void give(Large& large, void* block) noexcept;
+  static bool grow(Large& large, void* block, std::size_t bytes) noexcept;
+  void* move_from_heap(Large& large, void* block, std::size_t bytes) noexcept;
+  void* move_to_heap(Large& large, void* block, std::size_t bytes) noexcept;
+  void open(const huddle_heap_wish& wish);
+
+  Next next_;
+  std::atomic<Large*> large_{nullptr};  // null: not started
+  std::mutex starting_;                 // guards what follows
+  bool is_answered_ = false;            // and the answer does not change any more
+  huddle_heap told_{};
+  std::array<char, 256> refusal_{};
+  alignas(Large) std::array<std::byte, sizeof(Large)> place_{};
+};
+
+// There before anything else of the process runs, and for ever: memory is freed after the last exit
+// handler.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a malloc is the process's
+[[gnu::visibility("hidden")]] extern constinit ProcessMalloc process_malloc;
+
+}  // namespace huddle::heap

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/internode/node_part.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/error.h"
+#include "runtime/internode/finish.h"
+#include "runtime/internode/message_buffer.h"
+#include "runtime/internode/pairwise_exchange.h"
+#include "runtime/internode/pending_messages.h"
+#include "runtime/internode/rank_wire.h"
+#include "runtime/node/reduction_order.h"
+#include "runtime/select/explain.h"
+#include "runtime/context/peer_lost.h"
+#include "runtime/context/sizes_differ.h"
+
+namespace huddle::internode {
+namespace {
+
+const std::byte* bytes_of(const void* buffer) { return static_cast<const std::byte*>(buffer); }
+std::byte* bytes_of(void* buffer) { return static_cast<std::byte*>(buffer); }
+
+void place_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes > 0 && to != from) std::memmove(to, from, bytes);
+}
+
+}  // namespace
+
+// All ranks of the node hear together that there is no memory, before anything has moved.
+template <typename ByTeam, typename ByMessages>
+void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
+  try {
+    return by_team();
+  } catch (const world::PeerLost&) {
+    throw;
+  } catch (const FailureError&) {
+    if (team_.is_lost()) throw;
+  }
+  by_messages();
+}
+
+// pre: Exchange: PendingMessages, or one that tells of truncation like it.
+template <typename Exchange>
+void NodePart::finish_all(std::unique_ptr<Exchange> exchange) {
+  if (!finish(std::move(exchange), team_.waiting())->is_truncated()) return;
+  throw world::SizesDiffer("a rank sends more bytes than this one has room for");
+}
+
+void NodePart::send_to_root(const std::byte* input, std::size_t bytes, std::byte* output,
+                            const node::Blocks& blocks, int root) {
+  auto messages = std::make_unique<PendingMessages>(by_rank_);
+  if (place_ != root) messages->send(rank_at(root), {input, bytes});
+  for (int place = 0; place < ranks() && place_ == root; ++place) {
+    const node::Block block = blocks.of(place);
+    if (place == root) {
+      place_bytes(output + block.offset, input, std::min(bytes, block.bytes));
+    } else {
+      messages->receive(rank_at(place), {output + block.offset, block.bytes});
+    }
+  }
+  finish_all(std::move(messages));
+}
+
+void NodePart::send_from_root(const std::byte* input, const node::Blocks& blocks, std::byte* output,
+                              std::size_t bytes, int root) {
+  auto messages = std::make_unique<PendingMessages>(by_rank_);
+  if (place_ != root) messages->receive(rank_at(root), {output, bytes});
+  for (int place = 0; place < ranks() && place_ == root; ++place) {
+    const node::Block block = blocks.of(place);
+    if (place == root) {
+      place_bytes(output, input + block.offset, std::min(bytes, block.bytes));
+    } else {
+      messages->send(rank_at(place), {input + block.offset, block.bytes});
+    }
+  }
+  finish_all(std::move(messages));
+}
+
+// As if each were on a node of its own.
+void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
+                            const node::Blocks& incoming) {
+  std::vector<int> here(static_cast<std::size_t>(ranks()));
+  for (int place = 0; place < ranks(); ++place)
+    here[static_cast<std::size_t>(place)] = rank_at(place);
+  std::vector<int> starts(here.size() + 1);
+  std::iota(starts.begin(), starts.end(), 0);
+  const NodeMap apart(std::move(starts));
+  SomeRanks by_place(by_rank_, here);
+  const PairwiseExchange::Ends ends{by_place, apart, place_, nullptr};
+  auto exchange = std::make_unique<PairwiseExchange>(
+      ends, PairwiseExchange::Data{input, outgoing, output, incoming});
+  const node::Block to = outgoing.of(place_);
+  const node::Block from = incoming.of(place_);
+  place_bytes(output + from.offset, input + to.offset, std::min(to.bytes, from.bytes));
+  finish_all(std::move(exchange));
+}
+
+// Each rank its block, counted in elements, in the node's order (node/reduction_order.h).
+void NodePart::join_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
+                           const memory::Reduction& reduction) {
+  const std::size_t element = reduction.element_bytes;
+  std::vector<node::Block> outgoing;
+  for (int place = 0; place < ranks(); ++place) {
+    const node::Block block = blocks.of(place);
+    outgoing.push_back(
+        {block.offset * static_cast<std::ptrdiff_t>(element), block.bytes * element});
+  }
+  const std::size_t count = blocks.of(place_).bytes;
+  const std::size_t bytes = count * element;
+  MessageBuffer all(bytes * static_cast<std::size_t>(ranks()));
+  send_to_each(input, node::Blocks::listed(outgoing), all.data(), node::Blocks::even(bytes));
+  if (bytes == 0) return;
+  const node::ReductionOrder& order = team_.group()->association();
+  const auto of_place = [&](int place) {
+    return all.data() + static_cast<std::size_t>(place) * bytes;
+  };
+  for (int block = 0; block < order.blocks(); ++block) {
+    std::byte* const joined = of_place(order.first(block));
+    for (int place = order.first(block) + 1; place < order.first(block + 1); ++place) {
+      reduction(joined, joined, of_place(place), count);
+    }
+    if (block > 0) reduction(of_place(0), of_place(0), joined, count);
+  }
+  place_bytes(output, all.data(), bytes);
+}
+
+// Prefixes are joined from left to right. Without its own, the first one's output is left alone.
+void NodePart::join_before(const std::byte* input, std::byte* output, std::size_t count,
+                           const memory::Reduction& reduction, bool with_own) {
+  const std::size_t bytes = count * reduction.element_bytes;
+  MessageBuffer all(place_ == 0 ? bytes * static_cast<std::size_t>(ranks()) : 0);
+  send_to_root(input, bytes, all.data(), node::Blocks::even(bytes), 0);
+  for (std::size_t at = bytes; at < all.size(); at += bytes) {
+    reduction(all.data() + at, all.data() + at - bytes, all.data() + at, count);
+  }
+  std::vector<node::Block> blocks;
+  for (int place = 0; place < ranks(); ++place) {
+    const int last = with_own ? place : place - 1;
+    const auto offset = static_cast<std::ptrdiff_t>(bytes) * std::max(last, 0);
+    blocks.push_back({offset, last < 0 ? 0 : bytes});
+  }
+  const std::size_t own_bytes = blocks[static_cast<std::size_t>(place_)].bytes;
+  send_from_root(all.data(), node::Blocks::listed(blocks), output, own_bytes, 0);
+}
+
+// The first rank chooses, for the same reason as in a team (team/decision.h). Its plan goes by
+// messages, which need no memory of the team's.
+const select::TreeBarrierPlan& NodePart::barrier_plan() {
+  if (barrier_plan_) return *barrier_plan_;
+  static_assert(std::is_trivially_copyable_v<select::TreeBarrierPlan>);
+  select::TreeBarrierPlan plan = {};
+  if (place_ == 0) {
+    const select::Explanation explanation = team_.explain(
+        {.operation = select::Operation::barrier, .barrier_phase = select::BarrierPhase::gather});
+    plan = std::get<select::TreeBarrierPlan>(select::chosen(explanation).plan);
+  }
+  auto* const bytes = reinterpret_cast<std::byte*>(&plan);
+  const std::vector<node::Block> same(static_cast<std::size_t>(ranks()), {0, sizeof plan});
+  send_from_root(bytes, node::Blocks::listed(same), bytes, sizeof plan, 0);
+  barrier_plan_ = plan;
+  return *barrier_plan_;
+}
+
+void NodePart::run_barrier_phase(select::BarrierPhase phase) {
+  team_.run_by(*barrier_, {.operation = select::Operation::barrier, .barrier_phase = phase});
+}
+
+void NodePart::gather_barrier() {
+  if (ranks() == 1) return;
+  const select::TreeBarrierPlan& plan = barrier_plan();
+  attempt(
+      [&] {
+        if (!barrier_) barrier_ = team_.ready_by(plan);
+        run_barrier_phase(select::BarrierPhase::gather);
+        is_barrier_by_team_ = true;
+      },
+      [&] {
+        is_barrier_by_team_ = false;
+        const std::byte here{};
+        std::vector<std::byte> all(static_cast<std::size_t>(ranks()));
+        send_to_root(&here, 1, all.data(), node::Blocks::even(1), 0);
+      });
+}
+
+void NodePart::release_barrier() {
+  if (ranks() == 1) return;
+  if (is_barrier_by_team_) return run_barrier_phase(select::BarrierPhase::release);
+  std::byte leave{};
+  const std::vector<std::byte> all(static_cast<std::size_t>(ranks()));
+  send_from_root(all.data(), node::Blocks::even(1), &leave, 1, 0);
+}
+
+void NodePart::bcast(void* buffer, std::size_t bytes, int root) {
+  attempt([&] { team_.bcast(buffer, bytes, root); },
+          [&] {
+            const std::vector<node::Block> same(static_cast<std::size_t>(ranks()), {0, bytes});
+            send_from_root(bytes_of(buffer), node::Blocks::listed(same), bytes_of(buffer), bytes,
+                           root);
+          });
+}
+
+void NodePart::reduce(const void* input, void* output, std::size_t count,
+                      const memory::Reduction& reduction, int root) {
+  attempt([&] { team_.reduce(input, output, count, reduction, root); },
+          [&] {
+            join_blocks(bytes_of(input), bytes_of(output), node::Blocks::only(root, count),
+                        reduction);
+          });
+}
+
+void NodePart::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                              const memory::Reduction& reduction) {
+  attempt([&] { team_.reduce_scatter(input, output, blocks, reduction); },
+          [&] { join_blocks(bytes_of(input), bytes_of(output), blocks, reduction); });
+}
+
+void NodePart::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
+  attempt([&] { team_.allgatherv(input, output, blocks); },
+          [&] {
+            const std::size_t bytes = blocks.of(place_).bytes;
+            const std::vector<node::Block> to_all(static_cast<std::size_t>(ranks()), {0, bytes});
+            // Once, where it begins with what comes: in place each peer would have a copy of its
+            // own.
+            const auto* own = bytes_of(input);
+            MessageBuffer copied(input == output ? bytes : 0);
+            if (!copied.empty()) {
+              std::memcpy(copied.data(), own, bytes);
+              own = copied.data();
+            }
+            send_to_each(own, node::Blocks::listed(to_all), bytes_of(output), blocks);
+          });
+}
+
+void NodePart::gather(const void* input, void* output, std::size_t bytes, int root) {
+  attempt([&] { team_.gather(input, output, bytes, root); },
+          [&] {
+            send_to_root(bytes_of(input), bytes, bytes_of(output), node::Blocks::even(bytes), root);
+          });
+}
+
+void NodePart::gatherv(const void* input, std::size_t bytes, void* output,
+                       const node::Blocks& blocks, int root) {
+  attempt([&] { team_.gatherv(input, bytes, output, blocks, root); },
+          [&] { send_to_root(bytes_of(input), bytes, bytes_of(output), blocks, root); });
+}
+
+void NodePart::scatter(const void* input, void* output, std::size_t bytes, int root) {
+  attempt([&] { team_.scatter(input, output, bytes, root); },
+          [&] {
+            send_from_root(bytes_of(input), node::Blocks::even(bytes), bytes_of(output), bytes,
+                           root);
+          });
+}
+
+void NodePart::scatterv(const void* input, const node::Blocks& blocks, void* output,
+                        std::size_t bytes, int root) {
+  attempt([&] { team_.scatterv(input, blocks, output, bytes, root); },
+          [&] { send_from_root(bytes_of(input), blocks, bytes_of(output), bytes, root); });
+}
+
+void NodePart::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                         const node::Blocks& incoming) {
+  attempt([&] { team_.alltoallv(input, outgoing, output, incoming); },
+          [&] { send_to_each(bytes_of(input), outgoing, bytes_of(output), incoming); });
+}
+
+void NodePart::scan(const void* input, void* output, std::size_t count,
+                    const memory::Reduction& reduction) {
+  attempt([&] { team_.scan(input, output, count, reduction); },
+          [&] { join_before(bytes_of(input), bytes_of(output), count, reduction, true); });
+}
+
+void NodePart::exscan(const void* input, void* output, std::size_t count,
+                      const memory::Reduction& reduction) {
+  attempt([&] { team_.exscan(input, output, count, reduction); },
+          [&] { join_before(bytes_of(input), bytes_of(output), count, reduction, false); });
+}
+
+}  // namespace huddle::internode

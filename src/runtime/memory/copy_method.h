@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The methods of a block through shared memory: by which kernel it is copied in, by which out, and
+// who owns its cache lines in between. All that there is to know of a method stands in its line of
+// the table below: what it is called, when it may be used, and which curves of a machine file tell
+// what it costs. huddle calibrate measures those, prices are made of them, and protocols copy as it
+// says; nothing else names a method.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "runtime/memory/copy.h"
+
+namespace huddle::memory {
+
+// Who owns the cache lines of a block when it is written again.
+enum class LineOwnership : std::uint8_t {
+  readers_share,  // any number of readers have copies of them
+  reader_takes,   // the only reader has taken ownership as it read (read_and_own)
+  ping_pong,   // the only reader owns them, and writes the next block, for whoever wrote this one
+  prefetched,  // their writer prefetches them for write when it has the time
+};
+
+struct CopyMethodFacts {
+  std::string_view name;  // as explanations say it
+  CopyKernel in = CopyKernel::plain;
+  LineOwnership ownership = LineOwnership::readers_share;
+  CopyKernel out = CopyKernel::plain;
+  // Kinds of hand-off in a machine file: what it takes to write a block, to read it, and both at
+  // once through a ring.
+  std::string_view write_curve = "write_cached";
+  std::string_view read_curve = "read_dirty";
+  std::string_view ring_curve = "ring";
+  // What reading takes at least where the reader takes ownership; empty: it does not.
+  std::string_view own_curve = {};
+};
+
+// A new method is one line here. Of several that cost the same the first is taken.
+inline constexpr std::array copy_methods = {
+    CopyMethodFacts{.name = "plain"},
+    CopyMethodFacts{
+        .name = "rep_movsb", .in = CopyKernel::rep_movsb, .ring_curve = "ring_rep_movsb"},
+    CopyMethodFacts{.name = "nontemporal",
+                    .in = CopyKernel::nontemporal,
+                    .write_curve = "write_cached_nontemporal",
+                    .ring_curve = "ring_nontemporal"},
+    CopyMethodFacts{.name = "prefetch_write",
+                    .in = CopyKernel::prefetch_write,
+                    .ring_curve = "ring_prefetch_write"},
+    CopyMethodFacts{.name = "interleaved pages",
+                    .in = CopyKernel::interleaved,
+                    .out = CopyKernel::interleaved,
+                    .write_curve = "write_interleaved",
+                    .read_curve = "read_interleaved",
+                    .ring_curve = "ring_interleaved"},
+    CopyMethodFacts{.name = "reader takes ownership",
+                    .ownership = LineOwnership::reader_takes,
+                    .write_curve = "write_reader_owned",
+                    .ring_curve = "ring_reader_owned",
+                    .own_curve = "read_and_own"},
+    CopyMethodFacts{.name = "ping-pong",
+                    .ownership = LineOwnership::ping_pong,
+                    .write_curve = "write_ping_pong"},
+    CopyMethodFacts{.name = "ping-pong, interleaved pages",
+                    .ownership = LineOwnership::ping_pong,
+                    .out = CopyKernel::interleaved,
+                    .write_curve = "write_ping_pong",
+                    .read_curve = "read_interleaved"},
+    CopyMethodFacts{.name = "prefetched for write",
+                    .ownership = LineOwnership::prefetched,
+                    .write_curve = "write_ping_pong"},
+    CopyMethodFacts{.name = "prefetched for write, interleaved pages",
+                    .in = CopyKernel::interleaved,
+                    .ownership = LineOwnership::prefetched,
+                    .out = CopyKernel::interleaved,
+                    .write_curve = "write_ping_pong",
+                    .read_curve = "read_interleaved",
+                    .ring_curve = "ring_interleaved"},
+};
+
+// One of them. A number, so that a plan which holds it means the same in every process.
+class CopyMethod {
+ public:
+  constexpr CopyMethod() = default;
+  // Whoever names nothing but a kernel means the method that any number of readers may share.
+  constexpr CopyMethod(CopyKernel kernel)
+      : number_(number_of(kernel, LineOwnership::readers_share)) {}
+  // pre: one of copy_methods.
+  static constexpr CopyMethod numbered(std::size_t number) {
+    CopyMethod method;
+    method.number_ = static_cast<std::uint8_t>(number);
+    return method;
+  }
+  // The first that writes by this kernel, to lines of that ownership.
+  static constexpr CopyMethod of(CopyKernel in, LineOwnership ownership) {
+    return numbered(number_of(in, ownership));
+  }
+  static constexpr CopyMethod of(CopyKernel in, LineOwnership ownership, CopyKernel out) {
+    std::size_t number = number_of(in, ownership);
+    while (copy_methods[number].in != in || copy_methods[number].ownership != ownership ||
+           copy_methods[number].out != out) {
+      ++number;
+    }
+    return numbered(number);
+  }
+
+  constexpr std::size_t number() const { return number_; }
+  constexpr const CopyMethodFacts& operator*() const { return copy_methods[number_]; }
+  constexpr const CopyMethodFacts* operator->() const { return &copy_methods[number_]; }
+  // Written by the same kernel, to lines that its readers share.
+  constexpr CopyMethod where_readers_share() const { return {(*this)->in}; }
+  // Its writer finds the lines in its own cache.
+  constexpr bool is_at_hand() const {
+    return (*this)->ownership == LineOwnership::ping_pong ||
+           (*this)->ownership == LineOwnership::prefetched;
+  }
+
+  bool operator==(const CopyMethod&) const = default;
+
+ private:
+  static constexpr std::uint8_t number_of(CopyKernel in, LineOwnership ownership) {
+    std::size_t number = 0;
+    while (copy_methods[number].in != in || copy_methods[number].ownership != ownership) ++number;
+    return static_cast<std::uint8_t>(number);
+  }
+
+  std::uint8_t number_ = 0;
+};
+
+constexpr std::string_view name(CopyMethod method) { return method->name; }
+
+inline constexpr CopyMethod by_interleaved_pages = CopyKernel::interleaved;
+inline constexpr CopyMethod by_reader_ownership =
+    CopyMethod::of(CopyKernel::plain, LineOwnership::reader_takes);
+inline constexpr CopyMethod by_ping_pong =
+    CopyMethod::of(CopyKernel::plain, LineOwnership::ping_pong);
+inline constexpr CopyMethod by_ping_pong_pages =
+    CopyMethod::of(CopyKernel::plain, LineOwnership::ping_pong, CopyKernel::interleaved);
+inline constexpr CopyMethod by_prefetch =
+    CopyMethod::of(CopyKernel::plain, LineOwnership::prefetched);
+inline constexpr CopyMethod by_prefetch_pages =
+    CopyMethod::of(CopyKernel::interleaved, LineOwnership::prefetched, CopyKernel::interleaved);
+
+// Which there are to choose from.
+using CopyMethods = std::span<const CopyMethod>;
+
+namespace detail {
+
+template <auto is_allowed>
+constexpr auto allowed_copy_methods() {
+  constexpr std::size_t count = [] {
+    std::size_t sum = 0;
+    for (const CopyMethodFacts& method : copy_methods) sum += is_allowed(method) ? 1 : 0;
+    return sum;
+  }();
+  std::array<CopyMethod, count> methods;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < copy_methods.size(); ++i) {
+    if (is_allowed(copy_methods[i])) methods[next++] = CopyMethod::numbered(i);
+  }
+  return methods;
+}
+
+constexpr bool is_shared(const CopyMethodFacts& method) {
+  return method.ownership == LineOwnership::readers_share;
+}
+constexpr bool is_taken(const CopyMethodFacts& method) {
+  return method.ownership == LineOwnership::reader_takes;
+}
+constexpr bool is_ping_pong(const CopyMethodFacts& method) {
+  return method.ownership == LineOwnership::ping_pong;
+}
+// Blocks that are joined to something where they lie nobody copies out.
+constexpr bool is_joined(const CopyMethodFacts& method) { return method.out == CopyKernel::plain; }
+
+}  // namespace detail
+
+inline constexpr auto all_copy_methods =
+    detail::allowed_copy_methods<[](const CopyMethodFacts&) { return true; }>();
+inline constexpr auto to_many_readers = detail::allowed_copy_methods<detail::is_shared>();
+inline constexpr auto to_one_reader =
+    detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
+      return detail::is_shared(method) || detail::is_taken(method);
+    }>();
+// Between two that have as much for each other.
+inline constexpr auto both_ways = detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
+  return detail::is_shared(method) || detail::is_taken(method) || detail::is_ping_pong(method);
+}>();
+// By a writer that has just read the lines, to the one that had written them.
+inline constexpr auto for_answers = detail::allowed_copy_methods<detail::is_ping_pong>();
+// By a writer that reads nothing meanwhile.
+inline constexpr auto one_way = detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
+  return method.ownership == LineOwnership::prefetched;
+}>();
+// Of memory that a peer has mapped, whose blocks are copied once.
+inline constexpr auto same_kernel_both_ends =
+    detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
+      return detail::is_shared(method) && method.in == method.out;
+    }>();
+// Of blocks that are joined where they lie.
+inline constexpr auto joined_by_many =
+    detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
+      return detail::is_joined(method) && detail::is_shared(method);
+    }>();
+inline constexpr auto joined_by_one =
+    detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
+      return detail::is_joined(method) && (detail::is_shared(method) || detail::is_taken(method));
+    }>();
+inline constexpr auto joined_both_ways =
+    detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
+      return detail::is_joined(method) &&
+             (detail::is_shared(method) || detail::is_ping_pong(method));
+    }>();
+
+inline void copy_in(CopyMethod method, void* target, const void* source, std::size_t n) {
+  copy_bytes(method->in, target, source, n);
+}
+inline void copy_out(CopyMethod method, void* target, void* source, std::size_t n) {
+  method->ownership == LineOwnership::reader_takes ? read_and_own(target, source, n)
+                                                   : copy_bytes(method->out, target, source, n);
+}
+
+}  // namespace huddle::memory

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/memory/heap.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "common/error.h"
+#include "common/round_up.h"
+#include "runtime/memory/own_pages.h"
+#include "runtime/memory/page_buffer.h"
+
+namespace huddle::memory {
+namespace {
+
+// Kept for the next blocks where the program holds none: as much as the C library's malloc comes to
+// keep. With less, sizes that differ from block to block cost twice the time, most of it for pages.
+constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
+// The file ends so much beyond the blocks, at most: a core dump, and what locks all of a process's
+// pages (mlockall), gives memory to all that it walks through.
+constexpr std::size_t file_step_bytes = std::size_t{16} << 20;
+
+// In whole pages, as the file is that it maps.
+std::size_t heap_cap(std::size_t cap_bytes) {
+  if (cap_bytes >= 2 * page_bytes()) return round_down(cap_bytes, page_bytes());
+  throw InputError(fmt::format("the cap of the heap is {} bytes: give it two pages, {}, or more",
+                               cap_bytes, 2 * page_bytes()));
+}
+
+std::size_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
+
+}  // namespace
+
+Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes, Care care)
+    : file_(ArenaFile::Kind::memfd, ""),
+      view_(file_.descriptor(), heap_cap(cap_bytes)),
+      id_(ArenaId::random()),
+      most_copied_bytes_(most_copied_bytes),
+      care_(care),
+      file_bytes_(file_.extend(page_bytes())) {
+  // Where the system gives huge pages of shared memory to those who ask.
+  madvise(view_.base(), view_.cap_bytes(), MADV_HUGEPAGE);
+  new (view_.base()) ArenaHeader{ArenaHeader::expected_magic, view_.cap_bytes(), id_};
+  space_.give(Backing::none, {begin() + page_bytes(), view_.cap_bytes() - page_bytes()});
+}
+
+void* Heap::allocate(std::size_t bytes, std::size_t alignment, Content content) noexcept {
+  if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return nullptr;
+  try {
+    Lock lock(mutex_);
+    if (is_private_) return nullptr;
+    if (care_ == Care::checked) return allocate_checked(bytes, alignment, content);
+    const auto found = find_or_make_room(round_up(std::max<std::size_t>(bytes, 1), least_alignment),
+                                         std::max(alignment, least_alignment), lock);
+    if (!found) return nullptr;
+    if (is_private_ || !reach(found->piece)) {
+      space_.give(found->was_used ? Backing::memory : Backing::none, found->piece);
+      return nullptr;
+    }
+    blocks_[found->piece.offset] = found->piece.bytes;
+    used_bytes_ += found->piece.bytes;
+    void* const block = view_.base() + in_file(found->piece).offset;
+    if (content == Content::zero && found->was_used) std::memset(block, 0, bytes);
+    return block;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+bool Heap::grow(void* block, std::size_t bytes) noexcept {
+  if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return false;
+  const std::scoped_lock lock(mutex_);
+  const auto at = blocks_.find(address_of(block));
+  // A checked block ends where its pages end.
+  if (is_private_ || care_ == Care::checked || at == blocks_.end()) return false;
+  const Piece old{at->first, at->second};
+  if (bytes <= old.bytes) return true;
+  const std::size_t more = round_up(bytes, least_alignment) - old.bytes;
+  for (const Backing backing : {Backing::memory, Backing::none}) {
+    const Piece taken{old.end(), backing == Backing::none ? round_up(more, page_bytes()) : more};
+    if (space_.part_at(backing, taken.offset).bytes < taken.bytes) continue;
+    if (!reach(taken)) return false;
+    space_.take_exactly(backing, taken);
+    at->second += taken.bytes;
+    used_bytes_ += taken.bytes;
+    return true;
+  }
+  return false;
+}
+
+// What nobody has touched yet is given in whole pages: with one byte of it a page has memory.
+std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) {
+  if (const auto used = space_.take(Backing::memory, bytes, alignment)) return Found{*used, true};
+  const auto clean =
+      space_.take(Backing::none, round_up(bytes, page_bytes()), std::max(alignment, page_bytes()));
+  return clean ? std::optional(Found{*clean, false}) : std::nullopt;
+}
+
+// Free parts that have memory may stand between others that have none: without it they are one.
+std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_t alignment,
+                                                   Lock& lock) {
+  auto found = find(bytes, alignment);
+  if (found) return found;
+  give_back_pages_of(space_.parts(Backing::memory), lock);
+  return find(bytes, alignment);
+}
+
+bool Heap::free(void* block) noexcept {
+  // The child of this fork may have it as well, and does not know yet that it goes.
+  if (block == nullptr || mutex_.is_forking_here()) return true;
+  Lock lock(mutex_);
+  const auto at = blocks_.find(address_of(block));
+  if (at == blocks_.end()) return false;
+  const Piece piece = piece_of(at->first, at->second);
+  const CheckedBlock checked{at->first, at->second};
+  used_bytes_ -= at->second;
+  blocks_.erase(at);
+  try {
+    if (care_ == Care::checked) {
+      free_checked(checked, lock);
+      return true;
+    }
+    const Piece part = space_.give(Backing::memory, piece);
+    // As much is kept for the next blocks as there is in blocks: a program that holds on to little
+    // gives much back, one that holds much does not pay for pages again and again.
+    if (space_.free_bytes(Backing::memory) > used_bytes_ + most_kept_idle_bytes) {
+      give_back_pages_of({&part, 1}, lock);
+    }
+  } catch (const std::bad_alloc&) {
+    // It stays away from the free ones.
+  }
+  return true;
+}
+
+// Not under the lock: who watches for memory that goes, to forget what an adapter knew of it, may
+// allocate and free. Meanwhile the pages are nobody's. Where the system refuses they stay.
+void Heap::give_back_pages_of(std::span<const Piece> parts, Lock& lock) {
+  std::vector<Piece> taken;
+  taken.reserve(parts.size());
+  for (const Piece part : parts) {
+    const Piece pages = whole_pages_of(part);
+    if (pages.bytes == 0) continue;
+    space_.take_exactly(Backing::memory, pages);
+    taken.push_back(pages);
+  }
+  const bool is_private = is_private_;
+  lock.unlock();
+  const auto kept = std::partition(taken.begin(), taken.end(),
+                                   [&](Piece pages) { return give_back(pages, is_private); });
+  lock.lock();
+  std::for_each(taken.begin(), kept, [this](Piece pages) { space_.give(Backing::none, pages); });
+  std::for_each(kept, taken.end(), [this](Piece pages) { space_.give(Backing::memory, pages); });
+}
+
+bool Heap::give_back(Piece pages, bool is_private) const {
+  return is_private ? drop_pages(pages) : remove_shared_pages(pages);
+}
+
+// Makes the file so long, and what is in blocks a part of core dumps, as any other memory of the
+// program's. False where the file cannot be so long, or is not there any more.
+bool Heap::reach(Piece piece) {
+  const std::size_t end = in_file(piece).end();
+  if (end <= file_bytes_) return true;
+  const std::size_t bytes = std::min(round_up(end, file_step_bytes), view_.cap_bytes());
+  try {
+    if (!file_.is_there()) return false;
+    file_bytes_ = file_.extend(bytes);
+  } catch (const FailureError&) {
+    return false;
+  }
+  madvise(view_.base(), file_bytes_, MADV_DODUMP);
+  return true;
+}
+
+// Not under the lock either.
+bool Heap::clear(Piece pages) noexcept {
+  if (mutex_.is_forking_here()) return false;
+  const bool is_private = [this] {
+    const std::scoped_lock lock(mutex_);
+    return is_private_;
+  }();
+  if (!give_back(pages, is_private)) return false;
+  return !is_private || may_be_written(pages);
+}
+
+std::size_t Heap::bytes_of(const void* block) const noexcept {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!mutex_.is_forking_here()) lock.lock();
+  const auto at = blocks_.find(address_of(block));
+  return at == blocks_.end() ? 0 : at->second;
+}
+
+std::size_t Heap::used_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return used_bytes_;
+}
+
+std::size_t Heap::held_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return used_bytes_ + space_.free_bytes(Backing::memory);
+}
+
+}  // namespace huddle::memory

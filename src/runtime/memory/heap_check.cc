@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The heap that looks for errors. What is freed gives its memory back at once, nobody may touch it,
+// and its addresses are not used again before there are no others. Peers have mappings of their
+// own, in which nothing can be forbidden; but a page that they touch gets memory, and that is seen.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/memory/heap.h"
+#include "runtime/memory/own_pages.h"
+#include "runtime/memory/page_buffer.h"
+
+namespace huddle::memory {
+
+Piece Heap::piece_of(std::size_t address, std::size_t bytes) const {
+  return care_ == Care::checked ? CheckedBlock{address, bytes}.pages() : Piece{address, bytes};
+}
+
+void* Heap::allocate_checked(std::size_t bytes, std::size_t alignment, Content content) {
+  const std::size_t all = CheckedBlock::pages_for(bytes);
+  const std::size_t aligned = std::max(alignment, page_bytes());
+  auto pages = space_.take(Backing::none, all, aligned);
+  if (!pages) {
+    use_freed_again();
+    pages = space_.take(Backing::none, all, aligned);
+  }
+  if (!pages) return nullptr;
+  if (!reach(*pages) || !may_be_written(*pages)) {
+    space_.give(Backing::none, *pages);
+    return nullptr;
+  }
+  const CheckedBlock block = CheckedBlock::at_end_of(*pages, bytes, alignment);
+  blocks_[block.address] = block.bytes;
+  used_bytes_ += block.bytes;
+  block.arm(content == Content::any);
+  return view_.base() + (block.address - begin());
+}
+
+void Heap::free_checked(const CheckedBlock& block, Lock& lock) {
+  if (!block.is_intact()) report("somebody has written beyond its end", block);
+  const Piece pages = block.pages();
+  const bool is_private = is_private_;
+  lock.unlock();
+  // The page behind it has no memory, and must not stand in the way of what the others are told.
+  may_be_written(pages);
+  const bool is_gone = give_back(pages, is_private) && forbid_pages(pages);
+  lock.lock();
+  if (!is_gone) return;  // and is not used again
+  freed_.push_back(pages);
+  constexpr std::size_t looks = 8;
+  const std::size_t latest = freed_.size() - std::min(looks, freed_.size());
+  std::for_each(freed_.begin() + static_cast<std::ptrdiff_t>(latest), freed_.end(),
+                [this](Piece freed) { look_at(freed); });
+}
+
+void Heap::use_freed_again() {
+  for (const Piece pages : freed_) {
+    look_at(pages);
+    space_.give(Backing::none, pages);
+  }
+  freed_.clear();
+}
+
+void Heap::look_at_freed() const noexcept {
+  if (mutex_.is_forking_here()) return;
+  const std::scoped_lock lock(mutex_);
+  std::for_each(freed_.begin(), freed_.end(), [this](Piece freed) { look_at(freed); });
+}
+
+void Heap::look_at(Piece freed) const noexcept {
+  if (is_private_ || !file_.is_there()) return;
+  const Piece part = in_file(freed);
+  const off_t data = lseek(file_.descriptor(), static_cast<off_t>(part.offset), SEEK_DATA);
+  if (data >= 0 && static_cast<std::size_t>(data) < part.end()) {
+    report("a peer has touched memory after it was freed", freed);
+  }
+}
+
+}  // namespace huddle::memory

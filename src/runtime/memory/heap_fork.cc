@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The heap when its process forks. Its pages are left out of every child by the kernel, so that no
+// child can ever write to them; what follows gives a child of fork() pages of its own instead. No
+// memory is allocated here: others' handlers may hold their locks.
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+
+#include "common/round_up.h"
+#include "runtime/memory/futex_waiters.h"
+#include "runtime/memory/heap.h"
+#include "runtime/memory/own_pages.h"
+#include "runtime/memory/page_buffer.h"
+
+namespace huddle::memory {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Upper bound on the delay of a fork that has to wait until no peer uses the heap: longer than a
+// collective on large buffers takes, and short enough for a fork while another thread waits in a
+// collective for something else.
+constexpr std::chrono::milliseconds longest_wait_for_peers{500};
+
+void say(std::string_view sentence) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, sentence.data(), sentence.size());
+}
+
+// It would read zeros for its data, or die of a touch: better now, and with a reason.
+[[noreturn]] void give_up_child() {
+  say("huddle: heap: a forked child cannot have what was in the shared heap: no memory, or the "
+      "program has closed its descriptor\n");
+  std::abort();
+}
+
+bool read_all(int file, std::byte* to, Piece part) {
+  for (std::size_t done = 0; done < part.bytes;) {
+    const ssize_t bytes =
+        pread(file, to + done, part.bytes - done, static_cast<off_t>(part.offset + done));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return false;
+    done += static_cast<std::size_t>(bytes);
+  }
+  return true;
+}
+
+// Pages that nobody has touched are left as they are: zero, and no memory.
+template <class Act>
+bool for_each_touched_part(int file, Piece pages, const Act& act) {
+  for (std::size_t at = pages.offset; at < pages.end();) {
+    const off_t begin = lseek(file, static_cast<off_t>(at), SEEK_DATA);
+    if (begin < 0) return errno == ENXIO;  // there are none behind it
+    const off_t end = lseek(file, begin, SEEK_HOLE);
+    if (end < 0) return false;
+    const std::size_t from = std::min(static_cast<std::size_t>(begin), pages.end());
+    at = std::min(static_cast<std::size_t>(end), pages.end());
+    if (from < at && !act(Piece{from, at - from})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Heap::before_fork() noexcept {
+  mutex_.lock_for_fork();
+  if (!is_private_) {
+    // ibv_fork_init() and its like reverse this for memory that an adapter no longer uses. The
+    // child would then share those pages, and map_all_anew() would fail.
+    leave_out_of_children({begin(), view_.cap_bytes()});
+    if (holds_stack_of_caller()) freeze_before_fork();
+  }
+  at_fork_ = choose_at_fork();
+}
+
+void Heap::after_fork_in_parent() noexcept {
+  switch (at_fork_) {
+    case AtFork::nothing:
+      break;
+    case AtFork::copy:
+      line_.wait_in_parent();
+      break;
+    case AtFork::freeze:
+      is_private_ = true;
+      freeze_blocks();
+      say("huddle: heap: a fork with more in it than is copied; its memory is not shared any "
+          "more\n");
+      break;
+  }
+  mutex_.unlock_after_fork();
+}
+
+void Heap::after_fork_in_child() noexcept {
+  if (at_fork_ != AtFork::nothing) {
+    if (!map_all_anew() || !(blocks_.empty() || fill_child())) give_up_child();
+    line_.tell_in_child();
+    file_.close();
+    is_private_ = true;
+    state_.is_shared = false;
+    state_.calls = 0;
+  }
+  mutex_.unlock_after_fork();
+}
+
+// Returns whether the child would miss what it needs before its first handler: the stack of the
+// calling thread or context, or the thread's own data, which lie on the same block if the program
+// has given the thread its stack.
+bool Heap::holds_stack_of_caller() const {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the C library's handle is the address of those data
+  const auto* const thread = reinterpret_cast<const void*>(pthread_self());
+  return holds(__builtin_frame_address(0)) || holds(thread);
+}
+
+// Makes all blocks private to this process, so that the child inherits them as any other memory.
+// Only the pages of the stack would not do: blocks share pages, and peers would read old data
+// there. Unlocks while it waits for the end of other threads' calls, which may need the heap.
+void Heap::freeze_before_fork() {
+  const Clock::time_point deadline = Clock::now() + longest_wait_for_peers;
+  while (!is_private_ && file_.is_there()) {
+    if (stop_sharing()) {
+      is_private_ = freeze_blocks();
+      break;
+    }
+    if (Clock::now() >= deadline) break;
+    mutex_.unlock_after_fork();
+    sched_yield();
+    mutex_.lock_for_fork();
+  }
+  say(is_private_
+          ? "huddle: heap: a fork on a stack that lies in the shared heap; its memory is not "
+            "shared any more\n"
+          : "huddle: heap: a fork on a stack that lies in the shared heap while peers use "
+            "the heap: the child cannot run; fork from another thread\n");
+}
+
+Heap::AtFork Heap::choose_at_fork() {
+  if (is_private_) return AtFork::nothing;  // as any other memory
+  if (blocks_.empty() || !file_.is_there()) return AtFork::copy;
+  const bool is_too_much = std::min(used_bytes_, file_.memory_bytes()) > most_copied_bytes_;
+  if ((is_too_much || !line_.open()) && stop_sharing()) return AtFork::freeze;
+  if (is_too_much) line_.open();
+  return AtFork::copy;
+}
+
+// Between the blocks nothing is worth a copy. Not while peers may be reading and writing. Whoever
+// begins a call raises `calls` first and looks at `is_shared` then, here it is the other way round:
+// one of the two sees the other.
+bool Heap::stop_sharing() {
+  state_.is_shared = false;
+  if (state_.calls == 0) {
+    for_each_gap([this](Piece gap) { file_.give_back(in_file(gap)); });
+    return true;
+  }
+  state_.is_shared = true;
+  return false;
+}
+
+// In a child: its range of addresses is empty, and must not be taken by anything else.
+bool Heap::map_all_anew() const { return hold_addresses({begin(), view_.cap_bytes()}); }
+
+bool Heap::fill_child() const {
+  if (!file_.is_there()) return false;
+  return at_fork_ == AtFork::copy ? copy_blocks() : freeze_blocks();
+}
+
+bool Heap::copy_blocks() const {
+  if (!may_be_written({begin(), end_of_blocks() - begin()})) return false;
+  return for_each_run([this](Piece run) {
+    return for_each_touched_part(file_.descriptor(), in_file(run), [this](Piece part) {
+      return read_all(file_.descriptor(), view_.base() + part.offset, part);
+    });
+  });
+}
+
+// Parent and child alike: nobody writes to the file any more, and what either writes is its own.
+bool Heap::freeze_blocks() const {
+  const std::size_t end = end_of_blocks();
+  if (!map_own_view({begin(), end - begin()}, file_.descriptor())) return false;
+  drop_pages({end, begin() + view_.cap_bytes() - end});
+  for_each_gap(drop_pages);
+  wake_futex_waiters({begin(), end - begin()}, file_.descriptor());
+  return true;
+}
+
+// The pages of blocks that lie next to each other, or on one page, in the order of their addresses.
+// Ends with the first that is false, which it returns.
+template <class Act>
+bool Heap::for_each_run(const Act& act) const {
+  Piece run;
+  for (const auto& [address, bytes] : blocks_) {
+    const std::size_t first = round_down(address, page_bytes());
+    if (first > run.end()) {
+      if (run.bytes > 0 && !act(run)) return false;
+      run.offset = first;
+    }
+    run.bytes = round_up(address + bytes, page_bytes()) - run.offset;
+  }
+  return run.bytes == 0 || act(run);
+}
+
+// What lies before, and between, such pages; not the page that the file begins with.
+template <class Act>
+void Heap::for_each_gap(const Act& act) const {
+  std::size_t end = begin() + page_bytes();
+  for_each_run([&](Piece run) {
+    act(Piece{end, run.offset - end});
+    end = run.end();
+    return true;
+  });
+}
+
+std::size_t Heap::end_of_blocks() const {
+  if (blocks_.empty()) return begin();
+  const auto& [address, bytes] = *blocks_.rbegin();
+  return round_up(address + bytes, page_bytes());
+}
+
+}  // namespace huddle::memory

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// From which call on all ranks do something that one of them asks for. It cannot speak to the
+// others first: they may be in this call already, or calls ahead, and would not look. So everybody
+// shows which call it begins, and looks whether somebody has asked; whoever asks reads how far all
+// have come, and says which call is the first.
+#pragma once
+
+#include "runtime/node/lines.h"
+#include "runtime/context/world.h"
+
+namespace huddle::node {
+
+class CommonStart {
+ public:
+  // Of each rank's shared memory, from `offset` on. pre: it holds `start` everywhere.
+  CommonStart(std::size_t offset, world::Sequence start)
+      : calls_(offset), words_(offset + apart_bytes), start_(start), call_(start) {}
+
+  static constexpr std::size_t shared_bytes() { return 2 * apart_bytes; }
+
+  // Whether it has started with the call that this rank begins now, the same on all ranks. Who asks
+  // asks for this call, but may be too late for it. Fence: as memory::OneSidedFence is.
+  template <world::World W, class Fence>
+  bool has_started(W& w, bool asks, const Fence& fence) {
+    ++call_;
+    if (has_started_) return true;
+    show_call(w, fence);
+    if (!asks && w.load(request()) == start_) return false;
+    return find_out(w, asks, fence);
+  }
+
+ private:
+  // What this rank asks for is seen by whoever does not see this.
+  template <world::World W, class Fence>
+  void show_call(W& w, const Fence& fence) {
+    w.store(call_of(w.rank()), call_);
+    fence.frequent_side(w);
+  }
+
+  template <world::World W, class Fence>
+  bool find_out(W& w, bool asks, const Fence& fence) {
+    if (asks && w.fetch_add(request(), 1) == start_) {
+      announce(w, fence);
+    } else {
+      w.wait(answer(), world::until_equal(start_ + 1));
+    }
+    has_started_ = world::reached(call_, w.load(first_call()));
+    return has_started_;
+  }
+
+  // For one rank, once.
+  template <world::World W, class Fence>
+  void announce(W& w, const Fence& fence) {
+    fence.rare_side(w);
+    world::Sequence first = call_;
+    for (int rank = 0; rank < w.ranks(); ++rank) {
+      if (rank == w.rank()) continue;
+      const world::Sequence theirs = w.load(call_of(rank));
+      if (world::reached(theirs, first)) first = theirs + 1;
+    }
+    w.store(first_call(), first);
+    w.store(answer(), start_ + 1);
+  }
+
+  Address call_of(int rank) const { return {Region::shared, rank, calls_}; }
+  // Of all ranks, in the lowest one's memory: whether anybody asks, whether it is answered, and
+  // how.
+  Address request() const { return {Region::shared, 0, words_}; }
+  Address answer() const { return {Region::shared, 0, words_ + flag_bytes}; }
+  Address first_call() const { return {Region::shared, 0, words_ + 2 * flag_bytes}; }
+
+  std::size_t calls_;
+  std::size_t words_;
+  world::Sequence start_;
+  world::Sequence call_;
+  bool has_started_ = false;
+};
+
+}  // namespace huddle::node

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What single-copy protocols have in common: in each call every rank tells where its buffers lie,
+// reads what is the others' or writes there, and leaves when nobody does so with what is its own
+// any more. Whoever cannot says so when it is through, and then all ranks fail together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/node/counters.h"
+#include "runtime/node/departures.h"
+#include "runtime/node/lines.h"
+#include "runtime/context/world.h"
+
+namespace huddle::node {
+
+class ExposedBuffers {
+ public:
+  // So many places of each rank. pre: `start` is even.
+  ExposedBuffers(SharedLayout& layout, int places, world::Sequence start);
+
+  // Of the calls so far, the one at hand included.
+  world::Sequence call() const { return call_; }
+
+  // Before publish(): `what` is this rank's place of that number. Whether others can reach it.
+  template <world::SingleCopyWorld W>
+  bool show(W& w, int number, Address what) const {
+    return w.expose(place_of(w.rank(), number), what);
+  }
+  // One call, in which `body` publishes and copies: ends when all have copied all that they want.
+  // Throws world::PathFailed on all ranks, with the same words, where one could not. Whatever else
+  // is thrown is thrown when nobody copies what this rank shows any more.
+  template <world::SingleCopyWorld W, class Body>
+  void call(W& w, Body body) {
+    departures_.leaving_if_thrown(w, [&] {
+      body();
+      finish(w);
+    });
+    // The lowest rank's failure is everybody's.
+    for (int rank = 0; rank < w.ranks(); ++rank) {
+      const Failure failure = rank == w.rank() ? failure_ : w.load(failure_at(rank));
+      if (failure != none) fail(rank, failure);
+    }
+  }
+
+  // All that follow: in a call.
+  template <world::SingleCopyWorld W>
+  void publish(W& w) {
+    failure_ = none;
+    shown_.announce_call(w);
+    w.order_callers_stores();
+    shown_.publish(w, ++call_);
+  }
+
+  // Copies from what `owner` shows under that number. False where it could not be read, and from
+  // then on until the end of the call: what came is not to be used. Throws PeerLost, as all do that
+  // touch what is another's, where the owner has left the call in the middle.
+  template <world::SingleCopyWorld W>
+  [[nodiscard]] bool pull(W& w, int owner, int number, Address to, std::size_t offset,
+                          std::size_t bytes) {
+    return copy(w, owner, [&] { return pull_shown(w, owner, number, to, offset, bytes); });
+  }
+  // The same in the other direction.
+  template <world::SingleCopyWorld W>
+  [[nodiscard]] bool push(W& w, int owner, int number, std::size_t offset, Address from,
+                          std::size_t bytes) {
+    return copy(w, owner, [&] {
+      return note(Way::writing, owner, w.push(place_of(owner, number), offset, from, bytes));
+    });
+  }
+
+  // Where what `owner` shows under that number lies for this rank; nothing where the path has to
+  // copy it.
+  template <world::SingleCopyWorld W>
+  [[nodiscard]] std::optional<Address> reach(W& w, int owner, int number) const {
+    shown_.wait_in_call(w, owner, call_);
+    return w.reach(place_of(owner, number));
+  }
+
+  // `join` touches what is everybody's: where it is reached, and by pull_shown().
+  template <world::SingleCopyWorld W, class Join>
+  void with_all(W& w, Join join) {
+    for (int rank = 0; rank < w.ranks(); ++rank) {
+      if (rank != w.rank()) shown_.wait_in_call(w, rank, call_);
+    }
+    departures_.copying(w, [&] {
+      for (int rank = 0; rank < w.ranks(); ++rank) {
+        if (rank != w.rank()) departures_.check(w, rank);
+      }
+      join();
+    });
+  }
+  template <world::SingleCopyWorld W>
+  [[nodiscard]] bool pull_shown(W& w, int owner, int number, Address to, std::size_t offset,
+                                std::size_t bytes) {
+    if (failure_ != none) return false;
+    return note(Way::reading, owner, w.pull(to, place_of(owner, number), offset, bytes));
+  }
+
+  // Until that rank has copied all that it wants.
+  template <world::SingleCopyWorld W>
+  void wait_until_through(W& w, int rank) const {
+    through_.wait_for(w, rank, call_);
+  }
+
+ private:
+  enum class Way : std::uint8_t { reading, writing };
+  // What could not be done to whose memory, and what the system said: in one word, that goes where
+  // a flag can.
+  using Failure = world::Sequence;
+  static constexpr Failure none = 0;
+  static Failure failure_of(Way way, int owner, single_copy::ErrorNumber error);
+  // Whether it went well.
+  bool note(Way way, int owner, single_copy::ErrorNumber error) {
+    if (error != single_copy::fine) failure_ = failure_of(way, owner, error);
+    return error == single_copy::fine;
+  }
+  [[noreturn]] static void fail(int rank, Failure failure);
+
+  // Of what `owner` shows, or there. Whether that went well.
+  template <world::SingleCopyWorld W, class Act>
+  bool copy(W& w, int owner, Act act) {
+    bool is_done = false;
+    if (failure_ != none) return is_done;
+    shown_.wait_in_call(w, owner, call_);
+    departures_.copying(w, owner, [&] { is_done = act(); });
+    return is_done;
+  }
+
+  template <world::SingleCopyWorld W>
+  void finish(W& w) {
+    w.store(failure_at(w.rank()), failure_);
+    through_.publish(w, call_);
+    through_.wait_for_others(w, call_);
+  }
+
+  Address place_of(int owner, int number) const {
+    return {Region::shared, owner,
+            places_offset_ + static_cast<std::size_t>(number) * world::exposure_bytes};
+  }
+  // In the line of the flag that says so, in two places by turns: a rank may be through with the
+  // next call before all have seen how this one went, but not with the one after it.
+  Address failure_at(int rank) const { return through_.of(rank) + flag_bytes * (1 + call_ % 2); }
+
+  Counters shown_;
+  Counters through_;
+  Departures departures_;
+  std::size_t places_offset_;
+  world::Sequence call_;
+  Failure failure_ = none;
+};
+
+}  // namespace huddle::node

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/node/locality.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "common/index.h"
+#include "model/machine/infer.h"
+
+namespace huddle::node {
+namespace {
+
+// 0, 1, ... in the order in which keys first come up.
+std::vector<int> numbered(const std::vector<int>& keys) {
+  std::map<int, int> number;
+  std::vector<int> numbers;
+  for (const int key : keys) {
+    numbers.push_back(number.emplace(key, static_cast<int>(number.size())).first->second);
+  }
+  return numbers;
+}
+
+// A rank outside every group of a level is a group of its own.
+std::vector<int> groups_of_ranks(const machine::GroupIndex& index, std::size_t level,
+                                 const std::vector<int>& pus) {
+  std::vector<int> keys;
+  for (const int pu : pus) {
+    const int group = index.group(level, pu);
+    keys.push_back(group == machine::GroupIndex::no_group ? -1 - pu : group);
+  }
+  return numbered(keys);
+}
+
+int count_of(const std::vector<int>& groups) {
+  return 1 + *std::max_element(groups.begin(), groups.end());
+}
+
+// A level at which everybody is alone, or all are together, or that repeats the one inside it,
+// tells nothing.
+void add_telling_levels(RankLocality& locality, const machine::Topology& topology) {
+  const machine::GroupIndex index(topology);
+  for (std::size_t level = 0; level < index.levels(); ++level) {
+    std::vector<int> groups = groups_of_ranks(index, level, locality.pus);
+    const int count = count_of(groups);
+    if (count == 1 || count == locality.ranks()) continue;
+    if (!locality.group_of.empty() && locality.group_of.back() == groups) {
+      // Latencies that show what is known already do not make it less known.
+      std::string& name = locality.levels.back();
+      if (machine::is_inferred(name)) name = topology.levels[level].name;
+      continue;
+    }
+    locality.levels.push_back(topology.levels[level].name);
+    locality.group_of.push_back(std::move(groups));
+  }
+}
+
+std::vector<int> home_memories(const machine::Topology& topology, const std::vector<int>& pus) {
+  std::vector<int> homes;
+  for (const int pu : pus) {
+    const machine::NumaNode* node = machine::home_node(topology, pu);
+    homes.push_back(node == nullptr ? -1 : node->number);
+  }
+  return numbered(homes);
+}
+
+}  // namespace
+
+RankLocality locality(const machine::Topology& topology, std::vector<int> pus) {
+  RankLocality locality = unknown_locality(static_cast<int>(pus.size()));
+  locality.pus = std::move(pus);
+  add_telling_levels(locality, topology);
+  locality.memory_of = home_memories(topology, locality.pus);
+  // Outermost group first, then inwards, then by rank.
+  std::stable_sort(locality.order.begin(), locality.order.end(), [&](int a, int b) {
+    for (std::size_t level = locality.group_of.size(); level-- > 0;) {
+      const auto& groups = locality.group_of[level];
+      if (groups[at(a)] != groups[at(b)]) return groups[at(a)] < groups[at(b)];
+    }
+    return false;
+  });
+  return locality;
+}
+
+RankLocality unknown_locality(int ranks) {
+  RankLocality locality;
+  locality.pus.resize(at(ranks));
+  std::iota(locality.pus.begin(), locality.pus.end(), 0);
+  locality.order = locality.pus;
+  locality.memory_of.assign(at(ranks), 0);
+  return locality;
+}
+
+std::string name(const Shape& shape) {
+  switch (shape.kind) {
+    case Shape::Kind::flat:
+      return "flat";
+    case Shape::Kind::chain:
+      return "chain";
+    case Shape::Kind::kary:
+      return fmt::format("{}-ary", shape.degree);
+    case Shape::Kind::knomial:
+      return fmt::format("{}-nomial", shape.degree + 1);
+    case Shape::Kind::levels:
+      return "levels";
+  }
+  return {};
+}
+
+Tree tree(const Shape& shape, const RankLocality& locality, int root) {
+  const std::vector<int> order = rooted_order(locality.order, root);
+  switch (shape.kind) {
+    case Shape::Kind::flat:
+      return flat_tree(order);
+    case Shape::Kind::chain:
+      return chain_tree(order);
+    case Shape::Kind::kary:
+      return kary_tree(order, shape.degree);
+    case Shape::Kind::knomial:
+      return knomial_tree(order, shape.degree);
+    case Shape::Kind::levels:
+      return level_tree(locality.group_of, locality.ranks(), root);
+  }
+  return flat_tree(order);
+}
+
+Roles::Roles(std::vector<Shape> shapes, const RankLocality& locality, int rank)
+    : shapes_(std::move(shapes)),
+      locality_(locality),
+      rank_(rank),
+      roles_(shapes_.size() * at(locality.ranks())) {}
+
+Roles::Role Roles::work_out(int shape, int root) const {
+  const Tree whole = tree(shapes_[at(shape)], locality_, root);
+  return {whole.parent(rank_), !whole.children(rank_).empty()};
+}
+
+}  // namespace huddle::node

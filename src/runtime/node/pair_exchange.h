@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Every rank has a block for every other: all-to-all, and what is part of it, gather and scatter.
+// After Zhang, Meng and Huo: ranks exchange pair by pair, each exchange cut into tiles that are
+// read while they are still in the cache that both share.
+//
+// Who turns to whom, and in which order tiles are sent and taken, is said here; how one of them
+// passes, in pair_channels.h. What could not be read or written comes in tiles after all; only the
+// two know, and nobody's call fails. Where a block is of another size than its receiver expects,
+// that rank's call fails alone, as between a sender and a receiver of messages.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/node/blocks.h"
+#include "runtime/node/own_block.h"
+#include "runtime/node/pair_channels.h"
+#include "runtime/node/pair_plan.h"
+#include "runtime/node/pair_turn.h"
+#include "runtime/context/world.h"
+
+namespace huddle::node {
+
+class PairExchange {
+ public:
+  using Parameters = PairParameters;
+  using Order = PairOrder;
+  using Plan = PairPlan;
+
+  // pre: shared memory holds `start` everywhere, and that is even.
+  PairExchange(const Parameters& parameters, int ranks, world::Sequence start);
+
+  std::size_t shared_bytes() const { return channels_.shared_bytes(); }
+
+  // Sends the outgoing blocks of the input, and fills the incoming ones of the output. What two
+  // ranks say of a block has to agree in its bytes. In place, that is where a rank's block for
+  // another lies where that one's is to be put, the order must not be `staggered`; a rank's block
+  // for itself is then not touched. Throws world::SizesDiffer where a block came that is larger or
+  // smaller than this rank says.
+  template <world::SingleCopyWorld W>
+  void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
+    const Plan of_call = with_results(plan, incoming, w.ranks());
+    channels_.departures().leaving_if_thrown(
+        w, [&] { exchange(w, outgoing, incoming, in_place, of_call); });
+    if (const auto surprise = channels_.surprise()) fail(*surprise, w.rank());
+  }
+
+  static Plan with_results(const Plan& plan, const Blocks& incoming, int ranks);
+  static int target(int rank, int ranks, int step, Order order);
+  static int source(int rank, int ranks, int step, Order order);
+
+ private:
+  [[noreturn]] static void fail(const PairChannels::Surprise& surprise, int rank);
+
+  static PairStream stream(int rank, int peer, const Blocks& blocks) {
+    return {peer, peer == rank ? Block{} : blocks.of(peer)};
+  }
+
+  template <world::SingleCopyWorld W>
+  void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place,
+                const Plan& plan) {
+    // A rank moves its own block while what it has sent is on its way; or last, where others write
+    // meanwhile what they are told to.
+    const bool is_own_last = plan.written_from != Plan::never;
+    const auto move_own_unless = [&](bool is_moved) {
+      if (in_place || is_moved) return;
+      move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()), plan.results);
+    };
+    const auto outgoing_at = [&](int step) {
+      PairStream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
+      // What the peer's block is to replace cannot wait where it is.
+      const bool stays = !in_place || incoming.of(out.peer).bytes == 0;
+      out.is_announced = plan.announces(out.block.bytes) && stays && channels_.is_open(out.peer);
+      return out;
+    };
+    for (int step = 0; step < w.ranks(); ++step) {
+      PairTurn& turn = turns_[static_cast<std::size_t>(step)];
+      turn.out = outgoing_at(step);
+      turn.in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
+    }
+    fill_ahead(w, plan);
+    move_own_unless(is_own_last);
+    move_all(w, plan);
+    if (plan.returns()) {
+      for (const PairTurn& turn : turns_) channels_.go_on_in_step(w, turn, plan);
+    }
+    move_own_unless(!is_own_last);
+    if (channels_.was_unsettled()) settle(w, plan);
+    if (plan.method->ownership == memory::LineOwnership::prefetched) ask_ahead(w, plan);
+  }
+
+  // What can go before anything else: as in the turns, but that nobody is waited for.
+  template <world::SingleCopyWorld W>
+  void fill_ahead(W& w, const Plan& plan) {
+    if (plan.order == Order::as_ready) {
+      for (PairTurn& turn : turns_) fill_what_has_room(w, turn, plan);
+      return;
+    }
+    const auto first = std::find_if(turns_.begin(), turns_.end(),
+                                    [](const PairTurn& turn) { return turn.is_left(); });
+    if (first == turns_.end() || first->out.bytes_left() == 0) return;
+    if (channels_.has_room(*first, plan)) channels_.fill(w, *first, plan);
+  }
+
+  template <world::SingleCopyWorld W>
+  void move_all(W& w, const Plan& plan) {
+    if (plan.order == Order::as_ready) {
+      move_as_ready(w, plan);
+    } else {
+      for (PairTurn& turn : turns_) move(w, turn, plan);
+    }
+  }
+
+  // A tile is filled before one is drained: so nobody waits in a circle, and what is sent in place
+  // is gone before anything takes its place.
+  template <world::SingleCopyWorld W>
+  void move(W& w, PairTurn& turn, const Plan& plan) {
+    while (turn.is_left()) {
+      if (turn.out.bytes_left() > 0) channels_.fill(w, turn, plan);
+      if (turn.in.bytes_left() > 0) channels_.drain(w, turn.in, plan);
+    }
+  }
+
+  // Nobody waits in a circle here either. Of two that both wait to fill, both channels would be
+  // full, and each rank a whole one ahead; of two that both wait to drain, neither would have
+  // filled. And what a rank has filled is ahead of what it has drained: so this holds in place,
+  // too.
+  template <world::SingleCopyWorld W>
+  void move_as_ready(W& w, const Plan& plan) {
+    for (PairTurn& turn : turns_) {
+      fill_what_has_room(w, turn, plan);
+      if (!turn.is_left()) continue;
+      moving_.push_back(&turn);
+      awaited_.push_back(next_of(turn, w.rank(), plan));
+    }
+    while (!moving_.empty()) {
+      const int found = w.wait_any(awaited_);
+      PairTurn& turn = *moving_[static_cast<std::size_t>(found)];
+      if (fills_next(turn, plan)) {
+        channels_.fill(w, turn, plan);
+      } else {
+        channels_.drain(w, turn.in, plan);
+      }
+      fill_what_has_room(w, turn, plan);
+      if (turn.is_left()) {
+        awaited_[static_cast<std::size_t>(found)] = next_of(turn, w.rank(), plan);
+      } else {
+        moving_.erase(moving_.begin() + found);
+        awaited_.erase(awaited_.begin() + found);
+      }
+    }
+  }
+  // Whether a rank turns to what it sends: it is never more than a channel ahead of what comes.
+  bool fills_next(const PairTurn& turn, const Plan& plan) const {
+    return turn.out.bytes_left() > 0 &&
+           (turn.in.bytes_left() == 0 ||
+            turn.out.moved < turn.in.moved + channels_.bytes_ahead(plan));
+  }
+  template <world::SingleCopyWorld W>
+  void fill_what_has_room(W& w, PairTurn& turn, const Plan& plan) {
+    while (fills_next(turn, plan) && channels_.has_room(turn, plan)) channels_.fill(w, turn, plan);
+  }
+  world::AwaitedFlag next_of(const PairTurn& turn, int rank, const Plan& plan) {
+    return fills_next(turn, plan) ? channels_.room(turn.out, rank, plan)
+                                  : channels_.tile(turn.in, rank);
+  }
+
+  // What was announced has to stay until it has been read, or has been written. What could not be
+  // comes now, in the same turns. All has been written before anything written is waited for: so
+  // nobody waits in a circle.
+  template <world::SingleCopyWorld W>
+  void settle(W& w, const Plan& plan) {
+    for (PairTurn& turn : turns_) {
+      turn.out.start_again();
+      if (!channels_.was_in_vain(w, turn.out)) turn.out.moved = turn.out.block.bytes;
+    }
+    for (PairTurn& turn : turns_) {
+      turn.in.start_again();
+      if (!channels_.is_missing(w, turn.in.peer)) turn.in.moved = turn.in.block.bytes;
+    }
+    move_all(w, plan);
+  }
+
+  // By a rank that got nothing: nobody waits for it, and those that it has sent to read meanwhile.
+  template <world::SingleCopyWorld W>
+  void ask_ahead(W& w, const Plan& plan) {
+    const bool has_read = std::any_of(turns_.begin(), turns_.end(),
+                                      [](const PairTurn& turn) { return turn.in.block.bytes > 0; });
+    if (has_read) return;
+    for (const PairTurn& turn : turns_) channels_.ask_ahead(w, turn.out, plan);
+  }
+
+  PairChannels channels_;
+  std::vector<PairTurn> turns_;  // of this call
+  // Whom this rank goes on with, and what it waits for of each. Empty between calls, unless
+  // somebody was lost in the middle of one; then nothing is exchanged any more.
+  std::vector<PairTurn*> moving_;
+  std::vector<world::AwaitedFlag> awaited_;
+};
+
+}  // namespace huddle::node

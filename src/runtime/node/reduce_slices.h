@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Reduction of much data: each rank joins one slice of everybody's data. Everybody copies the
+// slices of the others into its shared memory, joins its own slice of all of them, and fetches the
+// results.
+//
+// Data go through in chunks, each of as many slices as ranks, and the three steps of consecutive
+// chunks overlap: while one chunk is copied in, the one before is joined, and the oldest one of
+// those that have room is fetched.
+//
+// A result that returns to where the contribution came from travels in lines that whoever joined
+// has just read, and its owner has them at hand when it brings in the next: a line goes to and fro
+// between two ranks, with data each way, and is never fetched to be thrown away.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/memory/copy_method.h"
+#include "runtime/node/counters.h"
+#include "runtime/node/fold.h"
+#include "runtime/node/lines.h"
+#include "runtime/node/reduction_order.h"
+#include "runtime/node/slices.h"
+#include "runtime/context/world.h"
+
+namespace huddle::node {
+
+class SlicedReduce {
+ public:
+  struct Parameters {
+    std::size_t slice_bytes = 65536;  // the most that a rank joins of a chunk
+    int sets = 4;                     // chunks that have room at once; a power of two, 2 or more
+  };
+  // Where a rank shows what it has joined.
+  enum class Results : std::uint8_t {
+    returned,      // to each rank, in place of its contribution
+    in_one_place,  // once, for all others to read
+  };
+  // What may differ from call to call; equal on all ranks.
+  struct Plan {
+    std::size_t slice_bytes = 16384;  // not over that of the parameters
+    // Of contributions: whoever joins them may take those that no result returns to.
+    memory::CopyMethod method = {};
+    Results results = Results::returned;
+  };
+
+  // pre: shared memory holds `start` everywhere.
+  SlicedReduce(const Parameters& parameters, const ReductionOrder& association, int ranks,
+               world::Sequence start);
+
+  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t scratch_bytes() const { return spare_bytes(slice_bytes_); }
+
+  // All: pre: an element is not over the plan's slice_bytes.
+  template <world::World W>
+  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
+              const Plan& plan) {
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::to_one, root}});
+  }
+  template <world::World W>
+  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::to_all}});
+  }
+  // Blocks are counted in elements. pre: the output is not the input.
+  template <world::World W>
+  void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
+                      const Plan& plan) {
+    run(w, blocks.largest(w.ranks()) * ranks(),
+        {reduction, plan, {ReductionTarget::Kind::to_each, 0, &blocks}});
+  }
+  // Both: pre: results are returned, by the plan.
+  template <world::World W>
+  void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::inclusive}});
+  }
+  template <world::World W>
+  void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(w, count, {reduction, plan, {ReductionTarget::Kind::exclusive}});
+  }
+
+ private:
+  // With what it is joined to and the result it fits into any first-level cache.
+  static constexpr std::size_t block_bytes = 8192;
+
+  // What is the same for all chunks of a call.
+  struct Job {
+    const memory::Reduction& reduction;
+    const Plan& plan;
+    ReductionTarget aim;
+  };
+
+  // One chunk of one call, in bytes.
+  struct Part {
+    world::Sequence number = 0;  // among the chunks of all calls
+    Chunk chunk;
+    std::size_t element_bytes = 0;
+
+    std::size_t bytes(int slice) const { return chunk.elements(slice) * element_bytes; }
+    std::size_t in_input(int slice) const { return chunk.in_input(slice) * element_bytes; }
+    std::size_t in_output(int slice) const { return chunk.in_output(slice) * element_bytes; }
+  };
+
+  // `count`: of all slices, as if all were as large as the largest.
+  template <world::World W>
+  void run(W& w, std::size_t count, const Job& job) {
+    const std::size_t element_bytes = job.reduction.element_bytes;
+    const std::size_t slice = job.plan.slice_bytes / element_bytes;
+    const std::size_t chunks = (count + slice * ranks() - 1) / (slice * ranks());
+    const auto part = [&](std::size_t i) {
+      return Part{count_ + static_cast<world::Sequence>(i),
+                  job.aim.blocks == nullptr ? Chunk::of_all(i, count, slice, w.ranks())
+                                            : Chunk::of_blocks(i, *job.aim.blocks, slice),
+                  element_bytes};
+    };
+    if (chunks == 0) return;
+    shown_.announce_call(w);
+    // Fetched first: what is brought in next takes the place of what was returned.
+    for (std::size_t step = 0; step < chunks + sets_; ++step) {
+      if (step >= sets_) fetch(w, part(step - sets_), job);
+      if (step < chunks) bring_in(w, part(step), job.plan.method->in);
+      if (step >= 1 && step <= chunks) join(w, part(step - 1), job);
+    }
+    count_ += static_cast<world::Sequence>(chunks);
+  }
+
+  // Shows the others their slices of this rank's data.
+  template <world::World W>
+  void bring_in(W& w, const Part& part, memory::CopyKernel copy_in) {
+    joined_guard_.wait_for_others(w, part.number + 1 - sets_);
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int slice = (w.rank() + step) % w.ranks();
+      w.copy(shown(w.rank(), slice, part), {Region::input, w.rank(), part.in_input(slice)},
+             part.bytes(slice), copy_in);
+    }
+    shown_.publish(w, part.number + 1);
+  }
+
+  // Block by block, so that what was joined is still in the nearest cache when it is copied.
+  template <world::World W>
+  void join(W& w, const Part& part, const Job& job) {
+    if (job.plan.results == Results::in_one_place) {
+      fetched_guard_.wait_for_others(w, part.number + 1 - sets_);
+    }
+    const std::size_t most = std::max<std::size_t>(1, block_bytes / part.element_bytes);
+    const std::size_t elements = part.chunk.elements(w.rank());
+    for (std::size_t from = 0; from < elements; from += most) {
+      const std::size_t at = from * part.element_bytes;
+      const Join how{std::min(most, elements - from), job.reduction};
+      if (job.aim.is_of_prefixes()) {
+        join_prefixes(w, part, at, how, job);
+      } else {
+        join_all(w, part, at, how, job);
+      }
+    }
+    joined_.publish(w, part.number + 1);
+  }
+
+  // What a rank contributes to a block that this one joins, `at` bytes into its slice.
+  template <world::World W>
+  Address contribution(W& w, int rank, const Part& part, std::size_t at) const {
+    const int mine = w.rank();
+    if (rank == mine) return Address{Region::input, mine, part.in_input(mine)} + at;
+    shown_.wait_in_call(w, rank, part.number + 1);
+    return shown(rank, mine, part) + at;
+  }
+
+  template <world::World W>
+  void join_all(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
+    const Spare spare = spare_of(w.rank(), slice_bytes_);
+    const Address target = join_target(w.rank(), part, job, spare);
+    const Address block = target == spare.total ? target : target + at;
+    fold_ranks(
+        w, block, spare, association_, [&](int rank) { return contribution(w, rank, part, at); },
+        how);
+    hand_out(w, block, part, at, how.bytes(), job);
+    if (job.plan.method->ownership == memory::LineOwnership::reader_takes)
+      keep_contributions(w, part, at, how.bytes(), job);
+  }
+
+  // What has no result in its place.
+  template <world::World W>
+  void keep_contributions(W& w, const Part& part, std::size_t at, std::size_t bytes,
+                          const Job& job) {
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int owner = (w.rank() + step) % w.ranks();
+      const bool has_result =
+          job.plan.results == Results::returned && job.aim.wants(owner, w.rank());
+      if (!has_result) w.keep(shown(owner, w.rank(), part) + at, bytes);
+    }
+  }
+
+  // A result that returns is joined where its first reader's contribution lies, in lines that have
+  // just come here. Not so in one place: lines that all others have read would be taken back one by
+  // one while they are joined.
+  Address join_target(int mine, const Part& part, const Job& job, const Spare& spare) const {
+    const int reader = job.aim.first_reader(mine, static_cast<int>(ranks()));
+    if (job.plan.results == Results::returned && reader != mine) return shown(reader, mine, part);
+    return job.aim.wants(mine, mine) ? Address{Region::output, mine, part.in_output(mine)}
+                                     : spare.total;
+  }
+
+  // A block that this rank has joined, `at` bytes into its slice, to wherever it is wanted as well.
+  template <world::World W>
+  void hand_out(W& w, Address block, const Part& part, std::size_t at, std::size_t bytes,
+                const Job& job) {
+    const int mine = w.rank();
+    const auto also = [&](Address to, memory::CopyKernel kernel) {
+      if (to != block) w.copy(to, block, bytes, kernel);
+    };
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int reader = (mine + step) % w.ranks();
+      if (!job.aim.wants(reader, mine)) continue;
+      also(result(mine, reader, part, job.plan) + at, job.plan.method->in);
+      if (job.plan.results == Results::in_one_place) break;
+    }
+    if (!job.aim.wants(mine, mine)) return;
+    also({Region::output, mine, part.in_output(mine) + at}, memory::CopyKernel::plain);
+  }
+
+  // From rank to rank, each result in place of what its reader contributed.
+  template <world::World W>
+  void join_prefixes(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
+    const Spare spare = spare_of(w.rank(), slice_bytes_);
+    Address before = contribution(w, 0, part, at);
+    if (job.aim.wants(0, w.rank())) before = put(w, prefix(w, 0, part, at), before, how);
+    Address total = spare.total;
+    Address next = spare.block;
+    for (int rank = 1; rank < w.ranks(); ++rank) {
+      const Address to = prefix(w, rank, part, at);
+      const Address given = contribution(w, rank, part, at);
+      if (job.aim.kind == ReductionTarget::Kind::inclusive) {
+        w.reduce(to, before, given, how.count, how.reduction);
+        before = to;
+        continue;
+      }
+      const bool is_last = rank + 1 == w.ranks();
+      if (!is_last) w.reduce(total, before, given, how.count, how.reduction);
+      put(w, to, before, how);
+      before = total;
+      std::swap(total, next);
+    }
+  }
+  template <world::World W>
+  static Address put(W& w, Address to, Address from, const Join& how) {
+    if (to != from) w.copy(to, from, how.bytes(), memory::CopyKernel::plain);
+    return to;
+  }
+  template <world::World W>
+  Address prefix(const W& w, int reader, const Part& part, std::size_t at) const {
+    const int mine = w.rank();
+    if (reader == mine) return Address{Region::output, mine, part.in_output(mine)} + at;
+    return shown(reader, mine, part) + at;
+  }
+
+  template <world::World W>
+  void fetch(W& w, const Part& part, const Job& job) {
+    const int mine = w.rank();
+    for (int step = 1; step < w.ranks(); ++step) {
+      const int slice = (mine + step) % w.ranks();
+      if (!job.aim.wants(mine, slice)) continue;
+      joined_.wait_for(w, slice, part.number + 1);
+      w.copy({Region::output, mine, part.in_output(slice)}, result(slice, mine, part, job.plan),
+             part.bytes(slice), memory::CopyKernel::plain);
+    }
+    fetched_.publish(w, part.number + 1);
+  }
+
+  std::size_t ranks() const { return others_ + 1; }
+  // What `owner` shows to the rank that joins this slice: never its own.
+  Address shown(int owner, int slice, const Part& part) const {
+    const auto number = static_cast<std::size_t>(slice < owner ? slice : slice - 1);
+    const std::size_t set = set_of(part);
+    return {Region::shared, owner, shown_offset_ + (set * others_ + number) * slice_bytes_};
+  }
+  // Where `reader` finds this slice when it is joined.
+  Address result(int slice, int reader, const Part& part, const Plan& plan) const {
+    if (plan.results == Results::returned) return shown(reader, slice, part);
+    return {Region::shared, slice, results_offset_ + set_of(part) * slice_bytes_};
+  }
+  std::size_t set_of(const Part& part) const {
+    return part.number % sets_;  // NOLINT(clang-analyzer-core.DivideZero): there are some
+  }
+
+  ReductionOrder association_;
+  std::size_t others_;
+  std::size_t slice_bytes_;
+  world::Sequence sets_;
+  SharedLayout carver_;
+  Counters shown_;
+  Counters joined_;
+  Counters fetched_;
+  ReuseGuard joined_guard_;
+  ReuseGuard fetched_guard_;
+  std::size_t shown_offset_;
+  std::size_t results_offset_;
+  world::Sequence count_;  // chunks of all calls so far
+};
+
+}  // namespace huddle::node

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a reduction cuts its data into, and who wants which part of the result.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/memory/reduction.h"
+#include "runtime/node/blocks.h"
+#include "runtime/context/sequence.h"
+
+namespace huddle::node {
+
+// Who gets what of a reduction.
+struct ReductionTarget {
+  enum class Kind : std::uint8_t {
+    to_all,     // everybody all of it
+    to_one,     // one rank all of it
+    to_each,    // each rank its block
+    inclusive,  // each rank what those up to it contribute
+    exclusive,  // each rank what those before it contribute; the first one nothing
+  };
+  Kind kind = Kind::to_all;
+  int root = 0;                    // of to_one
+  const Blocks* blocks = nullptr;  // of to_each, counted in elements
+
+  bool is_of_prefixes() const { return kind == Kind::inclusive || kind == Kind::exclusive; }
+  // Whether a rank wants a result of the slice that another joins, or it itself.
+  bool wants(int reader, int slice) const {
+    switch (kind) {
+      case Kind::to_all:
+      case Kind::inclusive:
+        return true;
+      case Kind::to_one:
+        return reader == root;
+      case Kind::to_each:
+        return reader == slice;
+      case Kind::exclusive:
+        return reader != 0;
+    }
+    return false;
+  }
+  // Whose copy of a result is made first; the joiner itself where nobody else wants it.
+  int first_reader(int joiner, int ranks) const {
+    switch (kind) {
+      case Kind::to_all:
+      case Kind::inclusive:
+      case Kind::exclusive:
+        return (joiner + 1) % ranks;
+      case Kind::to_one:
+        return root;
+      case Kind::to_each:
+        return joiner;
+    }
+    return joiner;
+  }
+};
+
+// So many elements, cut into as many slices as ranks.
+struct EvenCut {
+  std::size_t count = 0;
+  int ranks = 1;
+
+  std::size_t begin(int slice) const {
+    return count * static_cast<std::size_t>(slice) / static_cast<std::size_t>(ranks);
+  }
+  std::size_t elements(int slice) const { return begin(slice + 1) - begin(slice); }
+};
+
+// A part of a call's data, of as many slices as ranks: of all data an even cut, or of each rank's
+// block as much as a slice holds.
+class Chunk {
+ public:
+  // The i-th chunk of `count` elements with slices of `most` at most.
+  static Chunk of_all(std::size_t i, std::size_t count, std::size_t most, int ranks) {
+    const std::size_t whole = most * static_cast<std::size_t>(ranks);
+    return {nullptr, i * whole, {in_piece(count, i * whole, whole), ranks}};
+  }
+  static Chunk of_blocks(std::size_t i, const Blocks& blocks, std::size_t most) {
+    return {&blocks, i * most, {most, 1}};
+  }
+
+  std::size_t elements(int slice) const {
+    if (blocks_ == nullptr) return cut_.elements(slice);
+    return in_piece(blocks_->of(slice).bytes, from_, cut_.count);
+  }
+  // Where a slice begins in the caller's data, and in the output of who gets it: in elements.
+  std::size_t in_input(int slice) const {
+    if (blocks_ == nullptr) return from_ + cut_.begin(slice);
+    return static_cast<std::size_t>(blocks_->of(slice).offset) + from_;
+  }
+  std::size_t in_output(int slice) const {
+    return blocks_ == nullptr ? from_ + cut_.begin(slice) : from_;
+  }
+
+ private:
+  Chunk(const Blocks* blocks, std::size_t from, const EvenCut& cut)
+      : blocks_(blocks), from_(from), cut_(cut) {}
+
+  const Blocks* blocks_;
+  std::size_t from_;  // its first element, of all data or of each block
+  EvenCut cut_;       // of the chunk; where that is of blocks, its count is the most of a slice
+};
+
+}  // namespace huddle::node

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/schedules/algorithms.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <vector>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "runtime/schedules/allgather.h"
+#include "runtime/schedules/allreduce.h"
+#include "runtime/schedules/alltoall.h"
+#include "runtime/schedules/barrier.h"
+#include "runtime/schedules/bcast.h"
+#include "runtime/schedules/gather.h"
+#include "runtime/schedules/reduce.h"
+#include "runtime/schedules/scan.h"
+
+namespace huddle::net {
+namespace {
+
+constexpr Uses nothing = {};
+constexpr Uses a_radix = {.radix = true};
+constexpr Uses some_segments = {.segments = true};
+constexpr Uses bounded_messages = {.message_blocks = true};
+constexpr Uses some_shares = {.shares = true};
+
+constexpr Algorithm allgather(std::string_view name, std::string_view summary, const Uses& uses,
+                              MakeSchedule* make) {
+  return {Operation::allgather, name, summary, Order::none, uses, true, make};
+}
+
+constexpr Algorithm bcast(std::string_view name, std::string_view summary, const Uses& uses,
+                          MakeSchedule* make) {
+  return {Operation::bcast, name, summary, Order::none, uses, false, make};
+}
+
+constexpr Algorithm allreduce(std::string_view name, std::string_view summary, Order order,
+                              MakeSchedule* make) {
+  return {Operation::allreduce, name, summary, order, nothing, true, make};
+}
+
+constexpr Algorithm reduce_scatter(std::string_view name, std::string_view summary, Order order,
+                                   MakeSchedule* make) {
+  return {Operation::reduce_scatter, name, summary, order, nothing, false, make};
+}
+
+constexpr std::array table = {
+    allgather("ring", "to the next what came from the one before", some_shares, allgather_ring),
+    allgather("neighbor", "exchange with one neighbour, then the other, two blocks at a time",
+              nothing, allgather_neighbor),
+    allgather("doubling", "exchange everything at distance 1, 2, 4, ...", nothing,
+              allgather_doubling),
+    allgather("bruck", "get as much again from distance 1, 2, 4, ...", a_radix, allgather_bruck),
+    allgather("sparbit", "a binomial tree for each block, the longest edges first", nothing,
+              allgather_sparbit),
+    allgather("far-first", "the same with bounded messages, depth first", bounded_messages,
+              allgather_far_first),
+    bcast("knomial", "a k-nomial tree, binomial where k is 2", a_radix, bcast_knomial),
+    bcast("chain", "each to the next, in segments", some_segments, bcast_chain),
+    bcast("scatter-ring", "a binomial tree scatters, a ring gathers", nothing, bcast_scatter_ring),
+    bcast("scatter-doubling", "a binomial tree scatters, recursive doubling gathers", nothing,
+          bcast_scatter_doubling),
+    bcast("circulant", "segments by ever longer skips, in as few rounds as can be", some_segments,
+          bcast_circulant),
+    Algorithm{Operation::barrier, "dissemination", "tell those at distance 1, 2, 4, ...",
+              Order::none, a_radix, false, barrier_dissemination},
+    allreduce("doubling", "exchange everything at distance 1, 2, 4, ...", Order::association,
+              allreduce_doubling),
+    allreduce("halving", "halve at distance 1, 2, 4, ..., and gather the same way back",
+              Order::association, allreduce_halving),
+    allreduce("slices", "each joins a slice and sends it to all", Order::association,
+              allreduce_slices),
+    allreduce("ring", "blocks go round twice, first to be joined", Order::free, allreduce_ring),
+    Algorithm{Operation::reduce, "binomial", "a binomial tree, any root with the same bits",
+              Order::association, nothing, true, reduce_binomial},
+    reduce_scatter("halving", "halve at distance 1, 2, 4, ...", Order::association,
+                   reduce_scatter_halving),
+    reduce_scatter("slices", "each joins its own block", Order::association, reduce_scatter_slices),
+    reduce_scatter("ring", "blocks go round once", Order::free, reduce_scatter_ring),
+    Algorithm{Operation::alltoall, "spread", "send to the one so many further on", Order::none,
+              nothing, false, alltoall_spread},
+    Algorithm{Operation::alltoall, "pairwise", "exchange with one after the other", Order::none,
+              nothing, true, alltoall_pairwise},
+    Algorithm{Operation::alltoall, "bruck", "digit by digit of the distance, through others",
+              Order::none, a_radix, false, alltoall_bruck, true},
+    Algorithm{Operation::gather, "knomial", "up a k-nomial tree", Order::none, a_radix, true,
+              gather_knomial},
+    Algorithm{Operation::scatter, "knomial", "down a k-nomial tree", Order::none, a_radix, true,
+              scatter_knomial},
+    Algorithm{Operation::scan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+              Order::association, nothing, true, scan_doubling},
+    Algorithm{Operation::exscan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+              Order::association, nothing, true, exscan_doubling},
+};
+
+UsageError unknown(std::string_view kind, std::string_view word,
+                   const std::vector<std::string>& names) {
+  const std::string guess = did_you_mean(word, names);
+  return UsageError(
+      fmt::format("there is no {} '{}'{}", kind, word,
+                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+}
+
+}  // namespace
+
+std::string Algorithm::full_name() const {
+  return fmt::format("{}:{}", net::name(operation), name);
+}
+
+std::span<const Algorithm> algorithms() { return table; }
+
+Operation operation_named(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Operation operation : operations) {
+    if (name(operation) == word) return operation;
+    names.emplace_back(name(operation));
+  }
+  throw unknown("operation", word, names);
+}
+
+const Algorithm& algorithm_named(std::string_view full_name) {
+  const Operation operation = operation_named(full_name.substr(0, full_name.find(':')));
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : table) {
+    if (algorithm.operation != operation) continue;
+    names.push_back(algorithm.full_name());
+    if (names.back() == full_name) return algorithm;
+  }
+  throw unknown("algorithm", full_name, names);
+}
+
+std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& call) {
+  const std::string name = algorithm.full_name();
+  if (call.ranks < 1) {
+    throw UsageError(
+        fmt::format("{} among {} ranks? There has to be one at least", name, call.ranks));
+  }
+  if (has_root(algorithm.operation) && (call.root < 0 || call.root >= call.ranks)) {
+    throw UsageError(fmt::format("there is no root {} among {}; the last is {}", call.root,
+                                 counted(call.ranks, "rank"), call.ranks - 1));
+  }
+  if (call.radix < 2 || call.segments < 1 || call.message_blocks < 1) {
+    throw UsageError(
+        fmt::format("{} with radix {}, {} segments and {} blocks a message? A radix is 2 or more, "
+                    "of the others "
+                    "there is one at least",
+                    name, call.radix, call.segments, call.message_blocks));
+  }
+  return algorithm.make(call);
+}
+
+}  // namespace huddle::net

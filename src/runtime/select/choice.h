@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is to run for a request: where the ranks' buffers lie anywhere, and where each has mapped
+// what the others hand in.
+#pragma once
+
+#include <optional>
+
+#include "model/machine/cost.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
+#include "runtime/select/team_resources.h"
+
+namespace huddle::select {
+
+struct Choice {
+  Candidate usual;
+  // There where it is worth asking, in each such call, whether all have mapped the others' buffers.
+  std::optional<Candidate> where_mapped;
+  double asking_ns = 0;  // what that takes
+};
+
+// Of what is forced where that can serve, else the cheapest. Nothing where nothing can serve the
+// request. pre: two ranks or more; `request.mapped` is false.
+std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
+                             const machine::CostModel& model, const TeamResources& resources);
+
+}  // namespace huddle::select

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The single-copy algorithms, as they describe themselves.
+#include "runtime/select/direct.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/text.h"
+#include "runtime/select/exchange.h"
+
+namespace huddle::select {
+namespace {
+
+using node::DirectExchange;
+using node::DirectReduce;
+using node::PairExchange;
+
+// All have to know where everybody's data lie, and at the end that nobody reaches for theirs any
+// more.
+double both_meetings_ns(const Prices& prices) { return 2 * prices.meeting_ns(); }
+
+double others_of(const Prices& prices) { return static_cast<double>(prices.ranks() - 1); }
+
+// Calls add(by) for each way to copy that the machine has figures for, and that nobody has been
+// refused: the mapped buffers of the request, or each path.
+template <class Add>
+void for_each_peer_copy(const Prices& prices, const TeamResources& resources,
+                        const Request& request, Add add) {
+  if (request.mapped) {
+    if (resources.heap_refusal.empty()) add(PeerCopy::of_mapped());
+    return;
+  }
+  for (std::size_t number = 0; number < resources.paths.size(); ++number) {
+    const PathState& path = resources.paths[number];
+    if (!path.refusal.empty() || !std::isfinite(prices.path_ns(path.name, 1, 0))) continue;
+    add(PeerCopy{path.name, static_cast<single_copy::PathNumber>(number)});
+  }
+}
+
+double plain_own_ns(const Prices& prices, const Request& request) {
+  return own_ns(prices, request, memory::CopyKernel::plain);
+}
+
+// What a block takes that is copied between a rank and another, while others do so; by itself, but
+// that the data come from the caches that hold them all.
+double among_all_ns(const Prices& prices, const Request& request, int others, double by_itself_ns) {
+  const std::size_t all_bytes = data_bytes(request, prices.ranks());
+  const double moved_ns = prices.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
+  return std::max(by_itself_ns, prices.in_turns_ns(moved_ns, others + 1));
+}
+
+// A block had from another rank, into one's own buffers.
+double fetched_ns(const Prices& prices, const Request& request, const PeerCopy& by, int others) {
+  return among_all_ns(prices, request, others, prices.fetch_ns(request.bytes, others, by));
+}
+
+void add_blocks(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+                const Request& request) {
+  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+    list.push_back({DirectExchangePlan{{}, by.path}, std::string(by.name),
+                    direct_blocks_ns(prices, request, by)});
+  });
+}
+
+void add_gather(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+                const Request& request) {
+  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+    list.push_back({DirectExchangePlan{{}, by.path}, std::string(by.name),
+                    direct_gather_ns(prices, request, by)});
+  });
+}
+
+// Of an operation in which all others copy, from the root or to it.
+template <class PlanOfIt>
+void add_by_others(std::vector<Candidate>& list, const Prices& prices,
+                   const TeamResources& resources, const Request& request) {
+  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+    const auto add = [&](int at_once, const std::string& words) {
+      const DirectExchange::Plan plan{at_once};
+      list.push_back(
+          {PlanOfIt{plan, by.path}, words, direct_by_others_ns(prices, request, by, plan)});
+    };
+    add(0, std::string(by.name));
+    for (int at_once = 1; at_once < prices.ranks() - 1; at_once *= 2) {
+      add(at_once, fmt::format("{}, {} at a time", by.name, at_once));
+    }
+  });
+}
+
+// Blocks that are read, joined, and out of the way again.
+void add_reduce_by(std::vector<Candidate>& list, const Prices& prices,
+                   const TeamResources& resources, const Request& request, const PeerCopy& by) {
+  for (std::size_t block = node::page_bytes; block <= resources.direct_reduce.block_bytes;
+       block *= 2) {
+    if (block < request.element_bytes) continue;
+    const std::string words =
+        fmt::format("{}, blocks of {}", by.name, size_text(static_cast<double>(block)));
+    const auto add = [&](DirectReduce::Results results, std::string_view more) {
+      const DirectReduce::Plan plan{block, results};
+      list.push_back({DirectReducePlan{plan, by.path}, fmt::format("{}{}", words, more),
+                      direct_reduce_ns(prices, request, by, plan)});
+    };
+    add(DirectReduce::Results::are_read, "");
+    if (request.operation == Operation::allreduce) {
+      add(DirectReduce::Results::are_written, ", results written");
+    }
+    if (block * static_cast<std::size_t>(prices.ranks()) >= request.bytes) break;
+  }
+}
+
+void add_reduce(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+                const Request& request) {
+  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+    add_reduce_by(list, prices, resources, request, by);
+  });
+}
+
+// Of all sizes that anybody might send those for which it pays: as many in a row as there are.
+struct SizeRange {
+  std::size_t from = PairExchange::Plan::never;
+  std::size_t up_to = PairExchange::Plan::never;
+};
+template <class Pays>
+SizeRange range_of(Pays pays) {
+  constexpr std::size_t largest = std::size_t{1} << 30;
+  SizeRange range;
+  int most = 0;
+  int in_a_row = 0;
+  for (std::size_t bytes = node::line_bytes; bytes <= largest; bytes *= 2) {
+    in_a_row = pays(bytes) ? in_a_row + 1 : 0;
+    if (in_a_row <= most) continue;
+    most = in_a_row;
+    range = {bytes >> (most - 1), bytes == largest ? PairExchange::Plan::never : bytes};
+  }
+  return range;
+}
+
+// Each pair's flag, both ways: where the block lies, and that it has been read.
+double announced_flags_ns(const Prices& prices) {
+  return 2 * prices.flags_ns(prices.others_than(0), 0, 1);
+}
+
+double read_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
+  const double begin_ns = plain_own_ns(prices, request) + announced_flags_ns(prices);
+  const int others = prices.ranks() - 1;
+  if (request.operation == Operation::scatterv) {
+    return begin_ns + fetched_ns(prices, request, by, others - 1);
+  }
+  const int at_once = request.operation == Operation::gatherv ? 0 : others;
+  return begin_ns + others_of(prices) * fetched_ns(prices, request, by, at_once);
+}
+
+// A gather's root alone would read: there senders may write in its stead, all at the same time.
+// Another flag says where it is to go. The root moves its own meanwhile.
+double written_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
+  if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
+  return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
+         std::max(plain_own_ns(prices, request),
+                  prices.push_ns(request.bytes, prices.ranks() - 2, by));
+}
+
+PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& prices,
+                                        const TeamResources& resources, const Request& request,
+                                        const PeerCopy& by) {
+  const auto of_size = [&](std::size_t bytes) { return Request{request.operation, bytes, 1}; };
+  const SizeRange announced = range_of([&](std::size_t bytes) {
+    return announced_ns(prices, of_size(bytes), by) <
+           pairs_uneven_ns(prices, resources.pair_exchange.cells, of_size(bytes), plan);
+  });
+  const SizeRange written = range_of([&](std::size_t bytes) {
+    return written_ns(prices, of_size(bytes), by) < read_ns(prices, of_size(bytes), by);
+  });
+  plan.announced_from = announced.from;
+  plan.announced_up_to = announced.up_to;
+  plan.written_from = written.from;
+  plan.written_up_to = written.up_to;
+  return plan;
+}
+
+std::string range_text(std::size_t from, std::size_t up_to) {
+  const auto size = [](std::size_t bytes) { return size_text(static_cast<double>(bytes)); };
+  if (up_to == PairExchange::Plan::never) return fmt::format("from {} on", size(from));
+  return fmt::format("from {} to {}", size(from), size(up_to));
+}
+
+std::string announced_text(const PairExchange::Plan& plan, const PeerCopy& by) {
+  std::string all =
+      fmt::format("{} {}", by.name, range_text(plan.announced_from, plan.announced_up_to));
+  const std::size_t from = std::max(plan.written_from, plan.announced_from);
+  const std::size_t up_to = std::min(plan.written_up_to, plan.announced_up_to);
+  if (plan.written_from == PairExchange::Plan::never || from > up_to) return all;
+  return fmt::format("{}, written {}", all, range_text(from, up_to));
+}
+
+// Blocks announced by one path, and from which size on.
+struct Announcement {
+  PairExchange::Plan plan;
+  PeerCopy by;
+};
+
+// One choice serves blocks of all sizes, so there is one plan: by the path that is cheaper for the
+// smallest blocks that both would announce.
+std::optional<Announcement> best_announcement(const Prices& prices, const TeamResources& resources,
+                                              const Request& request,
+                                              const PairExchange::Plan& tiles) {
+  std::optional<Announcement> best;
+  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+    const auto plan = with_announced_sizes(tiles, prices, resources, request, by);
+    if (plan.announced_from == PairExchange::Plan::never) return;
+    const auto is_cheaper = [&](const Announcement& than) {
+      const std::size_t bytes = std::max(plan.announced_from, than.plan.announced_from);
+      const Request of_both{request.operation, bytes, 1};
+      return announced_ns(prices, of_both, by) < announced_ns(prices, of_both, than.by);
+    };
+    if (!best || is_cheaper(*best)) best = Announcement{plan, by};
+  });
+  return best;
+}
+
+// Where buffers are mapped the same blocks are announced.
+void add_announced(std::vector<Candidate>& list, const Prices& prices,
+                   const TeamResources& resources, const Request& request) {
+  const Candidate tiles = uneven_candidate(prices, resources, request);
+  Request anywhere = request;
+  anywhere.mapped = false;
+  const auto best =
+      best_announcement(prices, resources, anywhere, std::get<PairExchange::Plan>(tiles.plan));
+  if (!best) return;
+  list.push_back(
+      {AnnouncedPlan{best->plan, best->by.path},
+       fmt::format("{}, else {}", announced_text(best->plan, best->by), tiles.parameters),
+       best->plan.announces(request.bytes) ? announced_ns(prices, request, best->by) : tiles.ns});
+}
+
+std::string leave_and(std::string_view more = {}) {
+  return fmt::format("ranks that may read each other's memory{}", more);
+}
+
+}  // namespace
+
+double announced_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
+  const PeerCopy read_by = request.mapped ? PeerCopy::of_mapped() : by;
+  return std::min(read_ns(prices, request, read_by), written_ns(prices, request, by));
+}
+
+double direct_blocks_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
+  return both_meetings_ns(prices) + plain_own_ns(prices, request) +
+         others_of(prices) * fetched_ns(prices, request, by, prices.ranks() - 1);
+}
+
+double direct_gather_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
+  return both_meetings_ns(prices) + plain_own_ns(prices, request) +
+         others_of(prices) * fetched_ns(prices, request, by, 0);
+}
+
+namespace {
+
+double copied_by_others_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+                           int others) {
+  if (request.operation == Operation::gather) {
+    return among_all_ns(prices, request, others, prices.push_ns(request.bytes, others, by));
+  }
+  if (!request.root_moved) return fetched_ns(prices, request, by, others);
+  return among_all_ns(prices, request, others, prices.fetch_again_ns(request.bytes, others, by));
+}
+
+}  // namespace
+
+double direct_by_others_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+                           const DirectExchange::Plan& plan) {
+  const int others = prices.ranks() - 1;
+  const int at_once = plan.at_once == 0 ? others : std::min(plan.at_once, others);
+  const double waves =
+      ceil_div(static_cast<std::size_t>(others), static_cast<std::size_t>(at_once));
+  return both_meetings_ns(prices) + waves * copied_by_others_ns(prices, request, by, at_once - 1) +
+         (waves - 1) * prices.line_ns(0, prices.farthest_from(0));
+}
+
+namespace {
+
+// A rank's slice of what all others have, joined block by block.
+double joined_slices_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
+                        const Request& request, const PeerCopy& by) {
+  const int others = prices.ranks() - 1;
+  const std::size_t block = std::min(plan.block_bytes, slice);
+  const double blocks = ceil_div(slice, block);
+  // Two blocks that were read, and what is joined.
+  constexpr std::size_t blocks_at_hand = 3;
+  const double joined_again_ns = blocks * prices.join_ns(block, blocks_at_hand * block, 0);
+  if (!by.mapped) {
+    return others * (blocks * prices.fetch_ns(block, others, by) + joined_again_ns);
+  }
+  // The first is joined to this rank's own data, of which all pass once: what of them the caches
+  // hold is read from there.
+  return others * (prices.fetch_ns(slice, others, by) +
+                   blocks * prices.line_ns(0, prices.farthest_from(0))) +
+         prices.join_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
+}
+
+// A rank's slice of the result, written to where one other rank has used the one before.
+double written_results_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
+                          const PeerCopy& by) {
+  const int others = prices.ranks() - 1;
+  if (by.mapped) return prices.push_ns(slice, others, by);
+  const std::size_t block = std::min(plan.block_bytes, slice);
+  return ceil_div(slice, block) * prices.push_ns(block, others, by);
+}
+
+}  // namespace
+
+// A rank joins its slice of everybody's data, and then, where all want the result, reads the
+// others' slices of that, or writes its own to them. Where one wants it, that one fetches them from
+// shared memory, or has them joined in its own.
+double direct_reduce_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+                        const DirectReduce::Plan& plan) {
+  const std::size_t mine =
+      std::max<std::size_t>(request.bytes / static_cast<std::size_t>(prices.ranks()), 1);
+  const double others = others_of(prices);
+  const double joined_ns =
+      both_meetings_ns(prices) + joined_slices_ns(prices, mine, plan, request, by);
+  if (reduces_to_blocks(request.operation)) return joined_ns;
+  if (plan.results == DirectReduce::Results::are_written) {
+    return joined_ns + others * written_results_ns(prices, mine, plan, by);
+  }
+  // A result lies where another has used the one before; until it is written again, all data and
+  // results have passed the caches. Beside that it takes no time to write it as it is joined.
+  const int far = prices.farthest_from(0);
+  const double written_ns = prices.write_ns(mine, 2 * request.bytes, 0, far, {});
+  const double rewritten_ns =
+      std::max(0.0, written_ns - prices.join_ns(mine, 2 * request.bytes, 0));
+  if (request.operation == Operation::allreduce) {
+    return joined_ns + rewritten_ns + prices.meeting_ns() +
+           others * prices.fetch_ns(mine, prices.ranks() - 1, by);
+  }
+  if (by.mapped) return joined_ns + rewritten_ns;
+  const std::size_t block = std::min(plan.block_bytes, mine);
+  // Each block of a result is shown, while the one before is being read.
+  const std::size_t buffers = 2 * block;
+  return joined_ns + others * ceil_div(mine, block) *
+                         (prices.show_ns(block, buffers, far, 0, {}) + prices.line_ns(far, 0) +
+                          prices.read_ns(block, far, 0, 0));
+}
+
+Algorithm announced_algorithm() {
+  return described<AnnouncedPlan>(leave_and(", for large blocks"), add_announced);
+}
+
+std::vector<Algorithm> direct_algorithms(Operation operation) {
+  switch (operation) {
+    case Operation::barrier:
+    case Operation::scan:
+    case Operation::exscan:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::gatherv:
+    case Operation::scatterv:
+      return {};
+    case Operation::bcast:
+      return {described<DirectExchangePlan>(leave_and(), add_by_others<DirectExchangePlan>)};
+    case Operation::scatter:
+      return {described<DirectExchangePlan>(leave_and(", equal blocks"),
+                                            add_by_others<DirectExchangePlan>)};
+    case Operation::allgather:
+    case Operation::allgatherv:
+      return {described<DirectExchangePlan>(leave_and(), add_blocks)};
+    case Operation::alltoall:
+      return {described<DirectExchangePlan>(leave_and(", equal blocks"), add_blocks)};
+    case Operation::gather:
+      return {described<DirectExchangePlan>(leave_and(", equal blocks"), add_gather),
+              described<PushedPlan>("ranks that may write to each other's memory, equal blocks",
+                                    add_by_others<PushedPlan>)};
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+      return {
+          described<DirectReducePlan>(leave_and(", elements that fit into a block"), add_reduce)};
+  }
+  return {};
+}
+
+}  // namespace huddle::select

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The reductions, as they describe themselves.
+#include "runtime/select/reduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/text.h"
+#include "runtime/select/piece_sizes.h"
+
+namespace huddle::select {
+namespace {
+
+using node::ReductionOrder;
+using node::ReductionTarget;
+using node::SlicedReduce;
+using node::TreeReduce;
+using Results = SlicedReduce::Results;
+
+std::vector<int> row(int first, int last) {
+  std::vector<int> ranks(static_cast<std::size_t>(std::max(0, last - first)));
+  std::iota(ranks.begin(), ranks.end(), first);
+  return ranks;
+}
+
+// What a round moves of a rank's data.
+struct Block {
+  std::size_t bytes = 0;
+  std::size_t data_bytes = 0;
+  bool is_behind_flag = false;
+};
+
+// All show a block in one of their slots.
+double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
+               memory::CopyMethod method) {
+  const int far = prices.farthest_from(0);
+  return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, method));
+}
+
+ReductionTarget::Kind aim_of(Operation operation) {
+  if (operation == Operation::allreduce) return ReductionTarget::Kind::to_all;
+  if (operation == Operation::reduce) return ReductionTarget::Kind::to_one;
+  if (reduces_to_blocks(operation)) return ReductionTarget::Kind::to_each;
+  return operation == Operation::scan ? ReductionTarget::Kind::inclusive
+                                      : ReductionTarget::Kind::exclusive;
+}
+
+// Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
+// of the ranks before are read, and what nobody has read is not returned.
+memory::CopyMethod copy_method_of_exchange(const Prices& prices, std::size_t bytes,
+                                           Operation operation) {
+  const memory::CopyMethods methods =
+      ReductionTarget{aim_of(operation)}.is_of_prefixes()
+          ? memory::joined_by_many
+          : prices.shown_to_all(memory::joined_both_ways, memory::joined_by_many);
+  return prices.block_copy_method_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
+                                      prices.farthest_from(0), methods);
+}
+
+// `reader` joins what these show to its own. What does not ride in a flag's line it asks for when
+// it has seen the flag: of all these ways nothing hides the first. What went past the caches has to
+// be had from there.
+double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
+                   const Block& block, memory::CopyMethod shown_by = {}) {
+  const bool is_in_caches = shown_by->in != memory::CopyKernel::nontemporal || block.is_behind_flag;
+  double ns = 0;
+  for (const int writer : writers) {
+    const double rest_ns = prices.rest_ns(block.bytes, writer, reader);
+    ns += is_in_caches
+              ? rest_ns
+              : std::max(rest_ns, prices.read_ns(block.bytes, writer, reader, 0, shown_by));
+    ns += prices.join_ns(block.bytes, block.data_bytes, reader);
+  }
+  if (writers.empty() || block.is_behind_flag) return ns;
+  return ns + prices.read_ns(node::line_bytes, writers.front(), reader, 0);
+}
+double gather_ns(const Prices& prices, const std::vector<int>& writers, int reader,
+                 const Block& block) {
+  return prices.flags_ns(writers, reader, 1) + join_all_ns(prices, writers, reader, block);
+}
+
+std::vector<int> members_but_first(const ReductionOrder& association, int block) {
+  return row(association.first(block) + 1, association.first(block + 1));
+}
+
+std::vector<int> leaders_but_first(const ReductionOrder& association) {
+  std::vector<int> leaders;
+  for (int block = 1; block < association.blocks(); ++block) {
+    leaders.push_back(association.first(block));
+  }
+  return leaders;
+}
+
+// A round of a tree reduction: how long it takes alone, and how long the busiest rank works at it,
+// which is the pace at which rounds follow each other.
+struct Round {
+  double alone_ns = 0;
+  double busy_ns = 0;
+};
+
+// How many join the blocks' results.
+int joiners(const Prices& prices, const ReductionOrder& association, TreeReduce::Top top) {
+  switch (top) {
+    case TreeReduce::Top::first_rank:
+      return 1;
+    case TreeReduce::Top::leaders:
+      return association.blocks();
+    case TreeReduce::Top::everybody:
+      return prices.ranks();
+  }
+  return 1;
+}
+
+// The result that one rank shows and these take.
+double handed_on_ns(const Prices& prices, int joiner, const std::vector<int>& readers,
+                    const Block& block) {
+  if (readers.empty()) return 0;
+  const int last = readers.back();
+  return prices.line_to_ns(joiner, readers) +
+         prices.by_all_ns(prices.rest_ns(block.bytes, joiner, last) +
+                          prices.join_ns(block.bytes, block.data_bytes, last));
+}
+
+Round tree_round(const Prices& prices, const ReductionOrder& association, const Block& block,
+                 int slots_in_turn, TreeReduce::Top top, bool to_all) {
+  const int far = prices.farthest_from(0);
+  const double shown_ns = show_ns(prices, block.bytes, static_cast<std::size_t>(slots_in_turn),
+                                  memory::CopyKernel::plain);
+  const std::vector<int> leaders = leaders_but_first(association);
+  const std::vector<int> others = prices.others_than(0);
+  double leader_works_ns = 0;
+  double members_take_ns = 0;
+  for (int i = 0; i < association.blocks(); ++i) {
+    const std::vector<int> members = members_but_first(association, i);
+    const int leader = association.first(i);
+    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members, leader, block));
+    members_take_ns = std::max(members_take_ns, handed_on_ns(prices, leader, members, block));
+  }
+  const double join_ns = prices.join_ns(block.bytes, block.data_bytes, 0);
+  const double joins_ns = join_all_ns(prices, leaders, 0, block) + join_ns;
+  const double top_works_ns =
+      prices.flags_ns(leaders, 0, 1) +
+      prices.in_turns_ns(joins_ns, to_all ? joiners(prices, association, top) : 1);
+  // Members show theirs to their leader; a leader shows its block's where anybody else wants it.
+  const bool members_show = association.blocks() < prices.ranks();
+  const bool leaders_show = !leaders.empty() || (to_all && top == TreeReduce::Top::everybody);
+  const int shows = (members_show ? 1 : 0) + (leaders_show ? 1 : 0);
+  Round round{.alone_ns = leader_works_ns + shows * shown_ns + top_works_ns,
+              .busy_ns = leader_works_ns + shown_ns + top_works_ns};
+  if (!to_all) return round;
+  // What a step more costs whoever is busiest: the result has to be shown.
+  const double share_ns = shown_ns + join_ns + prices.line_ns(0, far);
+  switch (top) {
+    case TreeReduce::Top::first_rank:
+      round.alone_ns += shown_ns + handed_on_ns(prices, 0, others, block);
+      round.busy_ns += share_ns;
+      break;
+    case TreeReduce::Top::leaders:
+      round.alone_ns += prices.queue_ns(0, leaders) + shown_ns + members_take_ns;
+      round.busy_ns += share_ns;
+      break;
+    case TreeReduce::Top::everybody:
+      // The blocks' lines are read by all in place of one.
+      round.alone_ns += prices.queue_ns(0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
+      break;
+  }
+  return round;
+}
+
+std::string_view name(TreeReduce::Top top) {
+  switch (top) {
+    case TreeReduce::Top::first_rank:
+      return "the first joins blocks";
+    case TreeReduce::Top::leaders:
+      return "leaders join blocks";
+    case TreeReduce::Top::everybody:
+      return "everybody joins blocks";
+  }
+  return {};
+}
+
+// What a slot may carry in a round: an element or more. Where each rank has its own block of what
+// is joined, all blocks: in a round of some of them one rank would work while the others wait.
+std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacity) {
+  std::vector<std::size_t> sizes = piece_sizes(request.bytes, capacity);
+  const std::size_t least = reduces_to_blocks(request.operation)
+                                ? std::max(request.bytes, request.element_bytes)
+                                : request.element_bytes;
+  std::erase_if(sizes, [&](std::size_t size) { return size < least; });
+  return sizes;
+}
+
+// Only an allreduce has a choice; where a block is all or one rank, its leader is the first rank or
+// everybody.
+std::vector<TreeReduce::Top> tops_for(const ReductionOrder& association, Operation operation) {
+  using Top = TreeReduce::Top;
+  if (operation == Operation::reduce) return {Top::first_rank};
+  const int ranks = association.first(association.blocks());
+  const bool have_leaders = association.blocks() > 1 && association.blocks() < ranks;
+  if (!have_leaders) return {Top::first_rank, Top::everybody};
+  return {Top::first_rank, Top::leaders, Top::everybody};
+}
+
+void add_tree(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+              const Request& request) {
+  const ReductionOrder association(prices.locality());
+  const bool to_all = request.operation == Operation::allreduce;
+  const std::size_t capacity = resources.tree_reduce.capacity_bytes;
+  for (const TreeReduce::Top top : tops_for(association, request.operation)) {
+    for (const std::size_t round : round_sizes(request, capacity)) {
+      const TreeReduce::Plan plan{round, top};
+      list.push_back({plan,
+                      fmt::format("{}, rounds of {}, {}", counted(association.blocks(), "block"),
+                                  size_text(static_cast<double>(round)), name(top)),
+                      tree_reduce_ns(prices, association, resources.tree_reduce.slots,
+                                     request.bytes, plan, to_all)});
+    }
+  }
+}
+
+void add_exchange(std::vector<Candidate>& list, const Prices& prices,
+                  const TeamResources& resources, const Request& request) {
+  for (const std::size_t round : round_sizes(request, resources.exchange.capacity_bytes)) {
+    // What is cheapest with one reader need not be with many.
+    std::vector<Candidate> manners;
+    for (memory::CopyMethod method :
+         {memory::CopyMethod(), copy_method_of_exchange(prices, round, request.operation)}) {
+      const node::ExchangeReduce::Plan plan{round, method};
+      manners.push_back({plan,
+                         fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
+                                     memory::name(method)),
+                         exchange_ns(prices, request, plan)});
+    }
+    list.push_back(cheapest(manners));
+  }
+}
+
+// Whether all of the data are joined to one result, whoever wants it.
+bool is_whole(Operation operation) {
+  return operation == Operation::reduce || operation == Operation::allreduce;
+}
+
+std::string_view name(Results results) {
+  switch (results) {
+    case Results::returned:
+      return "results returned";
+    case Results::in_one_place:
+      return "results in one place";
+  }
+  return {};
+}
+
+// Whether everybody wants as much as it hands in.
+bool all_get_all(ReductionTarget::Kind aim) {
+  switch (aim) {
+    case ReductionTarget::Kind::to_all:
+    case ReductionTarget::Kind::inclusive:
+    case ReductionTarget::Kind::exclusive:
+      return true;
+    case ReductionTarget::Kind::to_one:
+    case ReductionTarget::Kind::to_each:
+      return false;
+  }
+  return false;
+}
+
+// Whether a result returns to everybody, in the lines of its contribution.
+bool comes_back_to_all(Results results, ReductionTarget::Kind aim) {
+  return results == Results::returned && all_get_all(aim);
+}
+
+// Lines that come and go with data are at hand when they are written. Any other contribution has
+// one reader, who may take it; nothing goes past the caches where some of it returns.
+memory::CopyMethod copy_method_of_slices(const Prices& prices, std::size_t slice,
+                                         std::size_t buffers, Results results,
+                                         ReductionTarget::Kind aim) {
+  if (comes_back_to_all(results, aim)) return {};
+  const memory::CopyMethod method = prices.block_copy_method_for(
+      {slice, slice, buffers}, 0, prices.farthest_from(0), memory::joined_by_one);
+  const bool is_taken = method->ownership == memory::LineOwnership::reader_takes;
+  return results == Results::returned && !is_taken ? memory::CopyMethod() : method;
+}
+
+void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+                const Request& request, Results results) {
+  const auto& parameters = resources.sliced_reduce;
+  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  const ReductionTarget::Kind aim = aim_of(request.operation);
+  for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
+    if (slice < request.element_bytes) continue;
+    const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
+    const SlicedReduce::Plan plan{
+        slice, copy_method_of_slices(prices, slice, buffers, results, aim), results};
+    list.push_back({plan,
+                    fmt::format("slices of {}, {}, {}", size_text(static_cast<double>(slice)),
+                                name(results), memory::name(plan.method)),
+                    sliced_reduce_ns(prices, parameters.sets, request.bytes, plan, aim)});
+    if (slice * ranks >= request.bytes) break;
+  }
+}
+void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+                const Request& request) {
+  add_sliced(list, prices, resources, request, Results::returned);
+  if (is_whole(request.operation)) {
+    add_sliced(list, prices, resources, request, Results::in_one_place);
+  }
+}
+
+}  // namespace
+
+// Everybody reads everybody's line: each line has as many readers as there are others. Each round
+// has its flags to wait for, its data to show, and to join all that the others show, or what is the
+// rank's own block, which it need not show.
+double exchange_ns(const Prices& prices, const Request& request,
+                   const node::ExchangeReduce::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(request.bytes, 1);
+  const std::size_t round_bytes = std::min(plan.round_bytes, least);
+  const double rounds = ceil_div(least, round_bytes);
+  const bool is_of_blocks = reduces_to_blocks(request.operation);
+  const std::size_t own = round_bytes / static_cast<std::size_t>(prices.ranks());
+  const double shown_ns = show_ns(prices, is_of_blocks ? round_bytes - own : round_bytes,
+                                  node::ExchangeReduce::slots, plan.method);
+  const Block joined{is_of_blocks ? own : round_bytes, least, node::fits_behind_flag(round_bytes)};
+  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, joined, plan.method);
+  return rounds * (shown_ns + prices.meeting_ns() + prices.by_all_ns(joins_ns));
+}
+
+double tree_reduce_ns(const Prices& prices, const ReductionOrder& association, int slots,
+                      std::size_t bytes, const TreeReduce::Plan& plan, bool to_all) {
+  const std::size_t least = std::max<std::size_t>(bytes, 1);
+  const std::size_t round_bytes = std::min(plan.round_bytes, least);
+  const double rounds = ceil_div(least, round_bytes);
+  const Round round =
+      tree_round(prices, association, {round_bytes, least, node::fits_behind_flag(round_bytes)},
+                 slots, plan.top, to_all);
+  return round.alone_ns + (rounds - 1) * round.busy_ns;
+}
+
+namespace {
+
+// What all ranks together hand in and get.
+std::size_t data_of_all(std::size_t ranks, std::size_t bytes, ReductionTarget::Kind aim) {
+  return (ranks + (all_get_all(aim) ? ranks : 1)) * bytes;
+}
+
+}  // namespace
+
+// A rank copies in what is the others', joins its share, and fetches the rest, all by itself, no
+// faster than its own data come from the caches that hold them, or memory. Each chunk has the
+// others' flags to wait for: that it is shown, that it is joined, and where results have a place of
+// their own, that they were fetched from there. And what comes first is asked for after its flag.
+double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
+                        const SlicedReduce::Plan& plan, ReductionTarget::Kind aim) {
+  const bool returned = plan.results == Results::returned;
+  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  const int far = prices.farthest_from(0);
+  const int others = prices.ranks() - 2;
+  const std::size_t mine = bytes / ranks;
+  const std::size_t theirs = mine * (ranks - 1);
+  const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
+  const std::size_t places = chunk / ranks * (returned ? ranks - 1 : ranks);
+  const std::size_t buffers = static_cast<std::size_t>(sets) * places;
+  const double moved_ns =
+      prices.move_ns(theirs, data_of_all(ranks, bytes, aim), memory::CopyKernel::plain);
+  const double shown_ns = prices.by_all_ns(
+      std::max(moved_ns, comes_back_to_all(plan.results, aim)
+                             ? prices.write_ns(theirs, buffers, 0, far, memory::by_ping_pong)
+                             : prices.write_ns(theirs, buffers, 0, far, plan.method)));
+  const double join_ns = std::max(moved_ns / static_cast<double>(ranks - 1),
+                                  prices.read_ns(theirs, far, 0, others, plan.method));
+  const auto fetched_ns = [&](int at_once) {
+    return prices.read_ns(theirs, far, 0, at_once, plan.method->in);
+  };
+  const auto [fetch_ns, result_bytes] = [&]() -> std::pair<double, std::size_t> {
+    switch (aim) {
+      case ReductionTarget::Kind::to_all:
+      case ReductionTarget::Kind::inclusive:
+      case ReductionTarget::Kind::exclusive:
+        return {fetched_ns(others), returned ? theirs : mine};
+      case ReductionTarget::Kind::to_one:
+        return {fetched_ns(0), mine};
+      case ReductionTarget::Kind::to_each:
+        return {0, 0};
+    }
+    return {};
+  }();
+  const double result_ns = prices.by_all_ns(prices.write_ns(
+      result_bytes, buffers, 0, far, returned ? memory::by_ping_pong : plan.method->in));
+  const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
+  const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk) + 1;
+  return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
+}
+
+std::vector<Algorithm> reduce_algorithms(Operation operation, const TeamResources& resources) {
+  const std::string in_slots = "elements that fit into a slot";
+  const std::string all_in_a_slot =
+      fmt::format("all blocks together at most {}",
+                  size_text(static_cast<double>(resources.exchange.capacity_bytes)));
+  std::vector<Algorithm> list;
+  if (operation != Operation::reduce) {
+    list.push_back(described<node::ExchangeReduce::Plan>(
+        reduces_to_blocks(operation) ? all_in_a_slot : in_slots, add_exchange));
+  }
+  if (is_whole(operation)) list.push_back(described<TreeReduce::Plan>(in_slots, add_tree));
+  list.push_back(described<SlicedReduce::Plan>("elements that fit into a slice", add_sliced));
+  return list;
+}
+
+}  // namespace huddle::select

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/select/team_resources.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/select/prices.h"
+
+namespace huddle::select {
+namespace {
+
+// Data that ride behind a flag: a few lines, fetched together with it.
+constexpr std::size_t inline_bytes = 4 * node::line_bytes;
+// A rank that runs ahead looks at the others' counters once in so many calls.
+constexpr int slots_in_turn = 16;
+// One is filled, one is read, two are on their way between.
+constexpr int queue_sets = 4;
+
+constexpr std::size_t smallest_slice = node::line_bytes;
+
+// Degrees beyond these only add readers to a line.
+std::vector<node::Shape> shapes_for(const node::RankLocality& locality) {
+  using Kind = node::Shape::Kind;
+  std::vector<node::Shape> shapes = {{Kind::flat, 1}};
+  if (locality.ranks() <= 2) return shapes;
+  shapes.push_back({Kind::chain, 1});
+  for (int degree = 2; degree < locality.ranks() - 1; degree *= 2) {
+    shapes.push_back({Kind::kary, degree});
+  }
+  for (int degree = 1; degree < locality.ranks() - 1; degree *= 2) {
+    shapes.push_back({Kind::knomial, degree});
+  }
+  if (!locality.group_of.empty()) shapes.push_back({Kind::levels, 1});
+  return shapes;
+}
+
+// The memory controller of a node serves about so many copies at full rate (docs/model.md): more
+// readers than that at one segment share it.
+constexpr int copies_at_full_rate = 4;
+
+constexpr std::size_t least_queue = 4 * queue_sets * node::page_bytes;
+
+}  // namespace
+
+// The larger a queue is, the fewer waits; too large, and its lines fall out of the caches between
+// two uses. After Kurnosov and Tokmasheva's b, by what writing and reading blocks of that size
+// takes here.
+std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
+                       std::size_t most_bytes) {
+  const Prices prices(model, locality);
+  const std::size_t most = std::max(least_queue, std::bit_floor(most_bytes));
+  const int far = prices.farthest_from(0);
+  std::size_t best = least_queue;
+  double best_pace = 0;
+  for (std::size_t queue = least_queue; queue <= most; queue *= 2) {
+    const memory::CopyMethod method = prices.block_copy_method_for(
+        {queue, queue, queue}, 0, far, prices.shown_to_all(memory::to_one_reader));
+    const double fill_ns = prices.write_ns(queue, queue, 0, far, method);
+    const double drain_ns = prices.read_ns(queue, 0, far, 0, method);
+    const double pace = static_cast<double>(queue) / std::max(fill_ns, drain_ns);
+    if (pace <= best_pace) continue;
+    best = queue;
+    best_pace = pace;
+  }
+  return best;
+}
+
+std::vector<PathState> untried(const single_copy::PeerPaths& paths) {
+  std::vector<PathState> states;
+  for (const single_copy::PeerPath& path : paths) states.push_back({path.name});
+  return states;
+}
+
+void TeamResources::refuse_paths(std::string_view why) {
+  for (PathState& path : paths) path.refusal = why;
+}
+
+// All counts are powers of two, for counters wrap.
+void TeamResources::set_queue(std::size_t bytes) {
+  const std::size_t set = bytes / queue_sets;
+  pipelined_bcast.set_cells = static_cast<int>(set / node::page_bytes);
+  segmented_bcast.segment_bytes = bytes / 2;
+  tree_reduce.capacity_bytes = set / 4;
+}
+
+TeamResources team_resources(const node::RankLocality& locality, const machine::CostModel& model,
+                             std::size_t queue_bytes) {
+  TeamResources with_best = team_resources(locality, queue_bytes);
+  if (locality.ranks() > 1) with_best.set_queue(best_queue(locality, model, queue_bytes));
+  return with_best;
+}
+
+TeamResources team_resources(const node::RankLocality& locality, std::size_t queue_bytes) {
+  const auto ranks = static_cast<std::size_t>(locality.ranks());
+  TeamResources resources;
+  resources.shapes = shapes_for(locality);
+  if (ranks == 1) return resources;
+  resources.inline_bcast = {resources.shapes, inline_bytes, slots_in_turn};
+  resources.pipelined_bcast = {resources.shapes, node::page_bytes, 0, queue_sets};
+  resources.segmented_bcast = {copies_at_full_rate, 0};
+  // What is read as whole blocks has no queue: blocks are as large as they are best, by their
+  // price.
+  const std::size_t most = std::bit_floor(queue_bytes);
+  resources.exchange = {most / node::ExchangeReduce::slots};
+  resources.tree_reduce = {0, slots_in_turn};
+  resources.set_queue(std::max(least_queue, most));
+  resources.sliced_reduce = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
+                             queue_sets};
+  resources.slot_exchange = {most / node::SlotExchange::slots};
+  resources.doubling_exchange = {most / node::DoublingExchange::calls_in_flight};
+  resources.pair_exchange = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
+                             queue_sets};
+  // In private memory: a tile, and four blocks.
+  resources.direct_exchange = {most / 4};
+  resources.direct_reduce = {most / 4, 2};
+  return resources;
+}
+
+}  // namespace huddle::select

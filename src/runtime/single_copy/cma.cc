@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/single_copy/cma.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/pidfd.h"
+
+namespace huddle::single_copy {
+namespace {
+
+void pass(iovec& part, std::size_t bytes) {
+  part.iov_base = static_cast<std::byte*>(part.iov_base) + bytes;
+  part.iov_len -= bytes;
+}
+
+}  // namespace
+
+PeerPath cma() {
+  return {
+      "cma", "process_vm_readv",
+      "process_vm_readv and process_vm_writev between processes of one user",
+      [](const Owner& owner) { return std::make_unique<CmaMemory>(owner.process, owner.watch); }};
+}
+
+// asks_first: before each call of the system.
+ErrorNumber CmaMemory::copy_by(CopyCall* call, bool asks_first, iovec here,
+                               iovec there) const noexcept {
+  while (here.iov_len > 0) {
+    if (asks_first && has_lost_number(watch_)) return ESRCH;
+    const std::size_t most = std::min(here.iov_len, most_at_once);
+    const iovec local{here.iov_base, most};
+    const iovec remote{there.iov_base, most};
+    const ssize_t copied = call(process_, &local, 1, &remote, 1, 0);
+    if (copied < 0 && errno == EINTR) continue;
+    if (copied < 0) return errno;
+    // It stops where the owner's memory ends; the next call says why.
+    if (copied == 0) return EFAULT;
+    pass(here, static_cast<std::size_t>(copied));
+    pass(there, static_cast<std::size_t>(copied));
+  }
+  return fine;
+}
+
+ErrorNumber CmaMemory::read(std::byte* to, RemoteAddress from, std::size_t bytes) noexcept {
+  const ErrorNumber error = copy_by(calls_.read, false, {to, bytes}, {pointer_to(from), bytes});
+  return error == fine && has_lost_number(watch_) ? ESRCH : error;
+}
+
+// The system only reads from here; an iovec has no word for that.
+ErrorNumber CmaMemory::write(RemoteAddress to, const std::byte* from, std::size_t bytes) noexcept {
+  return copy_by(calls_.write, true, {const_cast<std::byte*>(from), bytes},
+                 {pointer_to(to), bytes});
+}
+
+}  // namespace huddle::single_copy

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A process that keeps large blocks in a heap which peers can map (memory/heap.h): what lies there
+// is read and written as if it were this process's own, with no call to the kernel; the rest by
+// another path.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "runtime/memory/arena_view.h"
+#include "runtime/memory/copy.h"
+#include "runtime/single_copy/peer_memory.h"
+
+namespace huddle::single_copy {
+
+// As explanations say it.
+inline constexpr std::string_view heap = "heap";
+
+// By which kernels blocks of a peer's are copied.
+struct Copying {
+  memory::KernelBySize reads;
+  memory::KernelBySize writes;
+};
+
+class HeapMemory : public PeerMemory {
+ public:
+  // base: where the heap begins for its owner.
+  HeapMemory(std::shared_ptr<const memory::ArenaView> view, std::uint64_t base,
+             std::unique_ptr<PeerMemory> otherwise, const Copying& copying)
+      : view_(std::move(view)), base_(base), otherwise_(std::move(otherwise)), copying_(copying) {}
+
+  [[nodiscard]] ErrorNumber read(std::byte* to, RemoteAddress from,
+                                 std::size_t bytes) noexcept override;
+  [[nodiscard]] ErrorNumber write(RemoteAddress to, const std::byte* from,
+                                  std::size_t bytes) noexcept override;
+  [[nodiscard]] std::byte* mapped(RemoteAddress told) const noexcept override;
+
+ private:
+  std::shared_ptr<const memory::ArenaView> view_;
+  std::uint64_t base_;
+  std::unique_ptr<PeerMemory> otherwise_;
+  Copying copying_;
+};
+
+}  // namespace huddle::single_copy

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/cpu_binding.h"
+
+#include <algorithm>
+
+namespace huddle::team {
+namespace {
+
+std::vector<int> processors_in(const cpu_set_t& set) {
+  std::vector<int> processors;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) processors.push_back(cpu);
+  }
+  return processors;
+}
+
+bool meet(const cpu_set_t& a, const cpu_set_t& b) {
+  cpu_set_t both;
+  CPU_AND(&both, &a, &b);
+  return CPU_COUNT(&both) > 0;
+}
+
+}  // namespace
+
+CpuBinding cpu_binding_of_this_thread(double processors) {
+  CpuBinding here;
+  CPU_ZERO(&here.allowed);
+  // More processors than a cpu_set_t holds: then nothing is known of them, which processors_of
+  // takes.
+  sched_getaffinity(0, sizeof here.allowed, &here.allowed);
+  here.processors = processors;
+  return here;
+}
+
+std::vector<int> processors_of(std::span<const CpuBinding> by_rank,
+                               const machine::Topology& topology) {
+  const std::vector<int>& known = topology.pus.cpus();
+  std::vector<int> locality;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    const cpu_set_t& allowed = by_rank[rank].allowed;
+    std::size_t before = 0;  // ranks with the same choice
+    for (std::size_t other = 0; other < rank; ++other) {
+      if (CPU_EQUAL(&by_rank[other].allowed, &allowed)) ++before;
+    }
+    const std::vector<int> choice = processors_in(allowed);
+    const int wish = choice.empty() ? static_cast<int>(before) : choice[before % choice.size()];
+    const bool exists = topology.pus.contains(wish);
+    locality.push_back(exists ? wish : known[static_cast<std::size_t>(wish) % known.size()]);
+  }
+  return locality;
+}
+
+bool has_own_processor(std::span<const CpuBinding> by_rank, int rank) {
+  const cpu_set_t& mine = by_rank[static_cast<std::size_t>(rank)].allowed;
+  const auto company = std::count_if(by_rank.begin(), by_rank.end(), [&](const CpuBinding& other) {
+    return meet(other.allowed, mine);
+  });
+  return CPU_COUNT(&mine) == 1 && company == 1;
+}
+
+bool is_crowded(std::span<const CpuBinding> by_rank, int rank) {
+  const CpuBinding& mine = by_rank[static_cast<std::size_t>(rank)];
+  cpu_set_t reach = mine.allowed;
+  int company = 0;  // those who may run where this rank may, itself counted
+  for (const CpuBinding& other : by_rank) {
+    if (!meet(other.allowed, mine.allowed)) continue;
+    CPU_OR(&reach, &reach, &other.allowed);
+    ++company;
+  }
+  double processors = CPU_COUNT(&reach);
+  if (mine.processors > 0 && mine.processors < processors) processors = mine.processors;
+  return processors > 0 && company > processors;
+}
+
+bool is_crowded_by_all(const CpuBinding& mine, int processes_here, std::size_t processors) {
+  const auto allowed = static_cast<std::size_t>(CPU_COUNT(&mine.allowed));
+  return allowed >= processors && static_cast<std::size_t>(processes_here) > processors;
+}
+
+}  // namespace huddle::team

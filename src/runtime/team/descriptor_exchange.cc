@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/descriptor_exchange.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "common/unix_socket.h"
+#include "runtime/team/peer.h"
+
+namespace huddle::team {
+namespace {
+
+// While something is still to be sent, a full queue is tried again so often; while something is
+// only awaited, its sender's health is looked at so often.
+constexpr int send_again_ms = 1;
+constexpr int look_again_ms = 20;
+
+struct Label {
+  memory::ArenaId arena;
+  std::int32_t rank = 0;
+};
+
+constexpr std::size_t parcel_descriptors = 2;
+
+using Outgoing = std::array<int, parcel_descriptors>;  // the arena's and the process's
+
+enum class Sent { yes, not_now, never };
+
+Sent send_parcel(const DescriptorSocket& door, const Outgoing& numbers, const Label& label,
+                 const DescriptorSocket::Name& to) {
+  const AbstractAddress address({to.data(), to.size()});
+  const auto bytes = std::as_bytes(std::span(&label, 1));
+  if (send_message(door.socket(), bytes, numbers, MSG_DONTWAIT, &address) >= 0) return Sent::yes;
+  // Too many descriptors of this user are on their way: they arrive as the others read on.
+  const bool is_full = errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS;
+  return is_full || errno == EINTR ? Sent::not_now : Sent::never;
+}
+
+struct Received {
+  Label label;
+  bool is_from_same_user = false;
+  bool is_whole = false;
+  Parcel parcel;
+};
+
+// Returns nothing if no message is there.
+std::optional<Received> receive_parcel(const DescriptorSocket& door) {
+  Received received;
+  ReceivedMessage message = receive_message(
+      door.socket(), std::as_writable_bytes(std::span(&received.label, 1)), MSG_DONTWAIT);
+  if (message.bytes < 0) return std::nullopt;
+  received.is_from_same_user = message.sender && message.sender->uid == geteuid();
+  received.is_whole =
+      message.bytes == sizeof received.label && message.descriptors.size() == parcel_descriptors;
+  if (received.is_whole) {
+    received.parcel = {std::move(message.descriptors[0]), std::move(message.descriptors[1])};
+  }
+  return received;
+}
+
+class Exchange {
+ public:
+  Exchange(const DescriptorSocket& door, ExchangeTask task, Deadline deadline)
+      : door_(door), task_(std::move(task)), deadline_(deadline) {}
+
+  void run(const std::function<void(int, Parcel)>& received) {
+    give_up_the_unreachable();
+    while (!task_.send_to.empty() || !task_.receive_from.empty()) {
+      const bool has_sent = send_what_goes();
+      const bool has_received = receive_what_came(received);
+      if (!has_sent && !has_received) wait();
+    }
+    if (trouble_.is_any()) throw FailureError(std::string(trouble_.text()));
+  }
+
+ private:
+  bool send_what_goes() {
+    const Label label{card(task_.rank).arena, task_.rank};
+    return std::erase_if(task_.send_to, [&](int rank) {
+             const auto& name = task_.names[static_cast<std::size_t>(rank)];
+             const Sent sent =
+                 send_parcel(door_, {task_.arena, door_.process().number()}, label, name);
+             if (sent == Sent::never) {
+               note(fmt::format("cannot send descriptors to rank {}: {}", rank,
+                                std::strerror(errno)));
+             }
+             return sent != Sent::not_now;
+           }) != 0;
+  }
+
+  bool receive_what_came(const std::function<void(int, Parcel)>& hand_over) {
+    auto received = receive_parcel(door_);
+    if (!received) return false;
+    const auto from =
+        std::find(task_.receive_from.begin(), task_.receive_from.end(), received->label.rank);
+    // Nobody but members knows the numbers of the arenas.
+    const bool is_ours =
+        from != task_.receive_from.end() && card(*from).arena == received->label.arena;
+    if (!is_ours) return true;
+    const int rank = *from;
+    task_.receive_from.erase(from);
+    const Trouble trouble = Trouble::of([&] {
+      if (!received->is_from_same_user) {
+        throw FailureError(fmt::format("rank {} runs as another user", rank));
+      }
+      if (!received->is_whole) {
+        throw FailureError("no file descriptor for a peer's; raise `ulimit -n`");
+      }
+      hand_over(rank, std::move(received->parcel));
+    });
+    if (trouble.is_any()) trouble_ = trouble;
+    return true;
+  }
+
+  void wait() {
+    pollfd watched{door_.socket().number(), POLLIN, 0};
+    const int left_ms = poll_timeout_ms(deadline_);
+    if (left_ms == 0) throw FailureError("descriptors did not come in time from another rank");
+    if (!task_.send_to.empty()) {
+      poll(&watched, 1, std::min(send_again_ms, left_ms));
+    } else if (poll(&watched, 1, std::min(look_again_ms, left_ms)) == 0) {
+      give_up_the_dead();
+    }
+  }
+
+  // The sockets of all are there until all are done: one that is not found never will be, and what
+  // it might send cannot come.
+  void give_up_the_unreachable() {
+    const auto give_up_some = [this](std::vector<int>& ranks) {
+      std::erase_if(ranks, [this](int rank) {
+        if (door_.finds(task_.names[static_cast<std::size_t>(rank)])) return false;
+        note(
+            fmt::format("rank {} cannot be reached from here: it is on another machine, in another "
+                        "network namespace, or dead; a team shares memory",
+                        rank));
+        return true;
+      });
+    };
+    give_up_some(task_.send_to);
+    give_up_some(task_.receive_from);
+  }
+
+  void give_up_the_dead() {
+    const ProcessIdentity& me = card(task_.rank).process;
+    for (const int rank : task_.receive_from) {
+      if (share_process_ids(me, card(rank).process) && has_died(card(rank).process)) {
+        throw FailureError(fmt::format("rank {} has died", rank));
+      }
+    }
+  }
+
+  void note(const std::string& text) {
+    if (!trouble_.is_any()) trouble_ = Trouble(text);
+  }
+  const BusinessCard& card(int rank) const { return task_.cards[static_cast<std::size_t>(rank)]; }
+
+  const DescriptorSocket& door_;
+  ExchangeTask task_;
+  Deadline deadline_;
+  Trouble trouble_;
+};
+
+}  // namespace
+
+DescriptorSocket::DescriptorSocket()
+    : process_(own_process()),
+      socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      probe_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  const auto random = memory::ArenaId::random().words;
+  const std::string text = fmt::format("huddle-{:016x}{:016x}", random[0], random[1]);
+  std::copy_n(text.begin(), std::min(text.size(), name_.size()), name_.begin());
+  const AbstractAddress address({name_.data(), name_.size()});
+  const int yes = 1;
+  if (socket_.is_open() && probe_.is_open() &&
+      setsockopt(socket_.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
+      bind(socket_.number(), address.generic(), address.length) == 0) {
+    return;
+  }
+  throw FailureError(fmt::format("cannot make a socket for descriptors: {}", std::strerror(errno)));
+}
+
+// To connect a socket of this kind looks its peer up and sends nothing.
+bool DescriptorSocket::finds(const Name& other) const {
+  const AbstractAddress address({other.data(), other.size()});
+  return connect(probe_.number(), address.generic(), address.length) == 0;
+}
+
+void exchange_descriptors(const DescriptorSocket& door, ExchangeTask task, Deadline deadline,
+                          const std::function<void(int, Parcel)>& received) {
+  Exchange(door, std::move(task), deadline).run(received);
+}
+
+}  // namespace huddle::team

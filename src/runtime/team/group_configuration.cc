@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/group_configuration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "model/machine/machine_file.h"
+
+namespace huddle::team {
+namespace {
+
+std::optional<machine::Machine> machine_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return machine::parse_machine(text, "rank 0");
+}
+
+std::vector<CpuBinding> whereabouts_of(const std::vector<RankStatement>& statements) {
+  std::vector<CpuBinding> cpu_bindings;
+  for (const RankStatement& one : statements) cpu_bindings.push_back(one.cpu_bindings);
+  return cpu_bindings;
+}
+
+std::string heap_refusal_of(const std::vector<RankStatement>& statements) {
+  for (std::size_t rank = 0; rank < statements.size(); ++rank) {
+    if (!statements[rank].has_heap) return fmt::format("rank {} has no shared heap", rank);
+  }
+  return {};
+}
+
+bool all_have_one_sided_fence(const std::vector<RankStatement>& statements) {
+  return std::all_of(statements.begin(), statements.end(),
+                     [](const RankStatement& one) { return one.has_one_sided_fence; });
+}
+
+// Numbers put into one, in their order.
+class Digest {
+ public:
+  void add(std::uint64_t number) {
+    constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;
+    value_ = (value_ ^ number) * odd;
+    value_ ^= value_ >> 32;
+  }
+  void add(const std::vector<int>& numbers) {
+    add(numbers.size());
+    for (const int number : numbers) add(static_cast<std::uint64_t>(number));
+  }
+  void add(std::string_view text) {
+    add(text.size());
+    for (const char letter : text) add(static_cast<std::uint64_t>(letter));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 1;
+};
+
+}  // namespace
+
+GroupConfiguration::GroupConfiguration(const AgreedConfiguration& agreed, const Context& context)
+    : queue_bytes_(agreed.statements.front().queue_bytes),
+      other_machine_(machine_of(agreed.machine_text)),
+      cpu_bindings_(whereabouts_of(agreed.statements)),
+      model_(machine(context)),
+      locality_(node::locality(machine(context).topology,
+                               processors_of(cpu_bindings_, machine(context).topology))),
+      resources_(select::team_resources(locality_, queue_bytes_)),
+      association_(locality_),
+      has_one_sided_fence_(all_have_one_sided_fence(agreed.statements)),
+      is_forcing_unlike_(agreed.forcing_text.has_value()) {
+  resources_.forcing =
+      agreed.forcing_text ? select::Forcing(*agreed.forcing_text) : context.forcing();
+  resources_.heap_refusal = heap_refusal_of(agreed.statements);
+  resources_.paths = select::untried(context.paths());
+}
+
+std::uint64_t GroupConfiguration::digest() const {
+  Digest digest;
+  digest.add(queue_bytes_);
+  for (const std::vector<int>* numbers : {&locality_.pus, &locality_.order, &locality_.memory_of}) {
+    digest.add(*numbers);
+  }
+  for (const std::vector<int>& level : locality_.group_of) digest.add(level);
+  for (int block = 0; block <= association_.blocks(); ++block) {
+    digest.add(static_cast<std::uint64_t>(association_.first(block)));
+  }
+  for (const node::Shape& shape : resources_.shapes) {
+    digest.add(static_cast<std::uint64_t>(shape.kind));
+    digest.add(static_cast<std::uint64_t>(shape.degree));
+  }
+  for (const select::PathState& path : resources_.paths) digest.add(path.name);
+  return digest.value();
+}
+
+std::size_t GroupConfiguration::best_queue() const {
+  return locality_.ranks() == 1 ? queue_bytes_
+                                : select::best_queue(locality_, model_, queue_bytes_);
+}
+
+DecisionBook::Edition DecisionBook::latest() const {
+  const std::scoped_lock lock(mutex_);
+  return latest_;
+}
+
+std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& context,
+                                                               const Bootstrap& bootstrap,
+                                                               AgreementBuffers& room) {
+  const AgreedConfiguration agreed = agree_on_configuration(bootstrap, context, room);
+  std::shared_ptr<GroupConfiguration> group;
+  DerivedConfiguration mine;
+  mine.trouble = Trouble::of([&] {
+    group = std::make_shared<GroupConfiguration>(agreed, context);
+    mine.digest = group->digest();
+    if (bootstrap.rank == 0) mine.queue_bytes = group->best_queue();
+  });
+  const std::span<DerivedConfiguration> views = room.views;
+  gather_to(views, bootstrap, mine);
+  throw_first(std::span<const DerivedConfiguration>(views), &DerivedConfiguration::trouble);
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    if (views[rank].digest == views.front().digest) continue;
+    throw_of(rank,
+             Trouble("it reckons with another machine than rank 0, or in another manner: give "
+                     "all ranks the same libhuddle"));
+  }
+  group->set_queue(views.front().queue_bytes);
+  return group;
+}
+
+// The sum does not depend on the order in which they came, which may differ from rank to rank. The
+// one that came first stays.
+void DecisionBook::add(const CallClass& of, const Decision& decision) noexcept {
+  try {
+    const std::scoped_lock lock(mutex_);
+    if (latest_.decisions && latest_.decisions->contains(of)) return;
+    auto with = latest_.decisions ? std::make_shared<Decisions>(*latest_.decisions)
+                                  : std::make_shared<Decisions>();
+    with->emplace(of, decision);
+    Digest digest;
+    digest.add(static_cast<std::uint64_t>(of.operation));
+    digest.add(of.bytes);
+    digest.add(of.root_moved ? 1U : 0U);
+    digest.add(decision.number);
+    latest_ = {std::move(with), latest_.digest + digest.value()};
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+}  // namespace huddle::team

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/path_bootstrap.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "common/unix_socket.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/hub.h"
+#include "runtime/team/stream.h"
+
+namespace huddle::team {
+namespace {
+
+// What a rank says when it comes.
+struct Hello {
+  std::uint64_t magic = expected_magic;
+  std::int32_t rank = 0;
+  std::int32_t ranks = 0;
+
+  static constexpr std::uint64_t expected_magic = 0x0001746565'6D646875;  // "hudmeet", version 1
+};
+
+struct Guest {
+  Hello hello;
+  FileDescriptor socket;
+};
+
+// The name is of limited length and a path is not: a 64-bit FNV-1a of it will do, since whoever
+// meets somebody else by accident is told so.
+std::string meeting_name(const std::string& path) {
+  std::error_code ignored;
+  std::string whole = std::filesystem::weakly_canonical(path, ignored).string();
+  if (whole.empty()) whole = path;
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : whole) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  }
+  return fmt::format("huddle-{}-{:016x}", geteuid(), hash);
+}
+
+FileDescriptor new_socket() {
+  FileDescriptor socket_here(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket_here.is_open()) return socket_here;
+  throw FailureError(fmt::format("cannot make a socket: {}", std::strerror(errno)));
+}
+
+class Meeting {
+ public:
+  Meeting(const std::string& path, int ranks, std::chrono::milliseconds limit)
+      : path_(path),
+        ranks_(ranks),
+        limit_(limit),
+        deadline_(Clock::now() + limit),
+        address_(meeting_name(path)) {}
+
+  // Nothing where somebody else is the host already.
+  FileDescriptor try_host() {
+    FileDescriptor door = new_socket();
+    if (bind(door.number(), address_.generic(), address_.length) == 0 &&
+        listen(door.number(), ranks_) == 0) {
+      return door;
+    }
+    if (errno == EADDRINUSE) return {};
+    throw FailureError(fmt::format("cannot wait at {}: {}", path_, std::strerror(errno)));
+  }
+
+  HubSockets host(FileDescriptor door) {
+    std::vector<Guest> guests;
+    const Trouble trouble = Trouble::of([&] {
+      while (guests.size() + 1 < static_cast<std::size_t>(ranks_)) welcome_one(door, guests);
+      check(guests);
+    });
+    // Closed before anybody is told: a rank that comes back at once is early for the next meeting.
+    door = FileDescriptor();
+    HubSockets sockets(static_cast<std::size_t>(ranks_));
+    for (Guest& guest : guests) {
+      // Whoever cannot be told is dead, and the first allgather finds that.
+      static_cast<void>(Trouble::of(
+          [&] { send_all(guest.socket, std::as_bytes(std::span(&trouble, 1)), deadline_); }));
+      if (!trouble.is_any()) {
+        sockets[static_cast<std::size_t>(guest.hello.rank)] = std::move(guest.socket);
+      }
+    }
+    if (trouble.is_any()) throw FailureError(std::string(trouble.text()));
+    return sockets;
+  }
+
+  HubSockets visit(int rank) {
+    FileDescriptor socket = connect_in_time();
+    if (!peer_of_same_user(socket)) {
+      throw FailureError(fmt::format("another user waits at {}; meet elsewhere", path_));
+    }
+    Trouble answer;
+    const Hello hello{Hello::expected_magic, rank, ranks_};
+    // Rank 0 may have come this moment, and waits for the others as long as we did for it.
+    const Deadline deadline = Clock::now() + limit_ + hub_grace;
+    const Trouble talk = Trouble::of([&] {
+      send_all(socket, std::as_bytes(std::span(&hello, 1)), deadline);
+      receive_all(socket, std::as_writable_bytes(std::span(&answer, 1)), deadline);
+    });
+    if (talk.is_any()) {
+      throw FailureError(fmt::format("met rank 0 at {}, but {}", path_, talk.text()));
+    }
+    if (answer.is_any()) throw FailureError(std::string(answer.text()));
+    HubSockets sockets;
+    sockets.push_back(std::move(socket));
+    return sockets;
+  }
+
+ private:
+  // Somebody is at the door. Guests say nothing while they wait: who stirs has died or left, and
+  // the others would wait for nothing.
+  bool is_somebody_there(const FileDescriptor& door, const std::vector<Guest>& guests) const {
+    std::vector<pollfd> watched{{door.number(), POLLIN, 0}};
+    for (const Guest& guest : guests) watched.push_back({guest.socket.number(), POLLIN, 0});
+    const int timeout_ms = poll_timeout_ms(deadline_);
+    if (timeout_ms == 0) throw FailureError(who_is_missing(guests));
+    if (poll(watched.data(), watched.size(), timeout_ms) <= 0) return false;
+    for (std::size_t i = 0; i < guests.size(); ++i) {
+      if (watched[i + 1].revents == 0) continue;
+      throw FailureError(
+          fmt::format("rank {} came to {}, and has died or left before the others came",
+                      guests[i].hello.rank, path_));
+    }
+    return true;
+  }
+
+  void welcome_one(const FileDescriptor& door, std::vector<Guest>& guests) {
+    if (!is_somebody_there(door, guests)) return;
+    Guest guest{
+        {}, FileDescriptor(accept4(door.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
+    if (!guest.socket.is_open()) {
+      if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+      throw FailureError(fmt::format("cannot let ranks in at {}: {}", path_, std::strerror(errno)));
+    }
+    if (!peer_of_same_user(guest.socket)) return;
+    // Who dies before it has said who it is has not come.
+    const Trouble silent = Trouble::of([&] {
+      receive_all(guest.socket, std::as_writable_bytes(std::span(&guest.hello, 1)), deadline_);
+    });
+    if (silent.is_any() || guest.hello.magic != Hello::expected_magic) return;
+    guests.push_back(std::move(guest));
+  }
+
+  void check(const std::vector<Guest>& guests) const {
+    std::vector<bool> here(static_cast<std::size_t>(ranks_), false);
+    here[0] = true;
+    for (const Guest& guest : guests) {
+      const auto [magic, rank, ranks] = guest.hello;
+      if (ranks != ranks_) {
+        throw FailureError(fmt::format("at {} rank {} expects {} ranks and rank 0 expects {}",
+                                       path_, rank, ranks, ranks_));
+      }
+      if (rank < 0 || rank >= ranks_) {
+        throw FailureError(
+            fmt::format("at {} there is a rank {}, and only {} ranks", path_, rank, ranks_));
+      }
+      if (here[static_cast<std::size_t>(rank)]) {
+        throw FailureError(fmt::format("at {} there are two of rank {}", path_, rank));
+      }
+      here[static_cast<std::size_t>(rank)] = true;
+    }
+  }
+
+  std::string who_is_missing(const std::vector<Guest>& guests) const {
+    std::vector<int> missing;
+    for (int rank = 1; rank < ranks_; ++rank) {
+      if (std::none_of(guests.begin(), guests.end(),
+                       [&](const Guest& guest) { return guest.hello.rank == rank; })) {
+        missing.push_back(rank);
+      }
+    }
+    return fmt::format("{} of {} ranks came to {} in time; the first that did not is rank {}",
+                       guests.size() + 1, ranks_, path_, missing.empty() ? 0 : missing.front());
+  }
+
+  FileDescriptor connect_in_time() {
+    // Rank 0 is not there yet: ask again, a little later each time, and often enough to be quick.
+    int pause_ms = 1;
+    constexpr int longest_pause_ms = 20;
+    while (true) {
+      FileDescriptor socket = new_socket();
+      if (connect(socket.number(), address_.generic(), address_.length) == 0) return socket;
+      if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
+        throw FailureError(fmt::format("cannot meet at {}: {}", path_, std::strerror(errno)));
+      }
+      const int left_ms = poll_timeout_ms(deadline_);
+      if (left_ms == 0) {
+        throw FailureError(fmt::format("rank 0 did not come to {} in time", path_));
+      }
+      poll(nullptr, 0, std::min(pause_ms, left_ms));
+      pause_ms = std::min(2 * pause_ms, longest_pause_ms);
+    }
+  }
+
+  std::string path_;
+  int ranks_;
+  std::chrono::milliseconds limit_;
+  Deadline deadline_;  // for whoever has not met anybody yet
+  AbstractAddress address_;
+};
+
+}  // namespace
+
+Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
+                         std::chrono::milliseconds limit) {
+  Meeting meeting(path, ranks, limit);
+  HubSockets sockets;
+  if (rank == 0) {
+    FileDescriptor door = meeting.try_host();
+    // Somebody else is rank 0: telling it so lets all ranks know.
+    sockets = door.is_open() ? meeting.host(std::move(door)) : meeting.visit(rank);
+  } else {
+    sockets = meeting.visit(rank);
+  }
+  return hub_bootstrap(rank, ranks, std::move(sockets), limit);
+}
+
+}  // namespace huddle::team

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/peer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "common/pidfd.h"
+
+namespace huddle::team {
+namespace {
+
+// There are no more, of descriptors or of memory: sent ones would need them just as well.
+bool is_exhaustion(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
+FailureError no_descriptor(int error) {
+  return FailureError(
+      fmt::format("no file descriptor for a peer: {}; raise `ulimit -n`", std::strerror(error)));
+}
+
+FileDescriptor open_process(pid_t pid) {
+  // Closed on exec from the beginning.
+  return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+FailureError no_pidfd(int error) {
+  return FailureError(fmt::format("cannot watch a process: {} (pidfd needs Linux 5.3 or later)",
+                                  std::strerror(error)));
+}
+
+}  // namespace
+
+Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
+
+Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card)
+    : view_(arena.number(), card.cap_bytes), process_(std::move(process), card.process) {}
+
+// The order matters: the process is held first. A process id may be given to another process, but
+// then that one does not have this arena open.
+std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card) {
+  if (!share_process_ids(me, card.process)) return nullptr;
+  FileDescriptor process = open_process(static_cast<pid_t>(card.process.pid));
+  if (!process.is_open()) {
+    if (is_exhaustion(errno)) throw no_descriptor(errno);
+    if (errno == ESRCH) {
+      throw FailureError(fmt::format(
+          "process {} of another rank is not to be found: it has died, or is on another machine",
+          card.process.pid));
+    }
+    throw no_pidfd(errno);
+  }
+  const std::string path = fmt::format("/proc/{}/fd/{}", card.process.pid, card.descriptor);
+  const FileDescriptor arena(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!arena.is_open()) {
+    if (is_exhaustion(errno)) throw no_descriptor(errno);
+    return nullptr;
+  }
+  if (!memory::is_arena(arena.number(), card.arena, card.cap_bytes)) return nullptr;
+  return std::make_shared<Peer>(arena, std::move(process), card);
+}
+
+FileDescriptor own_process() {
+  FileDescriptor process = open_process(getpid());
+  if (process.is_open()) return process;
+  throw is_exhaustion(errno) ? no_descriptor(errno) : no_pidfd(errno);
+}
+
+bool has_died(const ProcessIdentity& process) {
+  const FileDescriptor held = open_process(static_cast<pid_t>(process.pid));
+  return held.is_open() ? is_dead(held.number()) : errno == ESRCH;
+}
+
+}  // namespace huddle::team

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// By which paths the ranks of a team can copy from each other's memory and to it, and whether they
+// can map each other's heaps: found out between the very processes that will do it, by all of them
+// together, when an algorithm wants it for the first time. Each works for all pairs, or nobody uses
+// it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/memory/heap.h"
+#include "runtime/single_copy/heap_memory.h"
+#include "runtime/single_copy/peer_path.h"
+#include "runtime/single_copy/tracing.h"
+#include "runtime/team/heap_views.h"
+#include "runtime/team/peers.h"
+#include "runtime/team/selection_inputs.h"
+#include "runtime/team/team_memory.h"
+
+namespace huddle::team {
+
+// Why not, the same on all ranks; none where it works.
+struct Refusals {
+  std::vector<Trouble> copying;  // by each path, both ways
+  Trouble mapping;
+};
+
+class PeerAccess {
+ public:
+  // Keeps references. heap: this rank's own, if it has one.
+  PeerAccess(Peers& peers, const single_copy::PeerPaths& paths,
+             const std::optional<memory::HeapFacts>& heap, const SelectionInputs& selection_inputs)
+      : peers_(peers), paths_(paths), heap_(heap), selection_inputs_(selection_inputs) {}
+  ~PeerAccess();
+  PeerAccess(const PeerAccess&) = delete;
+  PeerAccess& operator=(const PeerAccess&) = delete;
+
+  // Collective the first time. Throws PeerLost, and FailureError where there is no memory. The
+  // memory outlives this.
+  const Refusals& refusals(TeamMemory& team_memory);
+  // Copying by that path has stopped working, as all ranks know. pre: refusals() was asked for.
+  void refuse_copying(single_copy::PathNumber path, const Trouble& why);
+
+  // How many paths there are.
+  std::size_t paths() const { return paths_.size(); }
+  // Both: there once refusals() was asked for, null before.
+  // By rank.
+  single_copy::PeerMemory* const* memories(single_copy::PathNumber path) const {
+    return path < memories_.size() ? memories_[path].data() : nullptr;
+  }
+  // This rank's own, where peers map it; null where they do not.
+  const memory::HeapFacts* heap() const { return maps_ ? &*heap_ : nullptr; }
+
+ private:
+  struct Showing;
+
+  Showing showing(const std::byte* notes) const;
+  void let_others_reach();
+  void no_longer_let_them();
+  Trouble map_all(std::span<const Showing> showings);
+  Trouble try_all(single_copy::PathNumber path, std::span<const Showing> showings, int rank);
+  void prove(single_copy::PathNumber path, int owner, const Showing& shown, int rank);
+  void open_all(std::span<const Showing> showings, const TeamMemory& team_memory);
+  std::unique_ptr<single_copy::PeerMemory> open_one(const single_copy::PeerPath& path, int other,
+                                                    const Showing& shown,
+                                                    const TeamMemory& team_memory) const;
+  single_copy::Copying copying(int rank, int other) const;
+
+  Peers& peers_;
+  const single_copy::PeerPaths& paths_;
+  const std::optional<memory::HeapFacts>& heap_;
+  const SelectionInputs& selection_inputs_;
+  bool is_known_ = false;
+  bool maps_ = false;
+  Refusals refusals_;
+  std::uint64_t word_ = 0;  // that the others read to see whether they can
+  bool has_permit_ = false;
+  std::vector<std::shared_ptr<const memory::ArenaView>> views_;  // of heaps; by rank
+  std::vector<std::unique_ptr<single_copy::PeerMemory>> opened_;
+  std::vector<std::vector<single_copy::PeerMemory*>> memories_;  // by path, by rank
+};
+
+}  // namespace huddle::team

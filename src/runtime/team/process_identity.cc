@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/process_identity.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/system.h"
+
+namespace huddle::team {
+namespace {
+
+std::uint64_t own_pid_namespace() {
+  struct stat info {};
+  return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+}
+
+// The boot id is a random UUID; its first 16 hexadecimal digits are enough to tell machines apart.
+std::uint64_t this_machine() {
+  const auto text = System().read("/proc/sys/kernel/random/boot_id");
+  std::uint64_t number = 0;
+  int digits = 0;
+  for (const char letter : text.value_or("")) {
+    const auto digit = std::string("0123456789abcdef").find(letter);
+    if (digit == std::string::npos || digits++ >= 16) continue;
+    number = number << 4 | digit;
+  }
+  return number;
+}
+
+// Fields of /proc/PID/stat.
+struct ProcessStatus {
+  char state = '?';
+  std::uint64_t start_time = 0;
+};
+
+// The program's name, field 2, ends with the last ')' of the line and may hold anything.
+std::optional<ProcessStatus> status_of(std::string_view process) {
+  const auto line = System().read(fmt::format("/proc/{}/stat", process));
+  const auto name_end = line ? line->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return std::nullopt;
+  const std::vector<std::string> fields = words(line->substr(name_end + 1));
+  constexpr std::size_t state = 3 - 3;
+  constexpr std::size_t start_time = 22 - 3;
+  if (fields.size() <= start_time) return std::nullopt;
+  return ProcessStatus{fields[state].front(),
+                       static_cast<std::uint64_t>(whole_number(fields[start_time]).value_or(0))};
+}
+
+}  // namespace
+
+ProcessIdentity ProcessIdentity::mine() {
+  return {this_machine(), own_pid_namespace(),
+          status_of("self").value_or(ProcessStatus{}).start_time,
+          static_cast<std::uint32_t>(getpid()), geteuid()};
+}
+
+bool share_process_ids(const ProcessIdentity& one, const ProcessIdentity& other) {
+  // The first namespace has the same number on every machine.
+  return one.machine != 0 && one.machine == other.machine && one.pid_namespace != 0 &&
+         one.pid_namespace == other.pid_namespace;
+}
+
+std::optional<bool> is_running(const ProcessIdentity& process) {
+  if (process.start_time == 0 || !share_process_ids(ProcessIdentity::mine(), process)) {
+    return std::nullopt;
+  }
+  const auto status = status_of(std::to_string(process.pid));
+  if (!status) return std::nullopt;
+  const bool has_ended = status->state == 'Z' || status->state == 'X';
+  return status->start_time == process.start_time && !has_ended;
+}
+
+bool is_same_process(const ProcessIdentity& one, const ProcessIdentity& other) {
+  return one.machine != 0 && one.pid_namespace != 0 && one.start_time != 0 && one == other;
+}
+
+bool on_two_machines(const ProcessIdentity& one, const ProcessIdentity& other) {
+  return one.machine != 0 && other.machine != 0 && one.machine != other.machine;
+}
+
+}  // namespace huddle::team

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/team.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "runtime/select/size_class.h"
+#include "runtime/team/decision.h"
+#include "runtime/context/path_failed.h"
+#include "runtime/context/peer_lost.h"
+#include "runtime/context/sizes_differ.h"
+
+namespace huddle::team {
+namespace {
+
+using select::Operation;
+
+// Of the types that huddle knows: any algorithm takes them, so that the choice depends on the size
+// alone.
+constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
+
+world::hardware::WaitingSettings waiting_settings(const machine::CostModel& model,
+                                                  std::span<const CpuBinding> by_rank, int rank,
+                                                  const Context& context) {
+  world::hardware::WaitingSettings settings;
+  const CpuBinding& mine = by_rank[static_cast<std::size_t>(rank)];
+  const std::size_t processors = context.machine().topology.pus.cpus().size();
+  settings.crowded =
+      is_crowded(by_rank, rank) || is_crowded_by_all(mine, context.processes_here(), processors);
+  settings.own_processor = has_own_processor(by_rank, rank);
+  const double wake_ns = model.system_ns(machine::SystemCall::futex_wake);
+  if (std::isfinite(wake_ns)) settings.wake_ns = wake_ns;
+  return settings;
+}
+
+// Whether this block of the buffer lies at that address.
+bool lies_at(const void* address, const void* buffer, const node::Block& block) {
+  // Where nothing moves there may be no buffer.
+  return buffer != nullptr && address == static_cast<const std::byte*>(buffer) + block.offset;
+}
+
+// Its own block from one buffer to the other.
+void move_own(const Call& call, int rank) {
+  const node::Block from = call.outgoing.of(rank);
+  const node::Block to = call.incoming.of(rank);
+  if (call.in_place || from.bytes == 0) return;
+  std::memmove(static_cast<std::byte*>(call.output) + to.offset,
+               static_cast<const std::byte*>(call.input) + from.offset, from.bytes);
+}
+
+// Whether others read what this rank hands in, where there is single copy.
+bool shows_input(const Call& call, int rank) {
+  const bool is_root = rank == call.root;
+  if (select::gathers_at_root(call.operation)) return !is_root;
+  const select::Amount in = select::traits_of(call.operation).in;
+  return select::on_rank(in, 1, is_root, 1) > 0;
+}
+
+// Whether others read or write what it wants filled. A gather's root may read or be written to:
+// where all of it is mapped either will do.
+bool shows_output(const Call& call, int rank) {
+  const bool is_to_root =
+      call.operation == Operation::reduce || call.operation == Operation::gather;
+  return call.operation == Operation::allreduce || (is_to_root && rank == call.root);
+}
+
+CallClass class_of(const select::Request& request) {
+  return {request.operation, request.bytes, request.root_moved};
+}
+
+// A copy would take memory. The context outlives its teams.
+world::hardware::ProgressCallback by_reference(const world::hardware::ProgressCallback& progress) {
+  if (!progress) return {};
+  return std::cref(progress);
+}
+
+}  // namespace
+
+Team::Team(Context& context, const Bootstrap& bootstrap)
+    : Team(context, bootstrap, prepared(context, bootstrap)) {}
+
+Team::Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation)
+    : Team(context, bootstrap,
+           agreed_group_configuration(context, bootstrap, preparation->agreement), nullptr,
+           std::move(preparation->joining)) {}
+
+Team::Team(Context& context, const Bootstrap& bootstrap,
+           const std::shared_ptr<GroupConfiguration>& group)
+    : Team(context, bootstrap, group, group->decisions().latest()) {}
+
+Team::Team(Context& context, const Bootstrap& bootstrap,
+           const std::shared_ptr<GroupConfiguration>& group, const DecisionBook::Edition& known)
+    : Team(context, bootstrap, group, known.decisions,
+           Joining(context.peers(), bootstrap, *group, known.digest)) {}
+
+// Once there is memory for the team the others count on this rank: nothing after it may fail.
+Team::Team(Context& context, const Bootstrap& bootstrap,
+           const std::shared_ptr<GroupConfiguration>& group, std::shared_ptr<const Decisions> known,
+           Joining&& joining)
+    : rank_(bootstrap.rank),
+      ranks_(bootstrap.ranks),
+      team_memory_(context.peers(), bootstrap, joining, [&] { selection_inputs_.emplace(group); }),
+      call_records_(team_memory_.call_records()),
+      waiting_(
+          waiting_settings(selection_inputs_->model(), selection_inputs_->cpu_bindings(), rank_,
+                           context),
+          by_reference(context.progress()),
+          [this] {
+            team_memory_.check_calls();
+            team_memory_.check_members();
+          },
+          [this](int rank) { return team_memory_.is_gone(rank); }),
+      peer_access_(context.peers(), context.paths(), context.heap(), *selection_inputs_),
+      engine_(team_memory_, *selection_inputs_, waiting_, peer_access_),
+      fence_(memory::OneSidedFence::Among::processes, selection_inputs_->has_one_sided_fence()) {
+  team_memory_.set_waiting(waiting_);
+  if (joining.have_same_decisions()) known_ = std::move(known);
+  if (group->peers().empty()) group->set_peers(joining.take_reached());
+}
+
+// What all ranks agree on may fail and be tried again; not where a member is lost meanwhile. What
+// fails on this rank alone, as no Error of ours does, is a loss to the others.
+template <class Attempt>
+auto Team::unless_lost(Attempt attempt) {
+  if (lost_.is_any()) throw world::PeerLost(lost_.text());
+  try {
+    return attempt();
+  } catch (const world::PeerLost& error) {
+    lose(error.what());
+    throw;
+  } catch (const world::CallsDiffer& error) {
+    fail_because_calls_differ(error);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    give_up(error.what());
+    throw;
+  } catch (...) {
+    give_up("a callback threw something that is no std::exception");
+    throw;
+  }
+}
+
+void Team::lose(std::string_view why) { lost_ = Trouble(why); }
+
+void Team::give_up(std::string_view why) {
+  if (lost_.is_any()) return;
+  lose(why);
+  team_memory_.give_up(lost_);
+}
+
+// Nothing is to be looked up here: a barrier of two ranks takes less time than a few misses.
+void Team::barrier() {
+  if (ranks_ == 1) return;
+  static constexpr Call call;
+  if (!barrier_) {
+    begin_call(call);
+    barrier_ = unless_lost([this] { return choose({Operation::barrier, 0, 1}, [] {}); });
+  } else {
+    call_records_.note_barrier();
+  }
+  last_run_ = &barrier_->usual;
+  last_forced_ = barrier_->forced;
+  run_ready(barrier_->usual, call);
+}
+
+void Team::bcast(void* buffer, std::size_t bytes, int root) {
+  run({.operation = Operation::bcast,
+       .input = buffer,
+       .output = buffer,
+       .count = bytes,
+       .root = root});
+}
+
+void Team::reduce(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction, int root) {
+  run({Operation::reduce, input, output, count, &reduction, root});
+}
+
+void Team::allreduce(const void* input, void* output, std::size_t count,
+                     const memory::Reduction& reduction) {
+  run({Operation::allreduce, input, output, count, &reduction, 0});
+}
+
+void Team::allgather(const void* input, void* output, std::size_t bytes) {
+  gather_to_all(Operation::allgather, input, output, node::Blocks::even(bytes), bytes);
+}
+
+void Team::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
+  gather_to_all(Operation::allgatherv, input, output, blocks, blocks.largest(ranks_));
+}
+
+void Team::gather_to_all(Operation operation, const void* input, void* output,
+                         const node::Blocks& blocks, std::size_t largest) {
+  const node::Block own = blocks.of(rank_);
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = largest,
+       .outgoing = node::Blocks::only(rank_, own.bytes),
+       .incoming = blocks,
+       .in_place = lies_at(input, output, own)});
+}
+
+void Team::alltoall(const void* input, void* output, std::size_t bytes) {
+  run({.operation = Operation::alltoall,
+       .input = input,
+       .output = output,
+       .count = bytes,
+       .outgoing = node::Blocks::even(bytes),
+       .incoming = node::Blocks::even(bytes),
+       .in_place = input == output});
+}
+
+void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                     const node::Blocks& incoming) {
+  run({.operation = Operation::alltoallv,
+       .input = input,
+       .output = output,
+       .outgoing = outgoing,
+       .incoming = incoming,
+       .in_place = input == output});
+}
+
+void Team::gather(const void* input, void* output, std::size_t bytes, int root) {
+  gather_to_root(Operation::gather, input, bytes, output, node::Blocks::even(bytes), root);
+}
+
+void Team::gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
+                   int root) {
+  gather_to_root(Operation::gatherv, input, bytes, output, blocks, root);
+}
+
+void Team::gather_to_root(Operation operation, const void* input, std::size_t bytes, void* output,
+                          const node::Blocks& blocks, int root) {
+  const bool is_root = rank_ == root;
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = is_known_to_pairs_only(operation) ? 0 : bytes,
+       .root = root,
+       .outgoing = node::Blocks::only(root, bytes),
+       .incoming = is_root ? blocks : node::Blocks(),
+       .in_place = is_root && lies_at(input, output, blocks.of(root))});
+}
+
+void Team::scatter(const void* input, void* output, std::size_t bytes, int root) {
+  scatter_from_root(Operation::scatter, input, node::Blocks::even(bytes), output, bytes, root);
+}
+
+void Team::scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
+                    int root) {
+  scatter_from_root(Operation::scatterv, input, blocks, output, bytes, root);
+}
+
+void Team::scatter_from_root(Operation operation, const void* input, const node::Blocks& blocks,
+                             void* output, std::size_t bytes, int root) {
+  const bool is_root = rank_ == root;
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = is_known_to_pairs_only(operation) ? 0 : bytes,
+       .root = root,
+       .outgoing = is_root ? blocks : node::Blocks(),
+       .incoming = node::Blocks::only(root, bytes),
+       .in_place = is_root && lies_at(output, input, blocks.of(root))});
+}
+
+// Results would take the place of what is still to be shown.
+void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                          const memory::Reduction& reduction) {
+  const std::size_t own_bytes = blocks.of(rank_).bytes * reduction.element_bytes;
+  const bool in_place = input == output;
+  std::vector<std::byte> aside;
+  if (in_place) unless_lost([&] { aside.resize(own_bytes); });
+  run({.operation = Operation::reduce_scatter,
+       .input = input,
+       .output = in_place ? aside.data() : output,
+       .count = blocks.total(ranks_),
+       .reduction = &reduction,
+       .incoming = blocks});
+  if (in_place && own_bytes > 0) std::memcpy(output, aside.data(), own_bytes);
+}
+
+void Team::scan(const void* input, void* output, std::size_t count,
+                const memory::Reduction& reduction) {
+  run({Operation::scan, input, output, count, &reduction, 0});
+}
+
+void Team::exscan(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction) {
+  run({Operation::exscan, input, output, count, &reduction, 0});
+}
+
+// Whatever ends a protocol in the middle, be it a lost member or an operator of the caller's that
+// throws: flags may stand anywhere then, and nothing that this team does later could be trusted.
+void Team::run_ready(const Ready& ready, const Call& call) {
+  if (lost_.is_any()) throw world::PeerLost(lost_.text());
+  try {
+    ready(call);
+  } catch (const world::PathFailed& error) {
+    go_on_without(select::path_of(ready.plan()), error.what());
+    throw;
+  } catch (const world::SizesDiffer&) {
+    throw;
+  } catch (const world::PeerLost& error) {
+    lose(error.what());
+    throw;
+  } catch (const world::CallsDiffer& error) {
+    fail_because_calls_differ(error);
+  } catch (const std::exception& error) {
+    give_up(error.what());
+    throw;
+  } catch (...) {
+    give_up("a collective was left in the middle");
+    throw;
+  }
+}
+
+// The context that noticed it knows less about the calls than the team does.
+void Team::fail_because_calls_differ(const world::CallsDiffer& error) {
+  try {
+    team_memory_.check_calls();
+  } catch (const world::CallsDiffer& detailed) {
+    give_up(detailed.what());
+    throw;
+  }
+  give_up(error.what());
+  throw error;
+}
+
+// A call that moves nothing waits for no rank. If a program makes many of them while its peers wait
+// in calls that move something, no rank would have a record of the calls that differ.
+void Team::compare_idle_calls() {
+  constexpr std::uint32_t most_ahead = CallRecords::kept / 4;
+  ++idle_calls_;
+  if (idle_calls_ % most_ahead != 0) return;
+  unless_lost([this] {
+    const std::uint32_t calls = call_records_.calls();
+    if (calls > most_ahead) team_memory_.await_calls(calls - most_ahead);
+    team_memory_.check_calls();
+  });
+}
+
+void Team::run(const Call& call) {
+  const bool is_idle = call.count == 0 && !is_known_to_pairs_only(call.operation);
+  if (ranks_ == 1) return is_idle ? void() : run_alone(call);
+  begin_call(call);  // if it is idle, too, because on another rank it may move something
+  if (is_idle) return compare_idle_calls();
+  const memory::HeapUse in_use(peer_access_.heap());
+  last_run_ = unless_lost([&] { return &ready_for(call); });
+  run_ready(*last_run_, call);
+}
+
+void Team::run_by(const select::Plan& plan, const Call& call) {
+  if (ranks_ == 1) return run_alone(call);
+  begin_call(call);
+  run_by(ready_by(plan), call);
+}
+
+Ready Team::ready_by(const select::Plan& plan) {
+  return unless_lost([&] {
+    if (!may_run(plan, true) && !may_run(plan, false))
+      throw FailureError(selection_inputs_->resources().paths[select::path_of(plan)].refusal);
+    return engine_.ready(plan);
+  });
+}
+
+void Team::run_alone(const Call& call) {
+  if (!select::reduces(call.operation)) return move_own(call, 0);
+  if (call.operation == Operation::exscan) return;
+  std::memmove(call.output, call.input, call.count * call.element_bytes());
+}
+
+const Ready& Team::ready_for(const Call& call) {
+  const Choice& choice = choice_for(call);
+  last_forced_ = choice.forced;
+  return choice.where_mapped && all_have_mapped(call) ? *choice.where_mapped : choice.usual;
+}
+
+const Team::Choice& Team::choice_for(const Call& call) {
+  const std::size_t bytes = call.count * call.element_bytes();
+  if (call.element_bytes() > largest_usual_element) return choice_for_unusual(call);
+  const bool root_moved = note_root(call);
+  // Programs make the same call again and again.
+  Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
+  if (latest.choice != nullptr && latest.bytes == bytes && latest.root_moved == root_moved)
+    return *latest.choice;
+  auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
+  const Class its_class{select::size_class_of(bytes), root_moved};
+  auto known = of_operation.find(its_class);
+  if (known == of_operation.end() || !known->second) {
+    const Choice chosen = choose({.operation = call.operation,
+                                  .bytes = select::largest_in(its_class.size),
+                                  .element_bytes = call.element_bytes(),
+                                  .root_moved = root_moved},
+                                 [&] { known = of_operation.try_emplace(its_class).first; });
+    known->second = chosen;
+  }
+  latest = {&*known->second, bytes, root_moved};
+  return *known->second;
+}
+
+// All ranks have made the same broadcasts before. Whether it is another than that of the latest.
+bool Team::note_root(const Call& call) {
+  if (call.operation != Operation::bcast) return false;
+  return std::exchange(bcast_root_, call.root) != call.root;
+}
+
+// The last such call is remembered: who reduces large elements does it again and again.
+const Team::Choice& Team::choice_for_unusual(const Call& call) {
+  const std::size_t bytes = call.count * call.element_bytes();
+  const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
+                                call.element_bytes()};
+  if (!unusual_ || unusual_request_ != request) {
+    unusual_ = choose(request, [] {});
+    unusual_request_ = request;
+  }
+  return *unusual_;
+}
+
+// What the lowest rank has decided on may turn out not to work between these processes: then it
+// decides again, and knows. `prepare` takes what memory this rank needs to remember the choice.
+template <class Prepare>
+Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
+  for (;; known_.reset()) {
+    const Decision decision = decision_for(request, prepare);
+    if (!may_run(decision.usual, false)) continue;
+    if (decision.asks && !may_run(decision.where_mapped, true)) continue;
+    const Ready usual = engine_.ready(decision.usual);
+    Choice choice{usual, std::nullopt,
+                  selection_inputs_->resources().forcing.algorithm_for(request)};
+    if (decision.asks) choice.where_mapped = engine_.ready(decision.where_mapped);
+    selection_inputs_->group()->decisions().add(class_of(request), decision);
+    return choice;
+  }
+}
+
+// What a team of the same members has decided on is not asked for again.
+template <class Prepare>
+Decision Team::decision_for(const select::Request& request, Prepare prepare) {
+  if (known_ && request.element_bytes <= largest_usual_element) {
+    const auto known = known_->find(class_of(request));
+    if (known != known_->end()) {
+      prepare();
+      return known->second;
+    }
+  }
+  return agreed_decision(team_memory_, request, *selection_inputs_, prepare);
+}
+
+// All ranks find out together, and once.
+bool Team::may_run(const select::Plan& plan, bool mapped) {
+  if (!select::is_direct(plan)) return true;
+  const Refusals& refusals = peer_access_.refusals(team_memory_);
+  for (std::size_t path = 0; path < refusals.copying.size(); ++path) {
+    const Trouble& why = refusals.copying[path];
+    if (!why.is_any()) continue;
+    selection_inputs_->refuse_path(static_cast<single_copy::PathNumber>(path), why.text());
+  }
+  if (refusals.mapping.is_any()) selection_inputs_->refuse_heap(refusals.mapping.text());
+  return !(mapped ? refusals.mapping : refusals.copying[select::path_of(plan)]).is_any();
+}
+
+bool Team::is_to_ask(bool matters) {
+  const bool asks = matters && fence_.has_rare_side();
+  return unless_lost([&] { return team_memory_.has_started(asks, fence_); });
+}
+
+bool Team::holds_anywhere(bool here) {
+  return unless_lost([&] {
+    const auto all = team_memory_.gather(static_cast<unsigned char>(here));
+    return std::find(all.begin(), all.end(), 1) != all.end();
+  });
+}
+
+std::byte* Team::common_memory(std::size_t bytes) {
+  return unless_lost([&] {
+    const auto prepare = [&] { return TeamMemory::Memory{rank_ == 0 ? bytes : 0, 0}; };
+    return team_memory_.allocate(prepare).front();
+  });
+}
+
+// Whether what each rank hands in, as far as others touch it, lies where they have mapped it.
+bool Team::all_have_mapped(const Call& call) {
+  const memory::HeapFacts& heap = *peer_access_.heap();
+  const unsigned char mine = (!shows_input(call, rank_) || heap.shows(call.input)) &&
+                             (!shows_output(call, rank_) || heap.shows(call.output));
+  const std::span<const unsigned char> all = team_memory_.gather(mine);
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
+// As all ranks do at the same call. Whatever was chosen is chosen anew.
+void Team::go_on_without(single_copy::PathNumber path, std::string_view why) {
+  for (auto& of_operation : chosen_) of_operation.clear();
+  latest_.fill({});
+  unusual_.reset();
+  last_run_ = nullptr;
+  last_forced_ = {};
+  known_.reset();
+  peer_access_.refuse_copying(path, Trouble(why));
+  selection_inputs_->refuse_path(path, why);
+}
+
+std::string_view Team::latest_algorithm() const {
+  return last_run_ == nullptr ? std::string_view() : select::algorithm_name(last_run_->plan());
+}
+
+std::string_view Team::latest_unserved() const {
+  return last_forced_ == latest_algorithm() ? std::string_view() : last_forced_;
+}
+
+select::Explanation Team::explain(const select::Request& request) const {
+  select::Explanation explanation =
+      select::explain(request, selection_inputs_->locality(), selection_inputs_->model(),
+                      selection_inputs_->resources());
+  explanation.is_forcing_unlike = is_forcing_unlike();
+  return explanation;
+}
+
+}  // namespace huddle::team

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/team_memory.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <new>
+
+#include "common/round_up.h"
+#include "runtime/context/calls_differ.h"
+#include "runtime/context/peer_lost.h"
+
+namespace huddle::team {
+namespace {
+
+// What a rank tells of the piece that it brings.
+struct Offer {
+  Trouble trouble;
+  memory::Piece piece;
+};
+
+// Flags begin at the first sequence number.
+memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
+  // Whole pages where it is much: they are placed near this rank, and only its own are there.
+  const std::size_t alignment =
+      memory.bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
+  const memory::Piece piece = arena.allocate(std::max(memory.bytes, alignment), alignment);
+  constexpr world::Sequence value = world::first_sequence;
+  for (std::size_t at = 0; at + sizeof value <= memory.flags_bytes; at += sizeof value) {
+    std::memcpy(arena.data(piece) + at, &value, sizeof value);
+  }
+  return piece;
+}
+
+// What a rank leaves behind that comes no more: the flag rises when the reason stands there.
+struct LastWord {
+  world::Sequence flag = world::first_sequence;
+  Trouble why;
+};
+constexpr world::Sequence given_up = world::first_sequence + 1;
+
+std::atomic_ref<world::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
+
+// The board, whose two slots lie apart from what follows: the common start, and the last word.
+const std::size_t start_at = node::NoticeBoard::shared_bytes(TeamMemory::most_notice_bytes);
+const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
+// Written at each call: in lines of their own.
+const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::apart_bytes);
+const std::size_t board_bytes = records_at + sizeof(CallRecords);
+
+LastWord& last_word_of(std::byte* piece) {
+  return *reinterpret_cast<LastWord*>(piece + last_word_at);
+}
+
+CallRecords& records_of(std::byte* piece) {
+  return *reinterpret_cast<CallRecords*>(piece + records_at);
+}
+
+}  // namespace
+
+// Nothing may fail once there are members: the others count on this rank then.
+TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
+                       const std::function<void()>& prepare)
+    : peers_(peers),
+      members_(join(bootstrap, joining, prepare)),
+      board_(most_notice_bytes, world::first_sequence),
+      start_(start_at, world::first_sequence),
+      context_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr} {
+  for (int rank = 0; rank < ranks(); ++rank) {
+    board_memory_[static_cast<std::size_t>(rank)] = members_->piece(rank);
+  }
+}
+
+std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, Joining& joining,
+                                          const std::function<void()>& prepare) {
+  const auto bring = [&](memory::Arena& arena) {
+    const auto ranks = static_cast<std::size_t>(bootstrap.ranks);
+    prepare();
+    board_memory_.resize(ranks);
+    notices_.resize(ranks * most_notice_bytes);
+    const memory::Piece piece = filled_piece(arena, {board_bytes, records_at});
+    new (arena.data(piece) + records_at) CallRecords;
+    return piece;
+  };
+  return joining.run(std::cref(bring));  // by reference: a copy would take memory
+}
+
+void TeamMemory::show_and_read(std::span<const std::byte> mine) {
+  world::hardware::Hardware w(context_, {mine.data(), notices_.data()});
+  board_.run(w, mine.size());
+}
+
+bool TeamMemory::has_given_up(int rank) const {
+  LastWord& word = last_word_of(board_memory_[static_cast<std::size_t>(rank)]);
+  return flag_of(word).load(std::memory_order_acquire) == given_up;
+}
+
+void TeamMemory::check_members() {
+  members_->check();
+  for (std::size_t rank = 0; rank < board_memory_.size(); ++rank) {
+    if (!has_given_up(static_cast<int>(rank))) continue;
+    const Trouble told = Trouble::of_rank(rank, last_word_of(board_memory_[rank]).why);
+    throw world::PeerLost(told.text());
+  }
+}
+
+CallRecords& TeamMemory::call_records() {
+  return records_of(board_memory_[static_cast<std::size_t>(rank())]);
+}
+
+void TeamMemory::check_calls() const {
+  const CallRecords& own = records_of(board_memory_[static_cast<std::size_t>(rank())]);
+  const std::uint32_t latest = own.calls();
+  for (std::uint32_t number = latest; latest - number < CallRecords::kept; --number) {
+    const auto mine = own.find(number);
+    for (int peer = 0; mine && peer < ranks(); ++peer) {
+      const auto theirs = records_of(board_memory_[static_cast<std::size_t>(peer)]).find(number);
+      if (!theirs || *theirs == *mine) continue;
+      const bool peer_first = peer < rank();
+      throw world::CallsDiffer(peer_first ? described_difference(peer, *theirs, rank(), *mine)
+                                          : described_difference(rank(), *mine, peer, *theirs),
+                               theirs->operation == mine->operation && theirs->root == mine->root);
+    }
+  }
+}
+
+void TeamMemory::await_calls(std::uint32_t number) {
+  world::hardware::Hardware w(context_, {});
+  for (int peer = 0; peer < ranks(); ++peer) {
+    w.wait({node::Region::shared, peer, records_at + CallRecords::calls_offset},
+           world::until_reached(number));
+  }
+}
+
+void TeamMemory::give_up(const Trouble& why) {
+  LastWord& word = last_word_of(board_memory_[static_cast<std::size_t>(rank())]);
+  if (has_given_up(rank())) return;
+  word.why = why;
+  flag_of(word).store(given_up, std::memory_order_release);
+}
+
+std::vector<std::byte*> TeamMemory::allocate(const std::function<Memory()>& prepare) {
+  Offer mine;
+  std::vector<std::byte*> bases;
+  mine.trouble = Trouble::of([&] {
+    bases.resize(static_cast<std::size_t>(ranks()));
+    mine.piece = filled_piece(peers_.arena(), prepare());
+    members_->keep(mine.piece);
+  });
+  const std::span<const Offer> offers = gather(mine);
+  const auto has_trouble = [](const Offer& offer) { return offer.trouble.is_any(); };
+  // All see the same, so nobody uses any of these pieces.
+  if (std::any_of(offers.begin(), offers.end(), has_trouble)) members_->give_back(mine.piece);
+  throw_first(offers, &Offer::trouble);
+  for (std::size_t rank = 0; rank < offers.size(); ++rank) {
+    bases[rank] = members_->arena_base(static_cast<int>(rank)) + offers[rank].piece.offset;
+  }
+  return bases;
+}
+
+}  // namespace huddle::team

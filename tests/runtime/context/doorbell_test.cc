@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/context/doorbell.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "litmus.h"
+
+namespace huddle::verify::checker {
+namespace {
+
+world::Doorbell bell_of(int owner) { return {line(owner, 0), line(owner, 1), just_below_wrap}; }
+
+// Rank 0 hands a payload on and rings, the others sleep until then, for some rounds; that they are
+// done with it they say by flags that it waits for.
+Job ringing(int ranks, std::size_t rounds) {
+  Job job = litmus(ranks, [rounds](CheckerWorld& w) {
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const world::Sequence round = just_below_wrap + 1 + static_cast<world::Sequence>(i);
+      if (w.rank() == 0) {
+        w.copy(line(0, 2), input_of(0) + 8 * i, 8, plain);
+        world::ring(w, bell_of(0), round);
+        for (int other = 1; other < w.ranks(); ++other) {
+          w.wait(line(other, 3), world::until_reached(round));
+        }
+      } else {
+        world::sleep_until(w, bell_of(0), world::until_reached(round));
+        w.copy(output_of(w.rank()) + 8 * i, line(0, 2), 8, plain);
+        w.store(line(w.rank(), 3), round);
+      }
+    }
+  });
+  job.first = just_below_wrap;
+  job.sizes.input = job.sizes.output = 8 * rounds;
+  job.prepare = [](Memory& memory) { fill_inputs(memory); };
+  job.verify = [](const Memory& memory) {
+    const auto sent = memory.bytes(world::Region::input, 0);
+    for (int rank = 1; rank < memory.ranks(); ++rank) {
+      const auto got = memory.bytes(world::Region::output, rank);
+      if (!std::equal(sent.begin(), sent.end(), got.begin())) return "the payload";
+    }
+    return "";
+  };
+  return job;
+}
+
+TEST(Doorbell, WakesEverySleeper) {
+  for (const StoreOrder order : {StoreOrder::arm, StoreOrder::x86}) {
+    EXPECT_TRUE(passes(explore(ringing(2, 2), {.order = order})));
+    EXPECT_TRUE(passes(explore(ringing(3, 1), {.order = order})));
+  }
+  EXPECT_TRUE(sample(ringing(6, 3), 1, 500).passed());
+}
+
+// Both ways at once, as neighbours in a dissemination barrier do.
+TEST(Doorbell, WorksBothWays) {
+  Job job = litmus(2, [](CheckerWorld& w) {
+    for (world::Sequence round = just_below_wrap + 1; round != 2; ++round) {
+      world::ring(w, bell_of(w.rank()), round);
+      world::sleep_until(w, bell_of(1 - w.rank()), world::until_reached(round));
+    }
+  });
+  job.first = just_below_wrap;
+  EXPECT_TRUE(passes(explore(job)));
+}
+
+TEST(Doorbell, NeedsEveryPartOfIt) {
+  const std::vector<Job> jobs = {ringing(2, 3), ringing(3, 1)};
+  const std::string too_many = "one wake-up too many, never one too few";
+  const std::string order = "the count orders nothing: the fences do";
+  SurveyOptions options;
+  options.excuses = {
+      {Fault::one_more, "world.fetch_add(bell.sleepers", too_many},
+      {Fault::dropped, "world.fetch_sub(bell.sleepers", too_many},
+      {Fault::one_more, "world.fetch_sub(bell.sleepers", too_many},
+      {Fault::wrong_owner, "world.fetch_sub(bell.sleepers", too_many},
+      {Fault::relaxed, "world.fetch_add(bell.sleepers", order},
+      {Fault::relaxed, "world.fetch_sub(bell.sleepers", order},
+      {Fault::relaxed, "world.load(bell.sleepers)", order},
+  };
+  const Survey found = survey(jobs, options);
+  EXPECT_TRUE(found.passed()) << text_of(found);
+  EXPECT_GE(found.caught.size(), 25U);
+}
+
+}  // namespace
+}  // namespace huddle::verify::checker

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Waiting for somebody who dies: what it did before counts.
+#include "runtime/context/hardware/hardware.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+
+#include "runtime/context/peer_lost.h"
+
+namespace huddle::world::hardware {
+namespace {
+
+constexpr Sequence raised = first_sequence + 1;
+
+// Two flags in one rank's memory, and a peer that raises the second, or none, before it is found
+// dead.
+class DyingPeer {
+ public:
+  explicit DyingPeer(bool raises)
+      : waiting_({}, {}, [this, raises] {
+          if (raises) std::atomic_ref(flags_[1]).store(raised, std::memory_order_release);
+          throw PeerLost("it has died");
+        }) {}
+
+  Hardware world() { return Hardware(context_, {}); }
+
+  static constexpr Address first{Region::shared, 0, 0};
+  static constexpr Address second{Region::shared, 0, sizeof(Sequence)};
+
+ private:
+  std::array<Sequence, 2> flags_{first_sequence, first_sequence};
+  std::array<std::byte*, 1> shared_{reinterpret_cast<std::byte*>(flags_.data())};
+  Waiting waiting_;
+  ProtocolContext context_{0, 1, shared_.data(), nullptr, &waiting_};
+};
+
+TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForOne) {
+  DyingPeer peer(true);
+  EXPECT_EQ(peer.world().wait(DyingPeer::second, until_reached(raised)), raised);
+}
+
+TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForAny) {
+  DyingPeer peer(true);
+  const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
+                              AwaitedFlag{DyingPeer::second, until_reached(raised)}};
+  EXPECT_EQ(peer.world().wait_any(awaited), 1);
+}
+
+TEST(Hardware, WaitsNoLongerForTheDead) {
+  DyingPeer peer(false);
+  const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
+                              AwaitedFlag{DyingPeer::second, until_reached(raised)}};
+  EXPECT_THROW(peer.world().wait(DyingPeer::first, until_reached(raised)), PeerLost);
+  EXPECT_THROW(peer.world().wait_any(awaited), PeerLost);
+}
+
+}  // namespace
+}  // namespace huddle::world::hardware

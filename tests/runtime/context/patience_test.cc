@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What a rank learns about waiting. Time is told to it here, except that somebody really takes its
+// core.
+#include "runtime/context/hardware/waiting.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+namespace huddle::world::hardware {
+namespace {
+
+constexpr double wake_ns = 5000;
+constexpr double slice_ns = 3'000'000;
+
+// This thread and another that never rests, on one processor.
+class Company {
+ public:
+  Company() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);  // the other inherits it
+    other_ = std::thread([this] {
+      while (!over_.load(std::memory_order_relaxed)) continue;
+    });
+  }
+  Company(const Company&) = delete;
+  Company& operator=(const Company&) = delete;
+  ~Company() {
+    over_ = true;
+    other_.join();
+    sched_setaffinity(0, sizeof before_, &before_);
+  }
+
+ private:
+  cpu_set_t before_;
+  std::atomic<bool> over_ = false;
+  std::thread other_;
+};
+
+// A rank that has seen that it is not alone, and does not know yet what that costs.
+Waiting in_company() {
+  const Company company;
+  Waiting waiting({.wake_ns = wake_ns}, nullptr, nullptr);
+  while (!std::isfinite(waiting.spin_ns())) waiting.look_for_company();
+  return waiting;
+}
+
+TEST(Waiting, SpinsToTheEndWhereNobodyWantsTheCore) {
+  Waiting waiting({.wake_ns = wake_ns}, nullptr, nullptr);
+  EXPECT_TRUE(std::isinf(waiting.spin_ns()));
+}
+
+TEST(Waiting, NeverSpinsWhereTheAwaitedRankNeedsTheCore) {
+  Waiting waiting({.crowded = true, .wake_ns = wake_ns}, nullptr, nullptr);
+  waiting.learn_price(slice_ns);
+  EXPECT_EQ(waiting.spin_ns(), 0);
+}
+
+TEST(Waiting, AsksInCompanyWhatItCostsToGiveTheCoreAway) { EXPECT_EQ(in_company().spin_ns(), 0); }
+
+// As long as it is told to, and whether or not others have anything to make progress with.
+TEST(Waiting, KeepsWhatThisRankHasUnderWayGoing) {
+  for (const bool with_others : {false, true}) {
+    int others = 0;
+    int own = 0;
+    Waiting waiting({.wake_ns = wake_ns},
+                    with_others ? ProgressCallback([&] { ++others; }) : nullptr, nullptr);
+    waiting.keep_going([&] { ++own; });
+    Wait wait(waiting);
+    while (own < 3) wait.spend();
+    EXPECT_EQ(others, with_others ? 3 : 0);
+    waiting.keep_going(nullptr);
+    EXPECT_EQ(waiting.has_progress(), with_others);
+  }
+}
+
+// A stranger takes the core for a time slice now and then; most yields come back at once.
+TEST(Waiting, RemembersWhatAStrangerTook) {
+  Waiting waiting = in_company();
+  for (int i = 0; i < 100; ++i) waiting.learn_price(i % 10 == 0 ? slice_ns : 500);
+  EXPECT_GT(waiting.spin_ns(), 10 * wake_ns);
+  EXPECT_LT(waiting.spin_ns(), slice_ns);
+  for (int i = 0; i < 100; ++i) waiting.learn_price(500);
+  EXPECT_LT(waiting.spin_ns(), wake_ns);
+}
+
+// Two ranks on one core: each has the other's waiting in what it measures.
+TEST(Waiting, DoesNotWaitTheLongerForAnothersWaiting) {
+  constexpr double work_ns = 20'000;
+  Waiting waiting = in_company();
+  for (int i = 0; i < 1000; ++i) waiting.learn_price(work_ns + waiting.spin_ns());
+  EXPECT_NEAR(waiting.spin_ns(), work_ns, 1);
+}
+
+TEST(Waiting, SpinsToTheEndAgainWhenTheCompanyHasGone) {
+  Waiting waiting = in_company();
+  for (int i = 0; i < 1000; ++i) waiting.gave_core_away(500);
+  EXPECT_TRUE(std::isinf(waiting.spin_ns()));
+}
+
+}  // namespace
+}  // namespace huddle::world::hardware

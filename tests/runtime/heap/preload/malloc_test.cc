@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// In a process with the preloaded malloc, whose heap is open before main(): see CMakeLists.txt.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "runtime/heap/start.h"
+
+namespace huddle::heap {
+namespace {
+
+constexpr std::size_t kibibyte = std::size_t{1} << 10;
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr std::size_t large_bytes = 100 * kibibyte;  // HUDDLE_HEAP_BLOCK is 64K
+constexpr std::size_t small_bytes = 10 * kibibyte;
+constexpr std::size_t over_cap_bytes = 2048 * mebibyte;  // HUDDLE_HEAP_CAP is 1G
+constexpr std::size_t over_fork_bytes = 80 * mebibyte;   // HUDDLE_HEAP_FORK is 64M
+
+const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+
+// So that the compiler believes that it is a block, and that it is looked at.
+template <class Pointer>
+Pointer seen(Pointer block) {
+  asm volatile("" : "+r"(block) : : "memory");
+  return block;
+}
+
+memory::HeapFacts facts() { return start({}).facts.value_or(memory::HeapFacts{}); }
+bool is_in_heap(const void* block) { return facts().holds(block); }
+
+struct Free {
+  void operator()(void* block) const { std::free(block); }
+};
+using Block = std::unique_ptr<unsigned char, Free>;
+Block block_of(void* address) { return Block(static_cast<unsigned char*>(seen(address))); }
+Block filled(std::size_t bytes, int value) {
+  Block block = block_of(std::malloc(bytes));
+  std::memset(block.get(), value, bytes);
+  return block;
+}
+bool holds_only(const unsigned char* block, std::size_t bytes, int value) {
+  return std::all_of(block, block + bytes, [value](unsigned char c) { return c == value; });
+}
+
+// Forks, and says whether the child found what it expected.
+bool child_finds(
+    const std::function<bool()>& work, const std::function<void()>& meanwhile = [] {}) {
+  std::array<int, 2> go{};
+  EXPECT_EQ(pipe(go.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(go[1]);
+    char word = 0;
+    _exit(read(go[0], &word, 1) == 0 && work() ? 0 : 1);
+  }
+  meanwhile();
+  close(go[0]);
+  close(go[1]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST(Malloc, TakesLargeBlocksFromTheHeap) {
+  ASSERT_TRUE(facts().descriptor >= 0) << start({}).refusal;
+  EXPECT_TRUE(is_in_heap(filled(large_bytes, 1).get()));
+  EXPECT_FALSE(is_in_heap(filled(small_bytes, 1).get()));
+  EXPECT_TRUE(is_in_heap(std::make_unique<char[]>(large_bytes).get()));
+  EXPECT_TRUE(is_in_heap(block_of(std::calloc(1, large_bytes)).get()));
+  EXPECT_TRUE(is_in_heap(block_of(reallocarray(nullptr, 1, large_bytes)).get()));
+}
+
+TEST(Malloc, GoesElsewhereWhereTheHeapIsFull) {
+  const Block large = block_of(std::malloc(over_cap_bytes));
+  EXPECT_NE(large, nullptr);
+  EXPECT_FALSE(is_in_heap(large.get()));
+}
+
+TEST(Malloc, AlignsAsEveryFunctionPromises) {
+  for (const std::size_t bytes : {small_bytes, 2 * mebibyte}) {
+    const auto expect = [&](void* address, std::size_t alignment) {
+      const Block block = block_of(address);
+      ASSERT_NE(block, nullptr);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.get()) % alignment, 0U);
+      EXPECT_EQ(is_in_heap(block.get()), bytes >= large_bytes);
+      EXPECT_GE(malloc_usable_size(block.get()), bytes);
+      std::memset(block.get(), 1, bytes);
+    };
+    expect(std::malloc(bytes), alignof(std::max_align_t));
+    expect(std::aligned_alloc(256, bytes), 256);
+    expect(memalign(2 * mebibyte, bytes), bytes < large_bytes ? 1 : 2 * mebibyte);
+    expect(memalign(3000, bytes), 4096);
+    expect(valloc(bytes), page);
+    expect(pvalloc(bytes - 1), page);
+    void* block = nullptr;
+    EXPECT_EQ(posix_memalign(&block, 64 * kibibyte, bytes), 0);
+    expect(block, 64 * kibibyte);
+  }
+}
+
+TEST(Malloc, RefusesAsTheCLibraryDoes) {
+  const volatile std::size_t too_much = PTRDIFF_MAX;
+  for (const auto& call : std::vector<std::function<void*()>>{
+           [&] { return std::malloc(too_much); }, [&] { return std::calloc(too_much, 4); },
+           [&] { return reallocarray(nullptr, too_much, 4); },
+           [&] { return pvalloc(2 * too_much + 1); },
+           [&] { return std::realloc(nullptr, too_much); }}) {
+    errno = 0;
+    EXPECT_EQ(seen(call()), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+  }
+  void* block = nullptr;
+  errno = 0;
+  EXPECT_EQ(posix_memalign(&block, 3, large_bytes), EINVAL);
+  EXPECT_EQ(posix_memalign(&block, 4, large_bytes), EINVAL);
+  EXPECT_EQ(posix_memalign(&block, 64, too_much), ENOMEM);
+  EXPECT_EQ(errno, 0);
+}
+
+TEST(Malloc, LeavesErrnoAlone) {
+  errno = EXDEV;
+  for (int i = 0; i < 3; ++i) {
+    void* block = seen(std::malloc(50 * mebibyte));
+    std::memset(block, 1, 50 * mebibyte);
+    block = seen(std::realloc(block, 60 * mebibyte));
+    std::free(block);
+  }
+  EXPECT_EQ(errno, EXDEV);
+}
+
+TEST(Malloc, ZeroesWhatIsAskedFor) {
+  for (int i = 0; i < 20; ++i) {
+    const Block block = block_of(std::calloc(3, large_bytes));
+    EXPECT_TRUE(holds_only(block.get(), 3 * large_bytes, 0));
+    std::memset(block.get(), 1, 3 * large_bytes);
+  }
+}
+
+TEST(Malloc, MovesBlocksBetweenTheWorlds) {
+  const std::size_t kept = 5 * kibibyte;
+  void* block = filled(kept, 7).release();
+  for (const std::size_t bytes : {large_bytes, 3 * large_bytes, 2 * large_bytes, large_bytes,
+                                  small_bytes, over_cap_bytes, 5 * large_bytes, kept}) {
+    block = seen(std::realloc(block, bytes));
+    ASSERT_NE(block, nullptr);
+    EXPECT_GE(malloc_usable_size(block), bytes);
+    EXPECT_TRUE(holds_only(static_cast<unsigned char*>(block), kept, 7));
+    EXPECT_FALSE(bytes < large_bytes && is_in_heap(block)) << bytes;
+  }
+  std::free(block);
+  EXPECT_TRUE(is_in_heap(block_of(std::realloc(filled(kept, 1).release(), large_bytes)).get()));
+  EXPECT_EQ(std::realloc(filled(large_bytes, 1).release(), 0), nullptr);
+}
+
+TEST(Malloc, StaysAsItIsWhereItCannotGrow) {
+  Block block = filled(large_bytes, 3);
+  const volatile std::size_t too_much = PTRDIFF_MAX;
+  EXPECT_EQ(seen(std::realloc(block.get(), too_much)), nullptr);
+  EXPECT_TRUE(holds_only(block.get(), large_bytes, 3));
+}
+
+// Of a block of so much that begins on a page.
+bool has_zeros_where_dropped(unsigned char* block, std::size_t bytes, int advice) {
+  std::memset(block, 1, bytes);
+  const std::size_t dropped = bytes / 2;
+  return madvise(block + page, dropped, advice) == 0 && holds_only(block, page, 1) &&
+         holds_only(block + page, dropped, 0) &&
+         holds_only(block + page + dropped, bytes - page - dropped, 1);
+}
+
+TEST(Malloc, HasZerosWherePagesAreDropped) {
+  const Block block = block_of(std::aligned_alloc(page, mebibyte));
+  ASSERT_TRUE(is_in_heap(block.get()));
+  EXPECT_TRUE(has_zeros_where_dropped(block.get(), mebibyte, MADV_DONTNEED));
+  EXPECT_TRUE(has_zeros_where_dropped(block.get(), mebibyte, MADV_FREE));
+  EXPECT_TRUE(
+      child_finds([&] { return has_zeros_where_dropped(block.get(), mebibyte, MADV_DONTNEED); }));
+  errno = 0;
+  EXPECT_EQ(madvise(block.get() + 1, page, MADV_DONTNEED), -1);
+  EXPECT_EQ(errno, EINVAL);
+}
+
+TEST(MallocDeathTest, EndsAProgramThatFreesTwice) {
+  const Block block = filled(large_bytes, 1);
+  EXPECT_DEATH(
+      {
+        std::free(seen(block.get()));
+        std::free(seen(block.get()));
+      },
+      "free\\(\\): no block begins there");
+}
+
+TEST(HeapStart, GivesTheSameHeapAgain) { EXPECT_EQ(facts().base, start({1, 2, 3}).facts->base); }
+
+// In a process whose heap is not there yet: whoever asked first may still be reading why.
+TEST(HeapRefusal, Stays) {
+  const Wish too_much{.cap_bytes = std::size_t{1} << 62};
+  const std::string why = start(too_much).refusal;
+  EXPECT_NE(why, "");
+  EXPECT_EQ(start({}).refusal, why);
+}
+
+TEST(HeapStart, RefusesAnotherVersion) {
+  auto* const ask = reinterpret_cast<huddle_heap_start_function*>(dlsym(RTLD_DEFAULT, start_name));
+  const huddle_heap_wish wish{version + 1, 0, 0, 0, false};
+  EXPECT_EQ(ask(&wish), nullptr);
+}
+
+// Parent and child write to the same block, and neither sees what the other writes.
+void expect_two_worlds(std::size_t bytes) {
+  const Block block = filled(bytes, 1);
+  ASSERT_TRUE(is_in_heap(block.get()));
+  EXPECT_TRUE(child_finds(
+      [&] {
+        const bool is_kept = holds_only(block.get(), bytes, 1);
+        std::memset(block.get(), 2, bytes);
+        Block more = filled(bytes, 3);
+        more = block_of(std::realloc(more.release(), 2 * bytes));
+        return is_kept && holds_only(more.get(), bytes, 3) && holds_only(block.get(), bytes, 2);
+      },
+      [&] { std::memset(block.get(), 4, bytes); }));
+  EXPECT_TRUE(holds_only(block.get(), bytes, 4));
+}
+
+TEST(MallocFork, GivesParentAndChildTheirOwn) {
+  expect_two_worlds(large_bytes);
+  EXPECT_TRUE(facts().state->is_shared);
+  expect_two_worlds(50 * mebibyte);
+  EXPECT_TRUE(facts().state->is_shared);
+}
+
+TEST(MallocForkAboveTheCap, EndsTheSharing) {
+  const Block before = block_of(std::aligned_alloc(page, mebibyte));
+  expect_two_worlds(over_fork_bytes);
+  EXPECT_FALSE(facts().state->is_shared);
+  ASSERT_TRUE(is_in_heap(before.get()));
+  EXPECT_TRUE(has_zeros_where_dropped(before.get(), mebibyte, MADV_DONTNEED));
+  const Block block = filled(large_bytes, 1);
+  EXPECT_FALSE(is_in_heap(block.get()));
+  EXPECT_TRUE(child_finds([&] { return holds_only(block.get(), large_bytes, 1); }));
+}
+
+TEST(MallocFork, LeavesPagesAloneWhilePeersUseThem) {
+  facts().state->calls = 1;
+  expect_two_worlds(over_fork_bytes);
+  EXPECT_TRUE(facts().state->is_shared);
+  facts().state->calls = 0;
+}
+
+// libibverbs does this when a buffer is registered, and when it is no longer registered.
+TEST(MallocFork, CopiesPagesThatChildrenWereToShare) {
+  const Block block = block_of(std::aligned_alloc(page, mebibyte));
+  ASSERT_TRUE(is_in_heap(block.get()));
+  std::memset(block.get(), 1, mebibyte);
+  for (const int advice : {MADV_DONTFORK, MADV_DOFORK}) {
+    ASSERT_EQ(madvise(block.get(), mebibyte, advice), 0);
+  }
+  EXPECT_TRUE(child_finds(
+      [&] {
+        const bool is_kept = holds_only(block.get(), mebibyte, 1);
+        std::memset(block.get(), 2, mebibyte);
+        return is_kept;
+      },
+      [&] { std::memset(block.get(), 3, page); }));
+  EXPECT_TRUE(holds_only(block.get(), page, 3));
+  EXPECT_TRUE(holds_only(block.get() + page, mebibyte - page, 1));
+  EXPECT_TRUE(facts().state->is_shared);
+}
+
+// _Fork() calls no handlers.
+TEST(MallocForkDeathTest, SharesNothingWithAChildMadeByTheKernel) {
+  const Block block = block_of(std::aligned_alloc(page, mebibyte));
+  ASSERT_EQ(madvise(block.get(), mebibyte, MADV_DOFORK), 0);
+  std::memset(block.get(), 1, mebibyte);
+  const pid_t child = _Fork();
+  if (child == 0) {
+    std::memset(block.get(), 2, mebibyte);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(holds_only(block.get(), mebibyte, 1));
+}
+
+// Forks on the stack that the test gives to a thread or a context.
+void fork_here() {
+  expect_two_worlds(large_bytes);
+  const Block block = filled(small_bytes, 1);
+  EXPECT_TRUE(child_finds([&] { return holds_only(block.get(), small_bytes, 1); }));
+}
+
+constexpr std::size_t stack_bytes = 256 * kibibyte;
+
+TEST(MallocForkOnThread, WithItsStackFromMallocWorks) {
+  const Block stack = block_of(std::aligned_alloc(page, stack_bytes));
+  ASSERT_TRUE(is_in_heap(stack.get()));
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstack(&attributes, stack.get(), stack_bytes), 0);
+  const auto work = [](void* /*nothing*/) -> void* {
+    fork_here();
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, &attributes, work, nullptr), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_FALSE(facts().state->is_shared);
+}
+
+TEST(MallocForkInContext, WithItsStackFromMallocWorks) {
+  const Block stack = block_of(std::malloc(stack_bytes));
+  ASSERT_TRUE(is_in_heap(stack.get()));
+  ucontext_t here{};
+  ucontext_t there{};
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack.get();
+  there.uc_stack.ss_size = stack_bytes;
+  there.uc_link = &here;
+  makecontext(&there, fork_here, 0);
+  swapcontext(&here, &there);
+  EXPECT_FALSE(facts().state->is_shared);
+}
+
+// What only wants to start another program asks for no copy.
+TEST(MallocFork, IsNotWhatSystemDoes) {
+  const Block block = filled(over_fork_bytes, 1);
+  EXPECT_EQ(std::system("true"), 0);
+  FILE* const output = popen("true", "r");
+  EXPECT_EQ(pclose(output), 0);
+  EXPECT_TRUE(facts().state->is_shared);
+}
+
+// Handlers that come after ours; those that came before find what heap_fork_test.cc says.
+TEST(MallocFork, LetsOthersHandlersAllocate) {
+  static std::vector<Block> blocks;
+  const auto handler = [] {
+    blocks.push_back(filled(mebibyte, 1));
+    blocks.push_back(filled(small_bytes, 1));
+  };
+  const Block kept = filled(large_bytes, 5);
+  pthread_atfork(handler, handler, handler);
+  EXPECT_TRUE(child_finds([&] {
+    return blocks.size() == 4 && holds_only(blocks[2].get(), mebibyte, 1) &&
+           holds_only(kept.get(), large_bytes, 5);
+  }));
+  EXPECT_EQ(blocks.size(), 4U);
+  blocks.clear();
+}
+
+// A thread's blocks, each with a value of its own in all of its bytes.
+class Juggler {
+ public:
+  explicit Juggler(unsigned seed) : random_(seed) {}
+
+  void act() {
+    if (held_.size() > 12) drop();
+    const std::size_t bytes = 1 + random_() % (random_() % 4 == 0 ? 3 * mebibyte : 200 * kibibyte);
+    if (!held_.empty() && random_() % 3 == 0) {
+      resize(held_[random_() % held_.size()], bytes);
+    } else {
+      take(bytes);
+    }
+  }
+  bool all_hold() const {
+    return std::all_of(held_.begin(), held_.end(), [](const Held& held) {
+      return holds_only(held.block.get(), held.bytes, held.value);
+    });
+  }
+
+ private:
+  struct Held {
+    Block block;
+    std::size_t bytes = 0;
+    int value = 0;
+  };
+
+  int any_value() { return static_cast<int>(random_() % 255 + 1); }
+  void take(std::size_t bytes) {
+    const bool is_zero = random_() % 4 == 0;
+    Held held{block_of(is_zero ? std::calloc(bytes, 1)
+                               : memalign(std::size_t{1} << (random_() % 14), bytes)),
+              bytes, is_zero ? 0 : any_value()};
+    if (!is_zero) std::memset(held.block.get(), held.value, bytes);
+    held_.push_back(std::move(held));
+  }
+  void resize(Held& held, std::size_t bytes) {
+    held.block = block_of(std::realloc(held.block.release(), bytes));
+    EXPECT_TRUE(holds_only(held.block.get(), std::min(bytes, held.bytes), held.value));
+    held.bytes = bytes;
+    held.value = any_value();
+    std::memset(held.block.get(), held.value, bytes);
+  }
+  void drop() {
+    std::swap(held_[random_() % held_.size()], held_.back());
+    EXPECT_TRUE(holds_only(held_.back().block.get(), held_.back().bytes, held_.back().value));
+    held_.pop_back();
+  }
+
+  std::mt19937 random_;
+  std::vector<Held> held_;
+};
+
+int rounds() {
+  const char* const asked = std::getenv("HEAP_ROUNDS");
+  return asked == nullptr ? 300 : std::atoi(asked);
+}
+
+// Threads take, resize and drop blocks while one of them forks: its own blocks are whole in each of
+// its children, where memory can be had as well.
+TEST(MallocStress, KeepsWhatThreadsWroteAndForksSaw) {
+  const auto juggle = [](unsigned seed, bool forks) {
+    Juggler juggler(seed);
+    for (int i = 0; i < rounds(); ++i) {
+      juggler.act();
+      if (!forks || i % 20 != 0) continue;
+      EXPECT_TRUE(child_finds([&] {
+        for (int more = 0; more < 20; ++more) juggler.act();
+        return juggler.all_hold();
+      }));
+    }
+    EXPECT_TRUE(juggler.all_hold());
+  };
+  std::vector<std::thread> threads;
+  for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back(juggle, seed, seed == 1);
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace huddle::heap

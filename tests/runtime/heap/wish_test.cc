@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/heap/wish.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/heap/start.h"
+
+namespace huddle::heap {
+namespace {
+
+TEST(HeapWish, IsReadFromTheSettings) {
+  const Wish wish = wish_from([](std::string_view key) -> std::string {
+    if (key == "heap-block") return "64K";
+    return key == "heap-cap" ? "2G" : "5";
+  });
+  EXPECT_EQ(wish.least_block_bytes, 65536U);
+  EXPECT_EQ(wish.cap_bytes, std::size_t{2} << 30);
+  EXPECT_EQ(wish.most_copied_bytes, 5U);
+}
+
+// Nothing is said where nobody asked for a heap to be preloaded.
+TEST(HeapStart, FindsNothingWhereTheLibraryIsNotPreloaded) {
+  const Started started = start({});
+  EXPECT_FALSE(started.facts.has_value());
+  EXPECT_EQ(started.refusal, "");
+}
+
+}  // namespace
+}  // namespace huddle::heap

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The broadcasts in every order of events, with a root that moves and data that change.
+#include <optional>
+
+#include "checked.h"
+#include "runtime/node/bcast_inline.h"
+#include "runtime/node/bcast_pipelined.h"
+#include "runtime/node/bcast_segments.h"
+#include "runtime/node/locality.h"
+#include "shapes.h"
+
+namespace huddle::node::test {
+namespace {
+
+// One call: how much, from whom.
+struct Bcast {
+  std::size_t bytes = 0;
+  int root = 0;
+};
+
+std::byte value(const Bcast& bcast, std::size_t call, std::size_t i) {
+  return static_cast<std::byte>(1 + 31 * call + 7 * static_cast<std::size_t>(bcast.root) + i);
+}
+
+template <class Make, class Run>
+Job bcast_job(int ranks, const std::vector<Bcast>& calls, Make make, Run run) {
+  std::size_t window = 1;
+  for (const Bcast& bcast : calls) window = std::max(window, bcast.bytes);
+  const auto message = [calls](std::size_t call) {
+    Bytes bytes(calls[call].bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = value(calls[call], call, i);
+    return bytes;
+  };
+  Script script{calls.size(), window,
+                [=](int rank, std::size_t call) {
+                  return rank == calls[call].root ? message(call) : Bytes{};
+                },
+                [=](int rank, std::size_t call) {
+                  return rank == calls[call].root ? Bytes{} : message(call);
+                }};
+  return job_of(ranks, script, make,
+                [calls, run](auto& protocol, CheckerWorld& w, std::size_t call) {
+                  run(protocol, w, calls[call].bytes, calls[call].root);
+                });
+}
+
+Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, int slots = 2) {
+  return bcast_job(
+      ranks, calls,
+      [=](int rank) {
+        return InlineBcast({{shape}, 8, slots}, unknown_locality(ranks), rank, just_below_wrap);
+      },
+      [](InlineBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+        protocol.run(w, bytes, root, 0);
+      });
+}
+
+// In which manner pieces of so many bytes pass.
+struct Pieces {
+  std::size_t bytes = 4;
+  memory::CopyMethod method = memory::CopyKernel::nontemporal;
+  std::optional<memory::CopyMethod> answer = {};
+};
+constexpr Pieces taken_pieces{64, memory::by_reader_ownership};
+constexpr Pieces answered_pieces{4, memory::CopyKernel::nontemporal, memory::by_ping_pong};
+
+// Two cells in a set.
+Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, int sets,
+                  const Pieces& cells = {}) {
+  return bcast_job(
+      ranks, calls,
+      [=](int rank) {
+        return PipelinedBcast({{shape}, cells.bytes, 2, sets}, unknown_locality(ranks), rank,
+                              just_below_wrap);
+      },
+      [=](PipelinedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+        protocol.run(w, bytes, root, {0, 1, cells.method, cells.answer});
+      });
+}
+
+// Memories dealt to the ranks in turn.
+Job segmented_job(int ranks, const std::vector<Bcast>& calls, const Pieces& segments = {}) {
+  RankLocality locality = unknown_locality(ranks);
+  for (int rank = 0; rank < ranks; ++rank)
+    locality.memory_of[static_cast<std::size_t>(rank)] = rank % 2;
+  return bcast_job(
+      ranks, calls,
+      [=](int rank) {
+        return SegmentedBcast({1, segments.bytes}, locality, rank, just_below_wrap);
+      },
+      [=](SegmentedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+        protocol.run(w, bytes, root, {segments.bytes, segments.method});
+      });
+}
+
+TEST(BcastChecked, InlineInEveryOrder) {
+  EXPECT_TRUE(passes(inline_job(2, flat, {{8, 0}, {3, 0}, {8, 0}, {5, 1}})));
+  EXPECT_TRUE(passes(inline_job(3, flat, {{8, 0}, {3, 0}, {8, 2}, {5, 0}})));
+  EXPECT_TRUE(passes(inline_job(3, chain, {{8, 0}, {3, 1}, {8, 2}, {5, 0}})));
+  EXPECT_TRUE(passes(inline_job(4, binary, {{8, 1}, {3, 1}, {8, 1}})));
+}
+
+TEST(BcastChecked, PipelinedInEveryOrder) {
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{22, 0}, {3, 1}, {4, 0}}, 2)));
+  EXPECT_TRUE(passes(pipelined_job(3, chain, {{12, 0}, {5, 2}, {9, 1}}, 1)));
+  EXPECT_TRUE(passes(pipelined_job(3, flat, {{12, 0}, {9, 1}}, 2)));
+  EXPECT_TRUE(passes(pipelined_job(4, binary, {{9, 1}, {9, 1}}, 1)));
+}
+
+TEST(BcastChecked, SegmentedInEveryOrder) {
+  EXPECT_TRUE(passes(segmented_job(2, {{22, 0}, {3, 1}, {4, 0}})));
+  EXPECT_TRUE(passes(segmented_job(3, {{17, 0}, {5, 2}})));
+}
+
+TEST(BcastChecked, TakenInEveryOrder) {
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{350, 0}, {60, 1}, {64, 0}}, 2, taken_pieces)));
+  EXPECT_TRUE(passes(segmented_job(2, {{350, 0}, {60, 1}, {64, 0}}, taken_pieces)));
+}
+
+// A reader that takes what others read as well is seen.
+TEST(BcastChecked, WhatTwoReadNobodyMayTake) {
+  EXPECT_FALSE(passes(pipelined_job(3, flat, {{128, 0}}, 2, taken_pieces)));
+  EXPECT_FALSE(passes(segmented_job(3, {{128, 0}}, taken_pieces)));
+}
+
+// Shorter than what was read, longer, longer than the queue, and by roots that send again.
+TEST(BcastChecked, AnsweredInEveryOrder) {
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{9, 0}, {3, 1}, {12, 0}}, 2, answered_pieces)));
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{22, 0}, {3, 1}, {4, 1}}, 2, answered_pieces)));
+  EXPECT_TRUE(
+      passes(pipelined_job(2, flat, {{3, 1}, {22, 0}, {9, 0}, {9, 1}}, 1, answered_pieces)));
+  EXPECT_TRUE(passes(pipelined_job(2, flat, {{9, 0}, {9, 1}, {9, 0}, {9, 0}, {9, 0}, {9, 1}}, 2,
+                                   answered_pieces)));
+}
+
+// Nobody hears by an empty call that anything has been read.
+TEST(BcastChecked, AnEmptyCallSaysNothing) {
+  for (const Pieces& pieces : {Pieces{}, answered_pieces}) {
+    EXPECT_TRUE(passes(pipelined_job(2, flat, {{15, 1}, {0, 0}, {15, 1}}, 2, pieces)));
+  }
+}
+
+// Of two who have read the cells only one knows when.
+TEST(BcastChecked, WhatTwoReadNobodyMayAnswerIn) {
+  EXPECT_FALSE(passes(pipelined_job(3, flat, {{9, 0}, {9, 1}}, 4, answered_pieces)));
+}
+
+TEST(BcastChecked, EveryErrorPlantedWhereRootsAnswerIsFound) {
+  EXPECT_TRUE(bites({pipelined_job(2, flat, {{30, 0}, {3, 1}, {30, 0}}, 2, answered_pieces),
+                     pipelined_job(2, flat, {{9, 0}, {22, 1}, {9, 1}}, 1, answered_pieces)}));
+}
+
+TEST(BcastChecked, EveryErrorPlantedWhereLinesAreTakenIsFound) {
+  EXPECT_TRUE(bites({pipelined_job(2, flat, {{450, 0}, {60, 1}, {64, 0}}, 2, taken_pieces),
+                     segmented_job(2, {{450, 0}, {350, 1}}, taken_pieces)}));
+}
+
+TEST(BcastChecked, EveryPlantedErrorIsFound) {
+  EXPECT_TRUE(bites({inline_job(3, chain, {{8, 0}, {3, 0}, {8, 0}, {5, 0}, {8, 2}, {8, 1}}),
+                     inline_job(3, flat, {{8, 0}, {8, 1}, {8, 0}, {8, 1}, {8, 0}})},
+                    {done_too_low}));
+  EXPECT_TRUE(bites({pipelined_job(2, flat, {{30, 0}, {3, 1}, {4, 0}}, 2),
+                     pipelined_job(3, chain, {{22, 0}, {12, 1}, {5, 2}}, 1),
+                     pipelined_job(3, chain, {{12, 1}, {12, 2}, {12, 0}}, 2)}));
+  EXPECT_TRUE(bites({segmented_job(2, {{30, 0}, {22, 1}}), segmented_job(3, {{17, 0}, {25, 2}})}));
+}
+
+}  // namespace
+}  // namespace huddle::node::test

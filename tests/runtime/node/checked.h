@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Protocols as jobs for the checker: some calls, one after another, with other data each time, and
+// what has to come out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "runtime/node/lines.h"
+#include "verify/checker/checker.h"
+
+namespace huddle::verify::checker {
+
+inline void PrintTo(const Result& result, std::ostream* out) { *out << text_of(result); }
+inline void PrintTo(const Survey& survey, std::ostream* out) { *out << text_of(survey); }
+
+}  // namespace huddle::verify::checker
+
+namespace huddle::node::test {
+
+using verify::checker::CheckerWorld;
+using verify::checker::Excuse;
+using verify::checker::Fault;
+using verify::checker::Job;
+using verify::checker::just_below_wrap;
+
+using Bytes = std::vector<std::byte>;
+
+// What rank `rank` hands in at a call, and what it has to have afterwards; nothing expected: {}.
+struct Script {
+  std::size_t calls = 1;
+  std::size_t window_bytes = 8;  // of the caller's buffers: enough for each call
+  std::function<Bytes(int rank, std::size_t call)> given;
+  std::function<Bytes(int rank, std::size_t call)> wanted;
+};
+
+// Protocols work at the beginning of input and output: data come there before each call and are put
+// aside after it.
+inline void bring(CheckerWorld& w, const Script& script, std::size_t call) {
+  w.copy({Region::input, w.rank(), 0}, {Region::input, w.rank(), (1 + call) * script.window_bytes},
+         script.window_bytes, memory::CopyKernel::plain);
+}
+inline void put_aside(CheckerWorld& w, const Script& script, std::size_t call) {
+  w.copy({Region::output, w.rank(), (1 + call) * script.window_bytes},
+         {Region::output, w.rank(), 0}, script.window_bytes, memory::CopyKernel::plain);
+}
+
+inline void place(std::span<std::byte> all, std::size_t at, const Bytes& part) {
+  std::copy(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+inline std::string difference(const verify::checker::Memory& memory, const Script& script) {
+  for (int rank = 0; rank < memory.ranks(); ++rank) {
+    const auto output = memory.bytes(Region::output, rank);
+    for (std::size_t call = 0; call < script.calls; ++call) {
+      const Bytes wanted = script.wanted(rank, call);
+      const auto got = output.subspan((1 + call) * script.window_bytes);
+      if (!std::equal(wanted.begin(), wanted.end(), got.begin())) {
+        return "call " + std::to_string(call) + ": rank " + std::to_string(rank) +
+               " has something else";
+      }
+    }
+  }
+  return {};
+}
+
+// make(rank) makes a rank's protocol; run(protocol, world, call) is one call of it.
+template <class Make, class Run>
+Job job_of(int ranks, const Script& script, Make make, Run run) {
+  Job job;
+  job.ranks = ranks;
+  job.sizes.shared = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
+  }
+  job.sizes.input = job.sizes.output = (1 + script.calls) * script.window_bytes;
+  // Two results of a reduction, whatever slots are rounded up to.
+  job.sizes.scratch = 2 * (script.window_bytes + apart_bytes);
+  job.prepare = [script](verify::checker::Memory& memory) {
+    for (int rank = 0; rank < memory.ranks(); ++rank) {
+      for (std::size_t call = 0; call < script.calls; ++call) {
+        place(memory.bytes(Region::input, rank), (1 + call) * script.window_bytes,
+              script.given(rank, call));
+      }
+    }
+  };
+  job.body = [script, make, run](CheckerWorld& w) {
+    auto protocol = make(w.rank());
+    for (std::size_t call = 0; call < script.calls; ++call) {
+      bring(w, script, call);
+      run(protocol, w, call);
+      put_aside(w, script, call);
+    }
+  };
+  job.verify = [script](const verify::checker::Memory& memory) {
+    return difference(memory, script);
+  };
+  return job;
+}
+
+// How many orders are tried at most: seconds for all tests together. `make test-all` asks for more.
+inline std::size_t most_executions() {
+  constexpr std::size_t usual = 10'000;
+  const char* asked = std::getenv("HUDDLE_CHECKED_EXECUTIONS");
+  return asked == nullptr ? usual : static_cast<std::size_t>(std::strtoull(asked, nullptr, 10));
+}
+
+// Every order within the budget, the simplest first, and some wilder ones by chance.
+inline testing::AssertionResult passes(const Job& job) {
+  verify::checker::Options options;
+  options.max_executions = most_executions();
+  const auto result = explore(job, options);
+  if (!result.passed()) return testing::AssertionFailure() << text_of(result);
+  const auto sampled = sample(job, 1, 300);
+  if (!sampled.passed()) return testing::AssertionFailure() << text_of(sampled);
+  std::cout << job.ranks << " ranks: " << text_of(result) << "\n";
+  return testing::AssertionSuccess();
+}
+
+// Of channels whose numbers go up by two.
+inline Excuse too_early_by_half(const std::string& line_part) {
+  return {Fault::too_early, line_part, "no number lies between the one before and that one"};
+}
+// Of a wait that only says whose turn it is.
+inline Excuse only_a_hint(Fault fault) {
+  return {fault, "w.wait_any(awaited_", "whoever has the turn is waited for"};
+}
+inline const Excuse done_too_low{
+    Fault::one_less, "w.store(of(w.rank()), value)",
+    "whoever fills waits for one call more than it has to, and that one comes"};
+
+// Every error that can be planted into the protocol, whose source is there, is found by one of the
+// jobs.
+inline testing::AssertionResult bites(const std::vector<Job>& jobs,
+                                      const std::vector<Excuse>& excuses = {},
+                                      const std::string& in_files = "src/runtime/node/") {
+  verify::checker::SurveyOptions options;
+  options.excuses = excuses;
+  options.in_files = in_files;
+  const auto survey = verify::checker::survey(jobs, options);
+  std::cout << text_of(survey);
+  if (!survey.passed()) return testing::AssertionFailure() << text_of(survey);
+  return testing::AssertionSuccess();
+}
+
+}  // namespace huddle::node::test

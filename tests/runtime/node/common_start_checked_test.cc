@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The switch from calls before which nobody asks to calls before which all do, in every order of
+// events: all ranks make it with the same call.
+#include "checked.h"
+#include "runtime/node/common_start.h"
+
+namespace huddle::node::test {
+namespace {
+
+// Both sides pass a fence of their own, which is what the kernel does for the frequent one.
+struct BothSides {
+  void frequent_side(CheckerWorld& w) const { w.fence(); }
+  void rare_side(CheckerWorld& w) const { w.fence(); }
+};
+
+constexpr std::size_t call_bytes = 1;
+
+// From which call on a rank asks.
+using Wish = std::function<std::size_t(int rank)>;
+constexpr std::size_t never = 100;
+
+// Ranks run through their calls without ever waiting for each other, as roots do: the widest gap
+// between them that there can be. Each leaves behind what it was told at each call.
+Job start_job(int ranks, std::size_t calls, const Wish& from) {
+  Job job;
+  job.ranks = ranks;
+  job.sizes.shared = CommonStart::shared_bytes();
+  job.sizes.input = 2 * call_bytes;
+  job.sizes.output = calls * call_bytes;
+  job.prepare = [](verify::checker::Memory& memory) {
+    for (int rank = 0; rank < memory.ranks(); ++rank) {
+      place(memory.bytes(Region::input, rank), 0, {std::byte{1}, std::byte{2}});
+    }
+  };
+  job.body = [=](CheckerWorld& w) {
+    CommonStart start(0, just_below_wrap);
+    for (std::size_t call = 0; call < calls; ++call) {
+      const bool has_started = start.has_started(w, call >= from(w.rank()), BothSides());
+      w.copy({Region::output, w.rank(), call}, {Region::input, w.rank(), has_started ? 1U : 0U},
+             call_bytes, memory::CopyKernel::plain);
+    }
+  };
+  job.verify = [=](const verify::checker::Memory& memory) -> std::string {
+    const auto of_first = memory.bytes(Region::output, 0);
+    for (int rank = 1; rank < memory.ranks(); ++rank) {
+      const auto told = memory.bytes(Region::output, rank);
+      if (!std::equal(told.begin(), told.end(), of_first.begin())) {
+        return "rank " + std::to_string(rank) + " starts with another call than rank 0";
+      }
+    }
+    return {};
+  };
+  return job;
+}
+
+Wish only(int who, std::size_t call) {
+  return [=](int rank) { return rank == who ? call : never; };
+}
+
+TEST(CommonStartChecked, EveryOrderOfAFewRanks) {
+  for (const int who : {0, 1}) {
+    for (std::size_t call = 0; call < 3; ++call) {
+      EXPECT_TRUE(passes(start_job(2, 4, only(who, call))));
+    }
+  }
+  EXPECT_TRUE(passes(start_job(2, 3, [](int) { return 1; })));
+  EXPECT_TRUE(passes(start_job(2, 4, [](int rank) { return static_cast<std::size_t>(2 - rank); })));
+  EXPECT_TRUE(passes(start_job(3, 3, only(2, 1))));
+  EXPECT_TRUE(passes(start_job(3, 3, [](int rank) { return rank == 0 ? never : 1; })));
+}
+
+TEST(CommonStartChecked, EveryPlantedErrorIsFound) {
+  const std::string no_data =
+      "no data go with it: it is ordered by the fence, or by what is said next";
+  const std::string later = "a start that is one call later is as good";
+  EXPECT_TRUE(bites({start_job(2, 4, only(1, 1)), start_job(2, 3, [](int) { return 1; }),
+                     start_job(3, 3, [](int rank) { return rank == 0 ? never : 1; })},
+                    {{Fault::relaxed, "w.load(request())", no_data},
+                     {Fault::relaxed, "w.store(call_of(", no_data},
+                     {Fault::one_more, "w.store(call_of(", later},
+                     {Fault::relaxed, "w.fetch_add(request()", no_data},
+                     {Fault::one_more, "w.fetch_add(request()", "only the first to ask counts"},
+                     {Fault::relaxed, "w.wait(answer()",
+                      "loads of flags come in their order here, and only here"},
+                     {Fault::relaxed, "w.load(first_call())", no_data},
+                     {Fault::relaxed, "w.load(call_of(", no_data},
+                     {Fault::relaxed, "w.store(first_call()", no_data},
+                     {Fault::one_more, "w.store(first_call()", later}}));
+}
+
+}  // namespace
+}  // namespace huddle::node::test

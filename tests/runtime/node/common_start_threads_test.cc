@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The switch that common_start.h makes, on threads that run ahead of each other as they like, with
+// the fences that ranks have.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "runtime/memory/one_sided_fence.h"
+#include "runtime/node/common_start.h"
+#include "threads.h"
+
+namespace huddle::node::test {
+namespace {
+
+using memory::OneSidedFence;
+
+struct Fence {
+  OneSidedFence fence;
+  void frequent_side(Hardware& /*w*/) const { fence.frequent_side(); }
+  void rare_side(Hardware& /*w*/) const { fence.rare_side(); }
+};
+
+constexpr int common_starts = 200;
+
+// By rank, from which call on it was told that it has started.
+std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
+  Threads<CommonStart> threads(ranks, [](int) { return CommonStart(0, world::first_sequence); });
+  std::vector<int> started(static_cast<std::size_t>(ranks), common_starts);
+  threads.run([&](int rank, CommonStart& start, const Threads<CommonStart>::WorldFor& world_for) {
+    std::mt19937 chance(seed + static_cast<unsigned>(rank));
+    const int asks_from = static_cast<int>(chance() % (2 * common_starts));
+    Hardware w = world_for(nullptr, nullptr);
+    for (int call = 0; call < common_starts; ++call) {
+      int& own = started[static_cast<std::size_t>(rank)];
+      if (start.has_started(w, call >= asks_from, Fence{fence}) && own == common_starts) own = call;
+      if (chance() % 16 == 0) std::this_thread::yield();
+    }
+  });
+  return started;
+}
+
+// A rank that has made all its calls before anybody asked is told nothing.
+void expect_one_start(const OneSidedFence& fence) {
+  constexpr unsigned seeds = 30;
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    const std::vector<int> started = starts(3, 100 * seed, fence);
+    EXPECT_EQ(started, std::vector<int>(3, started.front())) << "seed " << seed;
+  }
+}
+
+TEST(CommonStartThreads, OneStartForAll) {
+  expect_one_start(OneSidedFence(OneSidedFence::Among::processes, false));
+}
+
+TEST(CommonStartThreads, OneStartForAllWithTheFenceOnOneSide) {
+  for (const auto among : {OneSidedFence::Among::processes, OneSidedFence::Among::threads}) {
+    if (OneSidedFence::is_to_be_had(among)) expect_one_start(OneSidedFence(among, true));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::node::test

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the protocols ask of the machine, counted: the figures that their descriptions promise.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "runtime/node/barrier_dissemination.h"
+#include "runtime/node/barrier_tree.h"
+#include "runtime/node/bcast_inline.h"
+#include "runtime/node/bcast_pipelined.h"
+#include "runtime/node/bcast_segments.h"
+#include "runtime/node/direct_exchange.h"
+#include "runtime/node/direct_reduce.h"
+#include "runtime/node/doubling_exchange.h"
+#include "runtime/node/locality.h"
+#include "runtime/node/pair_exchange.h"
+#include "runtime/node/reduce_exchange.h"
+#include "runtime/node/reduce_slices.h"
+#include "runtime/node/reduce_tree.h"
+#include "operators.h"
+#include "shapes.h"
+#include "verify/counting/counting_world.h"
+
+namespace huddle::node::test {
+namespace {
+
+using verify::counting::CountingWorld;
+using verify::counting::Counts;
+using world::first_sequence;
+
+constexpr std::size_t plain = static_cast<std::size_t>(memory::CopyKernel::plain);
+constexpr std::size_t nontemporal = static_cast<std::size_t>(memory::CopyKernel::nontemporal);
+
+struct Calls {
+  int ranks = 2;
+  std::size_t bytes = 0;  // of the caller's buffers
+  int calls = 1;
+  bool reachable = false;  // what the ranks expose
+};
+
+// Counts of some calls, after one that nobody counts: from then on lines are where they are in use.
+template <class Make, class Run>
+Counts counts_of(const Calls& how, Make make, Run run) {
+  const auto counted = [&](int calls) {
+    verify::counting::Job job;
+    job.ranks = how.ranks;
+    job.reachable = how.reachable;
+    for (int rank = 0; rank < how.ranks; ++rank) {
+      job.sizes.shared =
+          std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
+    }
+    job.sizes.input = job.sizes.output = how.bytes;
+    job.sizes.scratch = 2 * how.bytes + 4 * page_bytes;
+    job.body = [&, calls](CountingWorld& w) {
+      auto protocol = make(w.rank());
+      for (int call = 0; call < calls; ++call) run(protocol, w);
+    };
+    return count(job);
+  };
+  Counts all = counted(how.calls + 1);
+  all -= counted(1);
+  return all;
+}
+
+std::size_t stores_of(const Counts& counts) {
+  return std::accumulate(counts.of.begin(), counts.of.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& rank) { return sum + rank.stores; });
+}
+
+constexpr auto run_barrier = [](auto& barrier, CountingWorld& w) { barrier.run(w); };
+
+TEST(Counted, TwoRanksNeedALineEach) {
+  const auto barrier = [](int rank) {
+    return DisseminationBarrier({2, 2}, rank, 2, first_sequence);
+  };
+  const Counts counts = counts_of({2, 0, 10}, barrier, run_barrier);
+  EXPECT_EQ(counts.all_transfers(), 20U);
+  EXPECT_EQ(stores_of(counts), 20U);
+}
+
+// What the multicore paper is about: who goes across. Two chips of four ranks: with chip leaders
+// one line goes each way between the chips, with a flat barrier one for every rank there.
+TEST(Counted, ThreeLevelsKeepLinesInsideTheChip) {
+  RankLocality locality = unknown_locality(8);
+  locality.levels = {"l3"};
+  locality.levels = {"package"};
+  locality.group_of = {{0, 0, 0, 0, 1, 1, 1, 1}};
+  const auto across = [&](const Shape& shape) {
+    const auto barrier = [&](int rank) {
+      return TreeBarrier(tree(shape, locality, 0), {1, Release::same_line}, rank, first_sequence);
+    };
+    const Counts counts = counts_of({8, 0, 10}, barrier, run_barrier);
+    std::size_t lines = 0;
+    for (int from = 0; from < 8; ++from) {
+      for (int to = 0; to < 8; ++to) {
+        if (from / 4 != to / 4) lines += counts.transfers(from, to);
+      }
+    }
+    return lines;
+  };
+  EXPECT_EQ(across({Shape::Kind::levels, 1}), 20U);
+  EXPECT_EQ(across(flat), 80U);
+}
+
+// One queue in place of two: a line fewer to fetch for whoever is released.
+TEST(Counted, OneQueueMovesNoMoreLinesThanTwo) {
+  const auto lines = [](Release release) {
+    const auto barrier = [release](int rank) {
+      return TreeBarrier(tree(flat, unknown_locality(5), 0), {1, release}, rank, first_sequence);
+    };
+    return counts_of({5, 0, 10}, barrier, run_barrier).all_transfers();
+  };
+  EXPECT_LE(lines(Release::same_line), lines(Release::own_queue));
+}
+
+// The payload comes with its flag: a line to each reader, and now and then the readers' counters.
+TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
+  constexpr int calls = 64;
+  constexpr int slots = 16;
+  const auto bcast = [](int rank) {
+    return InlineBcast({{flat}, most_in_line, slots}, unknown_locality(4), rank, first_sequence);
+  };
+  const Counts counts = counts_of(
+      {4, most_in_line, calls}, bcast,
+      [](InlineBcast& protocol, CountingWorld& w) { protocol.run(w, most_in_line, 0, 0); });
+  for (int reader = 1; reader < 4; ++reader) {
+    EXPECT_EQ(counts.transfers(0, reader), calls);
+    EXPECT_LE(counts.transfers(reader, 0), calls / 4);
+  }
+}
+
+// Every byte goes in once and comes out once at each reader, whatever the tree.
+TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
+  constexpr std::size_t bytes = 100'000;
+  for (const int shape : {0, 1}) {
+    const auto bcast = [](int rank) {
+      return PipelinedBcast({{flat, binary}, 4096, 2, 4}, unknown_locality(4), rank,
+                            first_sequence);
+    };
+    const Counts counts =
+        counts_of({4, bytes, 1}, bcast, [shape](PipelinedBcast& protocol, CountingWorld& w) {
+          protocol.run(w, bytes, 0, {shape, 1, memory::CopyKernel::nontemporal});
+        });
+    EXPECT_EQ(counts.of[0].copied_bytes[nontemporal], bytes);
+    EXPECT_EQ(counts.of[0].copied_bytes[plain], 0U);
+    for (int reader = 1; reader < 4; ++reader) {
+      EXPECT_EQ(counts.of[static_cast<std::size_t>(reader)].copied_bytes[plain], bytes);
+    }
+  }
+}
+
+// One line a round, from three of seven others.
+TEST(Counted, DoublingMovesLittleInALineARound) {
+  constexpr int ranks = 8;
+  constexpr int calls = 10;
+  constexpr std::size_t bytes = 8;
+  const auto protocol = [](int rank) {
+    return DoublingExchange({ranks * bytes}, rank, ranks, first_sequence);
+  };
+  const Counts counts = counts_of({ranks, ranks * bytes, calls}, protocol,
+                                  [](DoublingExchange& exchange, CountingWorld& w) {
+                                    exchange.allgather(w, Blocks::even(bytes), false, {});
+                                  });
+  for (int to = 0; to < ranks; ++to) {
+    for (const int distance : {1, 2, 3, 4, 5, 6, 7}) {
+      const bool is_heard = distance == 1 || distance == 2 || distance == 4;
+      EXPECT_EQ(counts.transfers((to + distance) % ranks, to), is_heard ? calls : 0) << distance;
+    }
+  }
+}
+
+// A block of a page both ways, in 8 calls.
+Counts counts_of_pairs(memory::CopyMethod method) {
+  constexpr std::size_t block = page_bytes;
+  const auto protocol = [](int) { return PairExchange({block, 4, 8}, 2, first_sequence); };
+  return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
+    const Blocks blocks = Blocks::even(block);
+    exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, method});
+  });
+}
+
+// Each line comes once, and a flag with them: nobody looks whether there is room. (That the lines
+// are then at hand is the processor's doing: it hands over what was written together with the right
+// to write it. Here both have a line that one has read.)
+TEST(Counted, CellsThatGoToAndFroMoveNothingElse) {
+  constexpr std::size_t calls = 8;
+  constexpr std::size_t lines = page_bytes / line_bytes;
+  const Counts stay = counts_of_pairs(memory::CopyKernel::plain);
+  const Counts returned = counts_of_pairs(memory::by_ping_pong);
+  for (const auto& [one, other] : {std::pair{0, 1}, std::pair{1, 0}}) {
+    EXPECT_EQ(returned.transfers(one, other), calls * (lines + 1));
+    EXPECT_GT(stay.transfers(one, other), calls * (lines + 1));
+  }
+}
+
+// Rank 1 sends so much to rank 0 and gets so much, in 8 calls.
+Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
+  const auto protocol = [](int) { return PairExchange({page_bytes, 4, 8}, 2, first_sequence); };
+  return counts_of(
+      {2, 2 * (sent + gotten), 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
+        const bool is_sender = w.rank() == 1;
+        const std::vector<Block> out = {{0, is_sender ? sent : 0}, {0, is_sender ? 0 : gotten}};
+        const std::vector<Block> in = {{0, is_sender ? gotten : 0}, {0, is_sender ? 0 : sent}};
+        exchange.run(w, Blocks::listed(out), Blocks::listed(in), false,
+                     {page_bytes, PairExchange::Order::staggered, memory::by_prefetch});
+      });
+}
+
+// As many cells as it has filled, while half of them are left; a rank that reads has no time.
+TEST(Counted, OnlyWhoeverGetsNothingAsksAhead) {
+  for (const auto& [pages, asked] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 0}, {9, 0}}) {
+    const Counts counts = counts_of_asking(static_cast<std::size_t>(pages) * page_bytes, 0);
+    EXPECT_EQ(counts.of[0].asked_bytes, 0U);
+    EXPECT_EQ(counts.of[1].asked_bytes, 8U * static_cast<std::size_t>(asked) * page_bytes) << pages;
+  }
+  EXPECT_EQ(counts_of_asking(1000, 0).of[1].asked_bytes, 8000U);
+  EXPECT_EQ(counts_of_asking(most_in_line, 0).of[1].asked_bytes, 0U);
+  EXPECT_EQ(counts_of_asking(page_bytes, page_bytes).of[1].asked_bytes, 0U);
+}
+
+// Two blocks of two ranks: a line from each member to its leader and back, and one between leaders
+// each way. Nobody looks at a counter.
+TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
+  constexpr int calls = 64;
+  constexpr int slots = 4;
+  const auto protocol = [](int) {
+    return TreeReduce({most_in_line, slots}, ReductionOrder(unknown_locality(4)), first_sequence);
+  };
+  const memory::Reduction product = product_of<Bracketed>();
+  const Counts counts =
+      counts_of({4, sizeof(Bracketed), calls}, protocol, [&](TreeReduce& reduce, CountingWorld& w) {
+        reduce.allreduce(w, 1, product, {most_in_line, TreeReduce::Top::leaders});
+      });
+  for (const auto& [one, other] : {std::pair{0, 1}, {0, 2}, {2, 3}}) {
+    EXPECT_EQ(counts.transfers(one, other), calls);
+    EXPECT_EQ(counts.transfers(other, one), calls);
+  }
+  EXPECT_EQ(counts.all_transfers(), 6 * calls);
+}
+
+// An allreduce of `count` elements on 4 ranks.
+Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
+  const ReductionOrder association(unknown_locality(4));
+  const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
+  return counts_of(
+      {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountingWorld& w) {
+        protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal, results});
+      });
+}
+
+// Each rank joins its slice of everybody's data: it shows (p - 1) / p of its data and the slice
+// that it joined, and takes the results of the others.
+TEST(Counted, SlicesShareTheWork) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  for (const auto& rank : counts_of_slices(count, SlicedReduce::Results::in_one_place).of) {
+    EXPECT_EQ(rank.copied_bytes[nontemporal], 4 * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], 3 * quarter);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+    EXPECT_EQ(rank.updates, 0U);
+  }
+}
+
+// Joined where one contribution lies, copied to where the others lie and to the caller.
+TEST(Counted, ResultsReturnToWhereTheContributionsWere) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  const Counts counts = counts_of_slices(count, SlicedReduce::Results::returned);
+  for (const auto& rank : counts.of) {
+    EXPECT_EQ(rank.copied_bytes[nontemporal], (3 + 2) * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], (1 + 3) * quarter);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+    EXPECT_EQ(rank.updates, 0U);
+  }
+}
+
+// Single copy: every byte that a rank wants of another is pulled once, and nothing else is copied
+// but what it has itself.
+TEST(Counted, DirectExchangeMovesEveryByteOnce) {
+  constexpr std::size_t block = 10'000;
+  const auto protocol = [](int) { return DirectExchange({4096}, 4, first_sequence); };
+  const auto alltoall = [](DirectExchange& exchange, CountingWorld& w) {
+    exchange.exchange(w, Blocks::even(block), Blocks::even(block), false);
+  };
+  const auto gather = [](DirectExchange& exchange, CountingWorld& w) {
+    exchange.exchange(w, Blocks::only(2, block), w.rank() == 2 ? Blocks::even(block) : Blocks(),
+                      w.rank() == 2);
+  };
+  for (const auto& rank : counts_of({4, 4 * block, 1}, protocol, alltoall).of) {
+    EXPECT_EQ(rank.pulled_bytes, 3 * block);
+    EXPECT_EQ(rank.pulls, 3U);
+    EXPECT_EQ(rank.copied_bytes[plain], block);
+  }
+  const Counts gathered = counts_of({4, 4 * block, 1}, protocol, gather);
+  EXPECT_EQ(gathered.of[2].pulled_bytes, 3 * block);
+  EXPECT_EQ(gathered.of[0].pulled_bytes, 0U);
+  EXPECT_EQ(gathered.of[2].copied_bytes[plain], 0U);
+}
+
+// Where the others write, the root copies nothing but its own block.
+TEST(Counted, WrittenGatherIsTheOthersWork) {
+  constexpr std::size_t block = 10'000;
+  const Counts gathered = counts_of(
+      {4, 4 * block, 1}, [](int) { return DirectExchange({4096}, 4, first_sequence); },
+      [](DirectExchange& exchange, CountingWorld& w) {
+        exchange.gather(w, {0, block}, w.rank() == 2 ? Blocks::even(block) : Blocks(), 2, false,
+                        {0});
+      });
+  EXPECT_EQ(gathered.of[2].pushes + gathered.of[2].pulls, 0U);
+  EXPECT_EQ(gathered.of[2].copied_bytes[plain], block);
+  for (const std::size_t peer : {0U, 1U, 3U}) {
+    EXPECT_EQ(gathered.of[peer].pushes, 1U);
+    EXPECT_EQ(gathered.of[peer].pushed_bytes, block);
+    EXPECT_EQ(gathered.of[peer].pulls, 0U);
+    EXPECT_EQ(gathered.of[peer].copied_bytes[plain], 0U);
+  }
+}
+
+// What is announced is pulled once and goes through shared memory nowhere; what is not goes in once
+// and comes out once.
+TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
+  constexpr std::size_t large = 10'000;
+  constexpr std::size_t small = 100;
+  // Rank 1 sends much, the others little; each rank's block for itself is empty.
+  const auto bytes = [](int from, int to) { return from == to ? 0 : from == 1 ? large : small; };
+  const auto protocol = [](int) { return PairExchange({4096, 2}, 4, first_sequence); };
+  const auto alltoallv = [&](PairExchange& exchange, CountingWorld& w) {
+    std::vector<Block> outgoing;
+    std::vector<Block> incoming;
+    for (int peer = 0; peer < 4; ++peer) {
+      const std::ptrdiff_t at = peer * static_cast<std::ptrdiff_t>(large);
+      outgoing.push_back({at, bytes(w.rank(), peer)});
+      incoming.push_back({at, bytes(peer, w.rank())});
+    }
+    exchange.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+                 {.tile_bytes = 4096,
+                  .order = PairExchange::Order::as_ready,
+                  .method = memory::CopyKernel::nontemporal,
+                  .announced_from = small + 1});
+  };
+  const Counts counts = counts_of({4, 4 * large, 1}, protocol, alltoallv);
+  for (const std::size_t rank : {0U, 2U, 3U}) {
+    EXPECT_EQ(counts.of[rank].pulled_bytes, large);
+    EXPECT_EQ(counts.of[rank].pulls, 1U);
+    EXPECT_EQ(counts.of[rank].copied_bytes[nontemporal], 3 * small);
+    EXPECT_EQ(counts.of[rank].copied_bytes[plain], 2 * small);
+  }
+  EXPECT_EQ(counts.of[1].pulled_bytes, 0U);
+  EXPECT_EQ(counts.of[1].copied_bytes[nontemporal], 0U);
+  EXPECT_EQ(counts.of[1].copied_bytes[plain], 3 * small);
+}
+
+// A slice of everybody's data, and everybody's slice of the result, which is read or written; where
+// one wants the result it comes through shared memory.
+TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  const ReductionOrder association(unknown_locality(4));
+  const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
+  const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.allreduce(w, count, bracketed, {1024});
+  };
+  const auto to_one = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.reduce(w, count, bracketed, 1, {1024});
+  };
+  for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, to_all).of) {
+    EXPECT_EQ(rank.pulled_bytes, 6 * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], 0U);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+  }
+  const auto written_to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.allreduce(w, count, bracketed, {1024, DirectReduce::Results::are_written});
+  };
+  for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, written_to_all).of) {
+    EXPECT_EQ(rank.pulled_bytes, 3 * quarter);
+    EXPECT_EQ(rank.pushed_bytes, 3 * quarter);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+  }
+  const Counts reduced = counts_of({4, 4 * quarter, 1}, protocol, to_one);
+  for (const auto& rank : reduced.of) EXPECT_EQ(rank.pulled_bytes, 3 * quarter);
+  EXPECT_EQ(reduced.of[1].copied_bytes[plain], 3 * quarter);
+  EXPECT_EQ(reduced.of[0].copied_bytes[plain], 0U);
+}
+
+// Where everything can be reached nothing is copied before it is joined, and for one that wants the
+// result nothing at all: each byte of it is written once, where it is to be.
+TEST(Counted, DirectReduceCopiesNothingThatItReaches) {
+  constexpr std::size_t count = 4096;
+  constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
+  const ReductionOrder association(unknown_locality(4));
+  const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
+  const Calls calls{4, 4 * quarter, 1, true};
+  const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.allreduce(w, count, bracketed, {1024});
+  };
+  const auto to_one = [&](DirectReduce& reduce, CountingWorld& w) {
+    reduce.reduce(w, count, bracketed, 1, {1024});
+  };
+  for (const auto& rank : counts_of(calls, protocol, to_all).of) {
+    EXPECT_EQ(rank.pulled_bytes, 3 * quarter);
+    EXPECT_EQ(rank.copied_bytes[plain], 0U);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+  }
+  for (const auto& rank : counts_of(calls, protocol, to_one).of) {
+    EXPECT_EQ(rank.pulled_bytes, 0U);
+    EXPECT_EQ(rank.copied_bytes[plain], 0U);
+    EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
+  }
+}
+
+}  // namespace
+}  // namespace huddle::node::test

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The exchanges in every order of events: blocks of any sizes from every rank for every rank.
+#include "checked.h"
+#include "runtime/node/doubling_exchange.h"
+#include "runtime/node/pair_exchange.h"
+#include "runtime/node/slot_exchange.h"
+
+namespace huddle::node::test {
+namespace {
+
+// What each rank has for each other: bytes[from][to] of one call.
+using Matrix = std::vector<std::vector<std::size_t>>;
+
+constexpr std::size_t sum_of(const std::vector<std::size_t>& parts) {
+  std::size_t sum = 0;
+  for (const std::size_t part : parts) sum += part;
+  return sum;
+}
+
+std::byte value(std::size_t call, std::size_t from, std::size_t to, std::size_t i) {
+  return static_cast<std::byte>(1 + 61 * call + 17 * from + 5 * to + i);
+}
+
+Bytes message(const Matrix& matrix, std::size_t call, std::size_t from, std::size_t to) {
+  Bytes bytes(matrix[from][to]);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = value(call, from, to, i);
+  return bytes;
+}
+
+void append(Bytes& all, const Bytes& part) { all.insert(all.end(), part.begin(), part.end()); }
+
+// Blocks one after the other.
+std::vector<Block> packed(const std::vector<std::size_t>& bytes) {
+  std::vector<Block> blocks;
+  std::ptrdiff_t offset = 0;
+  for (const std::size_t n : bytes) {
+    blocks.push_back({offset, n});
+    offset += static_cast<std::ptrdiff_t>(n);
+  }
+  return blocks;
+}
+
+std::vector<std::size_t> column(const Matrix& matrix, std::size_t to) {
+  std::vector<std::size_t> bytes;
+  for (const auto& row : matrix) bytes.push_back(row[to]);
+  return bytes;
+}
+
+Script alltoall_script(const std::vector<Matrix>& calls) {
+  std::size_t window = 1;
+  for (const Matrix& matrix : calls) {
+    for (std::size_t rank = 0; rank < matrix.size(); ++rank) {
+      window = std::max({window, sum_of(matrix[rank]), sum_of(column(matrix, rank))});
+    }
+  }
+  return {calls.size(), window,
+          [=](int rank, std::size_t call) {
+            Bytes all;
+            const auto from = static_cast<std::size_t>(rank);
+            for (std::size_t to = 0; to < calls[call].size(); ++to) {
+              append(all, message(calls[call], call, from, to));
+            }
+            return all;
+          },
+          [=](int rank, std::size_t call) {
+            Bytes all;
+            const auto to = static_cast<std::size_t>(rank);
+            for (std::size_t from = 0; from < calls[call].size(); ++from) {
+              append(all, message(calls[call], call, from, to));
+            }
+            return all;
+          }};
+}
+
+// How blocks pass: always so, or in these manners call by call.
+class Manners {
+ public:
+  Manners(memory::CopyMethod always) : in_turn_{always} {}
+  Manners(memory::CopyKernel always) : Manners(memory::CopyMethod(always)) {}
+  Manners(std::initializer_list<memory::CopyMethod> in_turn) : in_turn_(in_turn) {}
+
+  memory::CopyMethod of(std::size_t call) const { return in_turn_[call % in_turn_.size()]; }
+
+ private:
+  std::vector<memory::CopyMethod> in_turn_;
+};
+
+// Tiles that ride in their flag's line, of which there are two; and tiles that do not: two cells,
+// and more lines.
+constexpr PairExchange::Parameters in_lines{4, 2, 2};
+constexpr PairExchange::Parameters in_cells{50, 2, 4};
+
+Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
+              const PairExchange::Parameters& parameters = in_lines,
+              const Manners& manners = memory::CopyKernel::nontemporal,
+              memory::CopyKernel results = memory::CopyKernel::plain) {
+  const int ranks = static_cast<int>(calls.front().size());
+  return job_of(
+      ranks, alltoall_script(calls),
+      [=](int) { return PairExchange(parameters, ranks, just_below_wrap); },
+      [=](PairExchange& protocol, CheckerWorld& w, std::size_t call) {
+        const auto rank = static_cast<std::size_t>(w.rank());
+        const auto outgoing = packed(calls[call][rank]);
+        const auto incoming = packed(column(calls[call], rank));
+        protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+                     {parameters.tile_bytes, order, manners.of(call), results});
+      });
+}
+
+Matrix even(std::size_t ranks, std::size_t bytes) {
+  return Matrix(ranks, std::vector<std::size_t>(ranks, bytes));
+}
+
+// Everything from or to one rank.
+Matrix gathered(std::size_t ranks, std::size_t root, std::size_t bytes) {
+  Matrix matrix(ranks, std::vector<std::size_t>(ranks, 0));
+  for (auto& row : matrix) row[root] = bytes;
+  return matrix;
+}
+Matrix scattered(std::size_t ranks, std::size_t root, std::size_t bytes) {
+  Matrix matrix(ranks, std::vector<std::size_t>(ranks, 0));
+  matrix[root] = std::vector<std::size_t>(ranks, bytes);
+  return matrix;
+}
+
+constexpr PairExchange::Order pair_orders[] = {
+    PairExchange::Order::paired, PairExchange::Order::staggered, PairExchange::Order::as_ready};
+
+TEST(ExchangeChecked, PairsInEveryOrder) {
+  for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(pairs_job({even(2, 13), even(2, 3)}, order)));
+    EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 13), scattered(3, 1, 13)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 5), {{2, 9, 0}, {1, 0, 7}, {0, 4, 3}}}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 9), even(2, 3), even(2, 4)}, order)));
+    EXPECT_TRUE(passes(pairs_job({{{1, 12}, {0, 2}}, {{0, 0}, {13, 0}}, even(2, 5)}, order)));
+    EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 9), scattered(3, 1, 6), even(3, 2)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(4, 3)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells)));
+  }
+}
+
+TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
+  for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells,
+                                 memory::by_reader_ownership)));
+    EXPECT_TRUE(passes(
+        pairs_job({even(3, 110), even(3, 51)}, order, in_cells, memory::by_reader_ownership)));
+  }
+}
+
+TEST(ExchangeChecked, PairsThatCopyPagesAbreastInEveryOrder) {
+  for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(
+        pairs_job({even(2, 250), even(2, 3)}, order, in_cells, memory::by_interleaved_pages)));
+  }
+  EXPECT_TRUE(
+      passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, PairExchange::Order::paired,
+                       in_cells, {memory::by_ping_pong_pages, memory::by_interleaved_pages})));
+}
+
+TEST(ExchangeChecked, PairsThatAskAheadInEveryOrder) {
+  for (const auto order : {PairExchange::Order::staggered, PairExchange::Order::as_ready}) {
+    for (memory::CopyMethod method : {memory::by_prefetch, memory::by_prefetch_pages}) {
+      EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 60), scattered(3, 1, 110), even(3, 51)}, order,
+                                   in_cells, method)));
+    }
+  }
+}
+
+constexpr PairExchange::Order mutual_orders[] = {PairExchange::Order::paired,
+                                                 PairExchange::Order::as_ready};
+
+// Cells that go to and fro: always, or every other call; with lines enough for both of a pair's
+// cells, and with fewer; and where one of the two has more for the other, after all.
+TEST(ExchangeChecked, PairsWhoseCellsGoToAndFroInEveryOrder) {
+  const Manners to_and_fro = memory::by_ping_pong;
+  const Manners now_and_then = {memory::by_ping_pong, memory::CopyKernel::plain};
+  constexpr PairExchange::Parameters few_lines{50, 2, 2};
+  for (const auto order : mutual_orders) {
+    EXPECT_TRUE(
+        passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells, to_and_fro)));
+    EXPECT_TRUE(passes(
+        pairs_job({even(2, 210), even(2, 60), even(2, 160)}, order, in_cells, now_and_then)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 260), even(2, 130)}, order, few_lines, to_and_fro)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 22), even(2, 5)}, order, in_lines, to_and_fro)));
+    EXPECT_TRUE(passes(pairs_job({{{0, 60}, {260, 0}}, even(2, 110), {{0, 160}, {0, 0}}}, order,
+                                 in_cells, to_and_fro)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 110), even(3, 51)}, order, in_cells, to_and_fro)));
+  }
+}
+
+TEST(ExchangeChecked, PairsWhoseResultsGoPastTheCaches) {
+  constexpr auto past = memory::CopyKernel::nontemporal;
+  for (const auto order : pair_orders) {
+    for (memory::CopyMethod method : {memory::CopyMethod(), memory::by_reader_ownership}) {
+      EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3)}, order, in_cells, method, past)));
+    }
+  }
+}
+
+// A block is replaced by what comes for it.
+TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
+  constexpr std::size_t bytes = 9;
+  constexpr auto paired = PairExchange::Order::paired;
+  constexpr auto as_ready = PairExchange::Order::as_ready;
+  for (const auto& [ranks, order] :
+       {std::pair{std::size_t{2}, paired}, std::pair{std::size_t{3}, paired},
+        std::pair{std::size_t{2}, as_ready}, std::pair{std::size_t{3}, as_ready}}) {
+    Job job = pairs_job({even(ranks, bytes)}, order);
+    const std::size_t window = ranks * bytes;
+    job.body = [=, ranks = ranks, order = order](CheckerWorld& w) {
+      PairExchange protocol(in_lines, static_cast<int>(ranks), just_below_wrap);
+      w.copy({Region::output, w.rank(), 0}, {Region::input, w.rank(), window}, window,
+             memory::CopyKernel::plain);
+      w.use({.in_place = true});
+      protocol.run(w, Blocks::even(bytes), Blocks::even(bytes), true,
+                   {4, order, memory::CopyKernel::plain});
+      w.use({});
+      w.copy({Region::output, w.rank(), window}, {Region::output, w.rank(), 0}, window,
+             memory::CopyKernel::plain);
+    };
+    EXPECT_TRUE(passes(job));
+  }
+}
+
+TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
+  EXPECT_TRUE(
+      bites({pairs_job({even(2, 22), even(2, 5)}, PairExchange::Order::paired),
+             pairs_job({even(3, 9), even(3, 13)}, PairExchange::Order::staggered),
+             pairs_job({even(2, 13), even(2, 3)}, PairExchange::Order::as_ready),
+             pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
+                       in_cells),
+             pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
+                       in_cells, memory::by_reader_ownership),
+             pairs_job({even(2, 250), even(2, 60), even(2, 160)}, PairExchange::Order::paired,
+                       in_cells, {memory::by_ping_pong, memory::CopyKernel::plain}),
+             pairs_job({{{0, 60}, {260, 0}}, even(2, 110)}, PairExchange::Order::as_ready, in_cells,
+                       memory::by_ping_pong),
+             pairs_job({{{0, 50}, {150, 0}}, even(2, 110)}, PairExchange::Order::as_ready, in_cells,
+                       memory::by_ping_pong)},
+            {only_a_hint(Fault::relaxed),
+             only_a_hint(Fault::dropped),
+             only_a_hint(Fault::too_early),
+             only_a_hint(Fault::plain_compare),
+             too_early_by_half("until_reached(room_for(out, plan))"),
+             too_early_by_half("until_reached(between.filled)"),
+             too_early_by_half("until_reached(from_peer.drained + one)"),
+             {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
+             {Fault::relaxed, "w.load(line + size_offset)", "whoever looks has seen that flag"},
+             {Fault::one_more, "flag(from_peer.drained += one",
+              "says that it could not be read: nobody asks where nothing is announced"}}));
+}
+
+// Every rank's block goes to all.
+Script allgather_script(const std::vector<std::vector<std::size_t>>& calls) {
+  std::size_t window = 1;
+  for (const auto& call : calls) window = std::max(window, sum_of(call));
+  return {calls.size(), window,
+          [=](int rank, std::size_t call) {
+            const auto from = static_cast<std::size_t>(rank);
+            return message(Matrix(calls[call].size(), {calls[call][from]}), call, from, 0);
+          },
+          [=](int, std::size_t call) {
+            Bytes all;
+            for (std::size_t from = 0; from < calls[call].size(); ++from) {
+              append(all, message(Matrix(calls[call].size(), {calls[call][from]}), call, from, 0));
+            }
+            return all;
+          }};
+}
+
+constexpr SlotExchange::Order slot_orders[] = {SlotExchange::Order::ring,
+                                               SlotExchange::Order::neighbor_exchange};
+
+Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchange::Order order,
+                  std::size_t round_bytes = 4,
+                  const Manners& manners = memory::CopyKernel::nontemporal,
+                  memory::CopyKernel results = memory::CopyKernel::plain) {
+  const int ranks = static_cast<int>(calls.front().size());
+  return job_of(
+      ranks, allgather_script(calls),
+      [=](int rank) { return SlotExchange({round_bytes}, rank, ranks, just_below_wrap); },
+      [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
+        const auto blocks = packed(calls[call]);
+        const Blocks listed = Blocks::listed(blocks);
+        protocol.allgather(w, listed, listed.largest(ranks), false,
+                           {round_bytes, order, manners.of(call), results});
+      });
+}
+
+Job slots_alltoall_job(int ranks, const std::vector<std::size_t>& calls, std::size_t capacity = 12,
+                       const Manners& manners = memory::CopyKernel::nontemporal) {
+  std::vector<Matrix> matrices;
+  for (const std::size_t bytes : calls) {
+    matrices.push_back(even(static_cast<std::size_t>(ranks), bytes));
+  }
+  return job_of(
+      ranks, alltoall_script(matrices),
+      [=](int rank) { return SlotExchange({capacity}, rank, ranks, just_below_wrap); },
+      [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
+        protocol.alltoall(w, calls[call], false,
+                          {capacity, SlotExchange::Order::ring, manners.of(call)});
+      });
+}
+
+TEST(ExchangeChecked, SlotsInEveryOrder) {
+  for (const auto order : slot_orders) {
+    EXPECT_TRUE(passes(allgather_job({{9, 9}, {3, 3}, {1, 6}, {0, 5}}, order)));
+    EXPECT_TRUE(passes(allgather_job({{2, 9, 0}, {3, 3, 3}}, order)));
+    EXPECT_TRUE(passes(allgather_job({{4, 4, 4, 4}}, order)));
+  }
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {6, 1, 3, 4, 2})));
+  EXPECT_TRUE(passes(slots_alltoall_job(3, {4, 2, 1})));
+}
+
+// By the only reader; a reader that takes what others read as well is seen.
+TEST(ExchangeChecked, SlotsThatAreTakenInEveryOrder) {
+  const auto order = SlotExchange::Order::ring;
+  EXPECT_TRUE(passes(
+      allgather_job({{150, 150}, {70, 64}, {61, 0}}, order, 64, memory::by_reader_ownership)));
+  EXPECT_FALSE(passes(allgather_job({{64, 64, 64}}, order, 64, memory::by_reader_ownership)));
+  EXPECT_TRUE(passes(allgather_job({{150, 150}, {70, 64}}, order, 64, memory::by_reader_ownership,
+                                   memory::CopyKernel::nontemporal)));
+}
+
+// Two ranks' slots change hands: always, or every other call.
+TEST(ExchangeChecked, SlotsThatReturnInEveryOrder) {
+  const auto order = SlotExchange::Order::ring;
+  const Manners returned = memory::by_ping_pong;
+  const Manners now_and_then = {memory::by_ping_pong, memory::CopyKernel::plain};
+  EXPECT_TRUE(passes(allgather_job({{350, 350}, {70, 64}, {61, 0}}, order, 64, returned)));
+  EXPECT_TRUE(passes(allgather_job({{150, 150}, {270, 64}, {61, 60}}, order, 64, now_and_then)));
+  EXPECT_TRUE(passes(allgather_job({{9, 9}, {3, 3}, {1, 6}, {0, 5}}, order, 4, returned)));
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, returned)));
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, now_and_then)));
+  const Manners pages = {memory::by_ping_pong_pages, memory::by_interleaved_pages};
+  EXPECT_TRUE(passes(slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, pages)));
+  EXPECT_TRUE(passes(slots_alltoall_job(3, {20, 4}, 64)));
+}
+
+TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
+  EXPECT_TRUE(bites(
+      {allgather_job({{9, 9}, {22, 22}}, SlotExchange::Order::ring),
+       allgather_job({{9, 4, 1}, {9, 9, 9}}, SlotExchange::Order::neighbor_exchange),
+       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64,
+                     memory::by_reader_ownership),
+       allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_ping_pong),
+       slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2}),
+       slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, memory::by_ping_pong)}));
+}
+
+Job doubling_job(const std::vector<std::vector<std::size_t>>& calls, std::size_t capacity_bytes,
+                 memory::CopyMethod method = memory::CopyKernel::nontemporal) {
+  const int ranks = static_cast<int>(calls.front().size());
+  return job_of(
+      ranks, allgather_script(calls),
+      [=](int rank) { return DoublingExchange({capacity_bytes}, rank, ranks, just_below_wrap); },
+      [=](DoublingExchange& protocol, CheckerWorld& w, std::size_t call) {
+        const auto blocks = packed(calls[call]);
+        protocol.allgather(w, Blocks::listed(blocks), false, {method});
+      });
+}
+
+TEST(ExchangeChecked, DoublingInEveryOrder) {
+  EXPECT_TRUE(passes(doubling_job({{3, 3, 3}, {1, 0, 4}, {4, 4, 4}, {0, 0, 0}}, 12)));
+  EXPECT_TRUE(passes(doubling_job({{2, 2, 2, 2}}, 16)));
+  EXPECT_TRUE(passes(doubling_job({{5, 1}, {3, 3}, {2, 0}}, 10)));
+  EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210)));
+}
+
+// A message has one reader, though what is in it goes on to others.
+TEST(ExchangeChecked, DoublingThatIsTakenInEveryOrder) {
+  EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210, memory::by_reader_ownership)));
+}
+
+TEST(ExchangeChecked, EveryErrorPlantedIntoDoublingIsFound) {
+  EXPECT_TRUE(bites(
+      {doubling_job({{3, 3, 3}, {1, 0, 4}, {4, 4, 4}}, 12),
+       doubling_job({{5, 1}, {3, 3}, {2, 0}}, 10),
+       doubling_job({{70, 50, 64}, {30, 64, 0}, {1, 2, 3}}, 210, memory::by_reader_ownership)}));
+}
+
+// However many there are, each block comes to everybody once.
+TEST(DoublingExchange, BringsEveryBlockOnce) {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    int known = 1;
+    for (const auto& [distance, blocks] : DoublingExchange::rounds(ranks)) {
+      EXPECT_EQ(distance, known) << ranks;
+      known += blocks;
+    }
+    EXPECT_EQ(known, ranks);
+  }
+}
+
+// Whom a rank visits: everybody else, once.
+TEST(SlotExchange, VisitsEverybodyElseOnce) {
+  for (const auto order : slot_orders) {
+    for (int ranks = 1; ranks <= 9; ++ranks) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        auto visits = SlotExchange::visits(order, rank, ranks);
+        std::sort(visits.begin(), visits.end());
+        std::vector<int> others;
+        for (int other = 0; other < ranks; ++other) {
+          if (other != rank) others.push_back(other);
+        }
+        EXPECT_EQ(visits, others) << rank << " of " << ranks;
+      }
+    }
+  }
+  EXPECT_EQ(SlotExchange::visits(SlotExchange::Order::neighbor_exchange, 0, 8),
+            (std::vector<int>{1, 7, 6, 2, 3, 5, 4}));
+}
+
+}  // namespace
+}  // namespace huddle::node::test

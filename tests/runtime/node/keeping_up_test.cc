@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Flags are compared as numbers that wrap: one that fell 2^31 behind would pass for one that is far
+// ahead. So none may stand still, whoever is root for however long.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "runtime/node/bcast_inline.h"
+#include "runtime/node/bcast_pipelined.h"
+#include "runtime/node/bcast_segments.h"
+#include "runtime/node/locality.h"
+#include "runtime/node/reduce_tree.h"
+#include "operators.h"
+#include "shapes.h"
+#include "threads.h"
+#include "verify/counting/counting_world.h"
+
+namespace huddle::node::test {
+namespace {
+
+using memory::CopyKernel;
+using verify::counting::CountingWorld;
+using world::first_sequence;
+using world::Sequence;
+
+constexpr int ranks = 4;
+constexpr Sequence calls_past_wrap = 70;  // past the wrap
+const std::vector<int> everybody = {0, 1, 2, 3};
+
+// Each call moves on by a set, and 2^31 by 512 of them: then the root changes.
+TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
+  constexpr int set_cells = 1 << 22;
+  constexpr int calls_of_a_root = 600;
+  constexpr int all_calls = ranks * calls_of_a_root;
+  Threads<PipelinedBcast> threads(ranks, [](int rank) {
+    return PipelinedBcast({{chain}, 1, set_cells, 2}, unknown_locality(ranks), rank,
+                          first_sequence);
+  });
+  threads.run([](int rank, PipelinedBcast& bcast, const auto& world_for) {
+    for (int call = 0; call < all_calls; ++call) {
+      const int root = call / calls_of_a_root;
+      int number = rank == root ? call : -1;
+      Hardware w = world_for(&number, &number);
+      bcast.run(w, sizeof number, root, {0, sizeof number, CopyKernel::plain});
+      EXPECT_EQ(number, call) << "rank " << rank;
+    }
+  });
+}
+
+// Runs `calls` of them, always by the same root. Every rank's flags at these offsets have come
+// along, each to within `slots` calls of the last.
+template <class Make, class Run>
+void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::vector<int>& owners,
+                             Make make, Run run, Sequence slots) {
+  verify::counting::Job job;
+  job.ranks = ranks;
+  for (int rank = 0; rank < ranks; ++rank) {
+    job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
+  }
+  job.sizes.input = job.sizes.output = 4 * page_bytes;
+  job.sizes.scratch = 4 * page_bytes;
+  job.body = [&](CountingWorld& w) {
+    auto protocol = make(w.rank());
+    for (Sequence call = 0; call < calls_past_wrap; ++call) run(protocol, w);
+  };
+  job.look = [&](const verify::checker::Memory& memory) {
+    for (const int owner : owners) {
+      for (const std::size_t flag : flags) {
+        Sequence stands = 0;
+        std::memcpy(&stands, memory.bytes(Region::shared, owner).data() + flag, sizeof stands);
+        EXPECT_TRUE(world::reached(stands, first_sequence + calls_past_wrap - slots + 1))
+            << "rank " << owner << " at " << flag;
+      }
+    }
+  };
+  count(job);
+}
+
+TEST(KeepingUp, SlotsOfInlineBroadcastsComeAlong) {
+  constexpr std::size_t slots_at = apart_bytes;  // behind one counter
+  expect_flags_come_along(
+      {slots_at, slots_at + slot_bytes(8)}, everybody,
+      [](int rank) {
+        return InlineBcast({{chain}, 8, 2}, unknown_locality(ranks), rank, first_sequence);
+      },
+      [](InlineBcast& bcast, CountingWorld& w) { bcast.run(w, 8, 0, 0); },
+      // Leaves raise theirs rarely: those who did at the wrap are 6 behind.
+      8);
+}
+
+TEST(KeepingUp, CountersOfOtherBroadcastsComeAlong) {
+  expect_flags_come_along(
+      {0, apart_bytes}, everybody,
+      [](int rank) {
+        return SegmentedBcast({1, page_bytes}, unknown_locality(ranks), rank, first_sequence);
+      },
+      [](SegmentedBcast& bcast, CountingWorld& w) {
+        bcast.run(w, 8, 0, {page_bytes, CopyKernel::plain});
+      },
+      1);
+}
+
+TEST(KeepingUp, ResultsOfReductionsComeAlong) {
+  constexpr int slots = 2;
+  const std::size_t results_at = apart_bytes + slots * slot_bytes(8);
+  const auto make = [](int) {
+    return TreeReduce({8, slots}, ReductionOrder(unknown_locality(ranks)), first_sequence);
+  };
+  const memory::Reduction product = product_of<Bracketed>();
+  const std::vector<std::size_t> flags = {results_at, results_at + slot_bytes(8)};
+  const std::vector<int> leaders = {0, 2};
+  expect_flags_come_along(
+      flags, leaders, make,
+      [&](TreeReduce& reduce, CountingWorld& w) {
+        reduce.reduce(w, 1, product, 1, {8, TreeReduce::Top::first_rank});
+      },
+      slots);
+  expect_flags_come_along(
+      flags, leaders, make,
+      [&](TreeReduce& reduce, CountingWorld& w) {
+        reduce.allreduce(w, 1, product, {8, TreeReduce::Top::everybody});
+      },
+      slots);
+}
+
+}  // namespace
+}  // namespace huddle::node::test

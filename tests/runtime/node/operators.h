@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Operators that show in their result what was joined, and in which order.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "runtime/memory/reduction.h"
+#include "runtime/node/reduction_order.h"
+
+namespace huddle::node::test {
+
+// x -> a x + b modulo 2^32, and after it another: not commutative, associative, exact.
+struct Affine {
+  std::uint32_t a = 1;
+  std::uint32_t b = 0;
+
+  friend Affine operator*(const Affine& first, const Affine& then) {
+    return {then.a * first.a, then.a * first.b + then.b};
+  }
+  bool operator==(const Affine&) const = default;
+};
+
+// The same with an association in it: (x, y) -> 3 x + 5 y + 1, of which no two bracketings agree.
+struct Bracketed {
+  std::uint64_t value = 0;
+
+  friend Bracketed operator*(const Bracketed& left, const Bracketed& right) {
+    return {3 * left.value + 5 * right.value + 1};
+  }
+  bool operator==(const Bracketed&) const = default;
+};
+
+template <class Element>
+memory::Reduction product_of() {
+  const auto combine = [](void* to, const void* left, const void* right, std::size_t count, void*) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Element a;
+      Element b;
+      std::memcpy(&a, static_cast<const std::byte*>(left) + i * sizeof a, sizeof a);
+      std::memcpy(&b, static_cast<const std::byte*>(right) + i * sizeof b, sizeof b);
+      const Element joined = a * b;
+      std::memcpy(static_cast<std::byte*>(to) + i * sizeof joined, &joined, sizeof joined);
+    }
+  };
+  return {combine, nullptr, sizeof(Element), false};
+}
+
+// The product of brackets, which neither commutes nor associates.
+inline const memory::Reduction bracketed = product_of<Bracketed>();
+
+// What a reduction of given(rank) of all ranks has to come to: the association, written down once
+// more.
+template <class Given>
+Bracketed joined_by(const ReductionOrder& association, Given given) {
+  Bracketed total;
+  for (int block = 0; block < association.blocks(); ++block) {
+    Bracketed part = given(association.first(block));
+    for (int rank = association.first(block) + 1; rank < association.first(block + 1); ++rank) {
+      part = part * given(rank);
+    }
+    total = block == 0 ? part : total * part;
+  }
+  return total;
+}
+
+}  // namespace huddle::node::test

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Protocols on real threads: each rank a thread, shared memory as it is in a team. What TSan sees.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "runtime/node/lines.h"
+#include "runtime/node/locality.h"
+#include "runtime/single_copy/own_memory.h"
+#include "runtime/context/hardware/hardware.h"
+
+namespace huddle::node::test {
+
+using world::hardware::Buffers;
+using world::hardware::Hardware;
+using world::hardware::ProtocolContext;
+
+// Memory of one rank, aligned to pages, every flag at the first sequence number.
+class RankMemory {
+ public:
+  explicit RankMemory(std::size_t bytes) : bytes_(round_up(bytes + 1, page_bytes)) {
+    data_.reset(static_cast<std::byte*>(::operator new (bytes_, std::align_val_t{page_bytes})));
+    for (std::size_t at = 0; at < bytes_; at += sizeof world::first_sequence) {
+      std::memcpy(data_.get() + at, &world::first_sequence, sizeof world::first_sequence);
+    }
+  }
+  std::byte* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const {
+      ::operator delete (data, std::align_val_t{page_bytes});
+    }
+  };
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+// Runs work(protocol, world_for) on a thread for each rank: world_for(input, output) is the world
+// of one call.
+template <class Protocol>
+class Threads {
+ public:
+  using WorldFor = std::function<Hardware(const void* input, void* output)>;
+  using Work = std::function<void(int rank, Protocol& protocol, const WorldFor& world_for)>;
+
+  Threads(int ranks, const std::function<Protocol(int rank)>& make) : ranks_(ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      protocols_.push_back(make(rank));
+      memory_.emplace_back(protocols_.back().shared_bytes());
+      shared_.push_back(memory_.back().data());
+    }
+    for (int rank = 0; rank < ranks; ++rank) waiting_.push_back(crowded());
+  }
+
+  void run(const Work& work) {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      threads.emplace_back([&, rank] {
+        std::vector<std::byte> scratch(most_scratch_bytes);
+        const std::vector<single_copy::PeerMemory*> peers(shared_.size(), &own_memory_);
+        const ProtocolContext context{rank,
+                                      ranks_,
+                                      shared_.data(),
+                                      scratch.data(),
+                                      &waiting_[static_cast<std::size_t>(rank)],
+                                      peers.data()};
+        work(rank, protocols_[static_cast<std::size_t>(rank)],
+             [&](const void* input, void* output) {
+               return Hardware(context, Buffers{static_cast<const std::byte*>(input),
+                                                static_cast<std::byte*>(output)});
+             });
+      });
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_scratch_bytes = 1 << 16;
+
+  static world::hardware::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
+
+  int ranks_;
+  single_copy::OwnMemory own_memory_;  // has no state: any thread may use it
+  std::vector<Protocol> protocols_;
+  std::vector<RankMemory> memory_;
+  std::vector<std::byte*> shared_;
+  std::vector<world::hardware::Waiting> waiting_;
+};
+
+}  // namespace huddle::node::test

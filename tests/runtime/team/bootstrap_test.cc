@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The allgathers that huddle brings along: after fork, and by a path name.
+#include "runtime/team/bootstrap.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "ranks.h"
+#include "sanitizer.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/path_bootstrap.h"
+
+namespace huddle::team {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using How = RankEnd::How;
+
+// Every rank gathers messages of several sizes, and checks every byte.
+void gather_some(const Bootstrap& bootstrap) {
+  const auto ranks = static_cast<std::size_t>(bootstrap.ranks);
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, std::size_t{3000}, std::size_t{1} << 18}) {
+    const std::vector<std::byte> mine(bytes, std::byte(bootstrap.rank + 1));
+    std::vector<std::byte> all(bytes * ranks);
+    bootstrap.allgather(mine, all);
+    std::vector<std::byte> expected;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      expected.insert(expected.end(), bytes, std::byte(rank + 1));
+    }
+    ASSERT_TRUE(all == expected) << bytes << " bytes";
+  }
+}
+
+// What the allgather says when it fails; empty where it does not.
+std::string failure_of(const Bootstrap& bootstrap) {
+  return std::string(Trouble::of([&] { gather(bootstrap, 0); }).text());
+}
+
+TEST(ForkBootstrap, GathersFromAll) {
+  for (const int ranks : {1, 2, 5, 17}) EXPECT_THAT(run_ranks(ranks, gather_some), Each(How::fine));
+}
+
+TEST(ForkBootstrap, ServesThreadsAsWell) {
+  EXPECT_THAT(run_thread_ranks(5, gather_some), Each(How::fine));
+}
+
+TEST(ForkBootstrap, TellsAllThatOneHasDied) {
+  for (const int victim : {0, 1, 3}) {
+    const auto ends = run_ranks(4, [victim](const Bootstrap& bootstrap) {
+      gather_some(bootstrap);
+      if (bootstrap.rank == victim) raise(SIGKILL);
+      EXPECT_THAT(failure_of(bootstrap), StartsWith("rank " + std::to_string(victim)));
+      EXPECT_NE(failure_of(bootstrap), "");
+    });
+    for (int rank = 0; rank < 4; ++rank) {
+      EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
+    }
+  }
+}
+
+TEST(ForkBootstrap, TellsAllThatOneDoesSomethingElse) {
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    const std::vector<std::byte> mine(bootstrap.rank == 2 ? 4 : 8);
+    std::vector<std::byte> all(3 * mine.size());
+    const Trouble trouble = Trouble::of([&] { bootstrap.allgather(mine, all); });
+    EXPECT_EQ(trouble.text(), "rank 2 brings 4 bytes where rank 0 brings 8");
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// poll() takes no more at once than the limit of descriptors.
+TEST(ForkBootstrap, TellsAllThatRankZeroMayNotWaitForSoMany) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
+  const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
+    const rlimit few{3, 3};
+    setrlimit(RLIMIT_NOFILE, &few);
+    EXPECT_THAT(failure_of(bootstrap), HasSubstr("ulimit -n"));
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(ForkBootstrap, TellsAllThatOneStaysAway) {
+  ForkBootstrap group(3, 50ms);
+  std::vector<Bootstrap> ranks;
+  for (int rank = 0; rank < 3; ++rank) ranks.push_back(group.take(rank));
+  std::thread second([&] { EXPECT_EQ(failure_of(ranks[1]), "rank 2 did not come in time"); });
+  EXPECT_EQ(failure_of(ranks[0]), "rank 2 did not come in time");
+  second.join();
+}
+
+// A path that no other test run uses at the same time.
+std::string meeting_place() { return "/nowhere/huddle-test-" + std::to_string(getpid()); }
+
+TEST(PathBootstrap, GathersFromAllWhoMeet) {
+  const std::string place = meeting_place();
+  for (const int ranks : {1, 2, 9}) {
+    EXPECT_THAT(run_ranks(ranks,
+                          [&](const Bootstrap& forked) {
+                            for (int again = 0; again < 3; ++again) {
+                              gather_some(path_bootstrap(place, forked.rank, ranks, 20s));
+                            }
+                          }),
+                Each(How::fine));
+  }
+}
+
+TEST(PathBootstrap, WaitsForALateRankZero) {
+  const std::string place = meeting_place();
+  const auto ends = run_ranks(3, [&](const Bootstrap& forked) {
+    // The others have been refused many times when rank 0 comes.
+    if (forked.rank == 0) poll(nullptr, 0, 100);
+    gather_some(path_bootstrap(place, forked.rank, 3, 20s));
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// What each of the ranks gets told, when they come as (rank, ranks).
+void expect_refusal(const std::vector<std::pair<int, int>>& who, const std::string& reason,
+                    std::chrono::milliseconds limit = 20s) {
+  const std::string place = meeting_place();
+  const auto ends = run_ranks(static_cast<int>(who.size()), [&](const Bootstrap& forked) {
+    const auto& as = who[static_cast<std::size_t>(forked.rank)];
+    const Trouble trouble = Trouble::of([&] { path_bootstrap(place, as.first, as.second, limit); });
+    EXPECT_THAT(std::string(trouble.text()), HasSubstr(reason));
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(PathBootstrap, TellsAllOfARankThatComesTwice) {
+  expect_refusal({{0, 3}, {1, 3}, {1, 3}}, "there are two of rank 1");
+  expect_refusal({{0, 3}, {1, 3}, {0, 3}}, "there are two of rank 0");
+}
+
+TEST(PathBootstrap, TellsAllOfARankOutOfRange) {
+  expect_refusal({{0, 2}, {2, 2}}, "there is a rank 2, and only 2 ranks");
+  expect_refusal({{0, 2}, {-1, 2}}, "there is a rank -1, and only 2 ranks");
+}
+
+TEST(PathBootstrap, TellsAllOfDifferentNumbersOfRanks) {
+  expect_refusal({{0, 3}, {1, 4}, {2, 3}}, "rank 1 expects 4 ranks and rank 0 expects 3");
+}
+
+TEST(PathBootstrap, TellsAllOfAMissingRank) {
+  expect_refusal({{0, 3}, {1, 3}}, "the first that did not is rank 2", 100ms);
+  expect_refusal({{1, 3}}, "rank 0 did not come to", 100ms);
+}
+
+// Rank 2 never comes; rank 1 does, and is killed. Whoever is killed before it has said who it is
+// has not come, so there is another one, with more time, until one has.
+TEST(PathBootstrap, TellsRankZeroOfOneWhoComesAndDies) {
+  const std::string place = meeting_place();
+  std::array<int, 2> told{};
+  ASSERT_EQ(pipe(told.data()), 0);
+  const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
+    if (forked.rank == 0) {
+      EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 0, 3, 10min); }).text()),
+                  HasSubstr("rank 1 came to"));
+      EXPECT_EQ(write(told[1], "x", 1), 1);
+      return;
+    }
+    pollfd watched{told[0], POLLIN, 0};
+    for (int patience_ms = 20; watched.revents == 0; patience_ms *= 2) {
+      RankProcesses visitor(1, [&](const Bootstrap&) { path_bootstrap(place, 1, 3, 10min); });
+      poll(&watched, 1, patience_ms);
+      visitor.kill(0);
+      visitor.wait(rank_limit);
+      poll(&watched, 1, patience_ms);
+    }
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+  close(told[0]);
+  close(told[1]);
+}
+
+TEST(PathBootstrap, TwoUsersDoNotMeet) {
+  if (geteuid() != 0) GTEST_SKIP() << "to be another user takes root";
+  const std::string place = meeting_place();
+  // The stranger takes the name that belongs to our user.
+  const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
+    if (forked.rank == 0) {
+      EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 0, 2, 100ms); }).text()),
+                  HasSubstr("1 of 2 ranks came"));
+    } else {
+      EXPECT_EQ(setuid(65534), 0);
+      EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 1, 2, 100ms); }).text()),
+                  HasSubstr("rank 0 did not come"));
+    }
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(Agree, NamesTheLowestRankThatFails) {
+  const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
+    agree(bootstrap, [] {});
+    const Trouble trouble = Trouble::of([&] {
+      agree(bootstrap, [&] {
+        if (bootstrap.rank >= 2) throw FailureError("it rains here");
+      });
+    });
+    EXPECT_EQ(trouble.text(), "rank 2: it rains here");
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(Trouble, IsCutWhereItIsTooLong) {
+  const Trouble trouble(std::string(1000, 'x'));
+  EXPECT_EQ(trouble.text(), std::string(199, 'x'));
+  EXPECT_FALSE(Trouble().is_any());
+  EXPECT_TRUE(Trouble("").is_any());
+}
+
+}  // namespace
+}  // namespace huddle::team

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One rank runs out of something while a team is made: every rank gets the same error, and can go
+// on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "common/error.h"
+#include "common/units.h"
+#include "leftovers.h"
+#include "runtime/memory/page_buffer.h"
+#include "ranks.h"
+#include "sanitizer.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/peers.h"
+
+namespace huddle::team {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using How = RankEnd::How;
+
+constexpr int poor = 1;  // the rank that runs out
+
+std::string failure_of(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes) {
+  return std::string(Trouble::of([&] { peers.join(bootstrap, bytes); }).text());
+}
+
+// What this process holds when all ranks have let go of their teams.
+Holdings settled_holdings(Peers& peers, const Bootstrap& bootstrap) {
+  gather(bootstrap, char{});
+  peers.free_departed();
+  EXPECT_EQ(peers.departed_teams(), 0U);
+  return current_holdings();
+}
+
+// All hear that, keep nothing, and can make a smaller team.
+void expect_failure(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes,
+                    const std::string& reason) {
+  peers.join(bootstrap, 100);  // whatever is set up once is there
+  const Holdings before = settled_holdings(peers, bootstrap);
+  const std::size_t used = peers.arena().used_bytes();
+  EXPECT_THAT(failure_of(peers, bootstrap, bytes),
+              AllOf(StartsWith("rank " + std::to_string(poor) + ": "), HasSubstr(reason)));
+  EXPECT_EQ(peers.arena().used_bytes(), used);
+  EXPECT_EQ(settled_holdings(peers, bootstrap), before);
+  peers.join(bootstrap, 100)->check();
+}
+
+TEST(Exhaustion, OfTheCap) {
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    const std::size_t cap_bytes = bootstrap.rank == poor ? MiB : 64 * MiB;
+    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
+    expect_failure(peers, bootstrap, 2 * MiB, "the cap of the shared memory, 1M");
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(Exhaustion, OfTheFileSizeLimit) {
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    const rlimit limit{MiB, MiB};
+    if (bootstrap.rank == poor) setrlimit(RLIMIT_FSIZE, &limit);
+    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * MiB}));
+    expect_failure(peers, bootstrap, 2 * MiB, "ulimit -f");
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// A tmpfs of this size ("size=1m") that only this process sees, and that goes with it.
+void mount_own_tmpfs(const char* size) {
+  ASSERT_EQ(unshare(CLONE_NEWNS), 0);
+  ASSERT_EQ(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+  ASSERT_EQ(mount("own", "/dev/shm", "tmpfs", 0, size), 0);
+}
+
+TEST(Exhaustion, OfTheFolder) {
+  if (geteuid() != 0) GTEST_SKIP() << "to mount a small tmpfs takes root";
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    // The others as well: there may be next to nothing in the one that is here.
+    mount_own_tmpfs(bootstrap.rank == poor ? "size=1m" : "size=64m");
+    Peers peers(std::make_shared<memory::Arena>(
+        memory::ArenaOptions{.cap_bytes = 64 * MiB, .kind = memory::ArenaFile::Kind::in_folder}));
+    expect_failure(peers, bootstrap, 2 * MiB, "/dev/shm has no 2M of shared memory left");
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// The lowest number that no descriptor has yet.
+rlim_t next_descriptor() {
+  const int lowest = dup(STDERR_FILENO);
+  close(lowest);
+  return static_cast<rlim_t>(lowest);
+}
+
+// So many more descriptors can be had. Returns what could be had before.
+rlimit leave_descriptors(rlim_t count) {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit limit{next_descriptor() + count, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return before;
+}
+
+void run_out_of_descriptors(DescriptorRoute route) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
+  const auto ends = run_ranks(4, [route](const Bootstrap& bootstrap) {
+    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * MiB}),
+                route);
+    const Holdings before = current_holdings();
+    // Three peers take three descriptors, and more on the way.
+    for (rlim_t count = 0; count < 3; ++count) {
+      rlimit limit{};
+      if (bootstrap.rank == poor) limit = leave_descriptors(count);
+      EXPECT_THAT(failure_of(peers, bootstrap, 100),
+                  AllOf(StartsWith("rank 1: "), HasSubstr("ile")));
+      if (bootstrap.rank == poor) setrlimit(RLIMIT_NOFILE, &limit);
+      EXPECT_EQ(current_holdings(), before);
+    }
+    peers.join(bootstrap, 100)->check();
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(Exhaustion, OfDescriptorsToOpen) { run_out_of_descriptors(DescriptorRoute::proc_first); }
+
+TEST(Exhaustion, OfDescriptorsToReceive) { run_out_of_descriptors(DescriptorRoute::sent); }
+
+TEST(Exhaustion, OfAddresses) {
+  constexpr std::size_t large = std::size_t{16} << 30;
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = large}));
+    if (bootstrap.rank == poor) {
+      std::size_t pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      const rlim_t bytes = pages * memory::page_bytes() + large / 2;
+      const rlimit limit{bytes, bytes};
+      setrlimit(RLIMIT_AS, &limit);
+    }
+    EXPECT_THAT(failure_of(peers, bootstrap, 100),
+                AllOf(StartsWith("rank 1: "), HasSubstr("16G of addresses")));
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+}  // namespace
+}  // namespace huddle::team

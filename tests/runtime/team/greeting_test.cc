@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Ranks with different builds of the library: all are told, before they exchange anything whose
+// size might differ.
+#include "runtime/team/greeting.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "ranks.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/team.h"
+
+namespace huddle::team {
+namespace {
+
+using ::testing::Each;
+using How = RankEnd::How;
+
+constexpr int stranger = 2;
+
+Greeting greeting_of(std::string_view version) {
+  Greeting greeting = Greeting::mine();
+  greeting.version = {};
+  std::copy(version.begin(), version.end(), greeting.version.begin());
+  return greeting;
+}
+
+// All four hear that, when the stranger comes with its greeting and the others with theirs.
+void expect_all_hear(const Greeting& usual, const Greeting& strange, const std::string& words) {
+  const auto ends = run_ranks(4, [&](const Bootstrap& bootstrap) {
+    const Trouble trouble =
+        Trouble::of([&] { greet(bootstrap, bootstrap.rank == stranger ? strange : usual); });
+    EXPECT_EQ(trouble.text(), words);
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+TEST(Greeting, OfOneBuildIsNoTrouble) { expect_all_hear(Greeting(), Greeting(), ""); }
+
+TEST(Greeting, TellsAllOfAnotherVersion) {
+  expect_all_hear(greeting_of("7.1.0"), greeting_of("7.1.2"),
+                  "rank 2 has huddle 7.1.2 and rank 0 has huddle 7.1.0: give all ranks the same "
+                  "libhuddle");
+}
+
+TEST(Greeting, TellsAllOfAnotherBuild) {
+  for (const auto field : {&Greeting::card_bytes, &Greeting::statement_bytes}) {
+    Greeting strange = greeting_of("7.1.0");
+    strange.*field += 8;
+    expect_all_hear(greeting_of("7.1.0"), strange,
+                    "rank 2 has another build of huddle 7.1.0 than rank 0: give all ranks the same "
+                    "libhuddle");
+  }
+}
+
+TEST(Greeting, TellsAllOfSomethingThatIsNone) {
+  Greeting strange = Greeting::mine();
+  strange.magic = 42;
+  expect_all_hear(Greeting::mine(), strange,
+                  "rank 2 does not greet as rank 0 does: give all ranks the same libhuddle");
+}
+
+TEST(Greeting, ReadsAVersionThatNothingEnds) {
+  const std::string endless(Greeting().version.size(), '9');
+  expect_all_hear(greeting_of("1"), greeting_of(endless),
+                  "rank 2 has huddle " + endless +
+                      " and rank 0 has huddle 1: give all ranks the same libhuddle");
+}
+
+// The first bytes that a team's ranks exchange are greetings, and nothing is exchanged after.
+TEST(Greeting, IsTheFirstStepOfATeam) {
+  ContextOptions options;
+  options.machine =
+      machine::generic_machine(machine::discover_from_synthetic("pack:1 core:2 pu:1").topology);
+  options.arena.cap_bytes = std::size_t{1} << 26;
+  const auto ends = run_ranks(3, [&](const Bootstrap& bootstrap) {
+    int steps = 0;
+    Bootstrap other = bootstrap;
+    other.allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
+      Greeting greeting;
+      ASSERT_EQ(mine.size(), sizeof greeting);
+      std::memcpy(&greeting, mine.data(), sizeof greeting);
+      if (bootstrap.rank == stranger) greeting.version[0] = 'x';
+      ++steps;
+      bootstrap.allgather(std::as_bytes(std::span(&greeting, 1)), all);
+    };
+    Context context(options);
+    const Trouble trouble = Trouble::of([&] { Team(context, other); });
+    EXPECT_THAT(std::string(trouble.text()), testing::HasSubstr("rank 2 has huddle x"));
+    EXPECT_EQ(steps, 1);
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+}  // namespace
+}  // namespace huddle::team

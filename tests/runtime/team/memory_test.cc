@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A rank gets no private memory, at any moment while a team is made: then nobody has a team. One
+// that had would wait for this rank in its first collective, without end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "ranks.h"
+#include "sanitizer.h"
+#include "scarce_memory.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/team.h"
+
+namespace huddle::team {
+namespace {
+
+using ::testing::Each;
+using How = RankEnd::How;
+
+constexpr int rank_without_memory = 1;
+
+ContextOptions options(const char* machine) {
+  ContextOptions options;
+  options.machine = machine::generic_machine(machine::discover_from_synthetic(machine).topology);
+  options.arena.cap_bytes = std::size_t{1} << 26;
+  options.progress = [a = 1L, b = 2L, c = 3L] { static_cast<void>(a + b + c); };  // not a small one
+  return options;
+}
+
+struct Outcome {
+  bool has_team = false;
+  bool had_memory = true;
+};
+
+// What comes of it when the poor rank is given that many allocations, and one that fails. The
+// bootstrap stays: a rank that did not come to one of its steps would be missed in the next.
+Outcome try_to_make_team(Context& context, const Bootstrap& place, long given) {
+  std::optional<Team> team;
+  if (place.rank == rank_without_memory) allow({given});
+  const Trouble trouble = Trouble::of([&] { team.emplace(context, place); });
+  const bool had_memory = place.rank != rank_without_memory || !allow({}).is_any();
+  return {!trouble.is_any(), had_memory};
+}
+
+// Whichever allocation fails, for all of them. There are some that nothing depends on.
+void expect_all_or_none(const Bootstrap& place, const char* machine) {
+  Context context(options(machine));
+  bool had_memory = false;
+  for (long given = 0; !had_memory; ++given) {
+    const auto outcomes = gather(place, try_to_make_team(context, place, given));
+    for (const Outcome& one : outcomes) {
+      ASSERT_EQ(one.has_team, outcomes[rank_without_memory].has_team) << given << " allocations";
+    }
+    had_memory = outcomes[rank_without_memory].had_memory;
+    ASSERT_TRUE(outcomes[rank_without_memory].has_team || !had_memory);
+  }
+}
+
+TEST(Memory, ThatIsMissingAnywhereMakesNoTeamForAnybody) {
+  if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
+  const auto ends =
+      run_ranks(3, [](const Bootstrap& place) { expect_all_or_none(place, "pack:1 core:3 pu:1"); });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// The machine of the first rank is everybody's.
+TEST(Memory, ThatIsMissingForAnotherMachineMakesNoTeamForAnybody) {
+  if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
+  const auto ends = run_ranks(2, [](const Bootstrap& place) {
+    expect_all_or_none(
+        place, place.rank == rank_without_memory ? "pack:1 core:2 pu:1" : "pack:1 core:3 pu:1");
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+}  // namespace
+}  // namespace huddle::team

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Ranks that begin to ask each other before each call: all with the same one, whoever wants it, and
+// nobody waits for one who has died over it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "model/machine/locate.h"
+#include "runtime/memory/one_sided_fence.h"
+#include "runtime/node/common_start.h"
+#include "ranks.h"
+#include "setup.h"
+#include "runtime/team/agree.h"
+#include "runtime/team/peers.h"
+#include "runtime/team/team.h"
+#include "runtime/context/peer_lost.h"
+
+namespace huddle::team {
+namespace {
+
+using How = RankEnd::How;
+
+// The others have begun the call when the last rank comes to it with a question.
+void come_too_late(const Bootstrap& bootstrap) {
+  Context context(two_core_options());
+  Team team(context, bootstrap);
+  const bool is_late = bootstrap.rank == bootstrap.ranks - 1;
+  for (int call = 0; call < 100; ++call) EXPECT_FALSE(team.is_to_ask(false));
+  if (is_late) {
+    team.barrier();
+    EXPECT_FALSE(team.is_to_ask(true));
+  } else {
+    EXPECT_FALSE(team.is_to_ask(false));
+    team.barrier();
+  }
+  team.barrier();
+  for (int call = 0; call < 100; ++call) {
+    EXPECT_TRUE(team.is_to_ask(is_late));
+    EXPECT_EQ(team.holds_anywhere(is_late && call % 3 == 0), call % 3 == 0);
+  }
+}
+
+TEST(Questions, OfWhoComesTooLateAreAskedFromTheNextCallOn) {
+  expect_fine(run_ranks(3, come_too_late));
+  expect_fine(run_thread_ranks(3, come_too_late));
+}
+
+// Who is the first to begin a call is not too late for it.
+TEST(Questions, OfWhoComesFirstAreAskedAtOnce) {
+  expect_fine(run_ranks(3, [](const Bootstrap& bootstrap) {
+    Context context(two_core_options());
+    Team team(context, bootstrap);
+    const bool is_first = bootstrap.rank == 1;
+    if (!is_first) team.barrier();
+    EXPECT_TRUE(team.is_to_ask(is_first));
+    if (is_first) team.barrier();
+    EXPECT_TRUE(team.holds_anywhere(is_first));
+  }));
+}
+
+// Roots run ahead of the others by as much as the team lets them, and several may ask at once.
+void run_ahead(const Bootstrap& bootstrap, unsigned seed) {
+  constexpr int calls = 60;
+  Context context(two_core_options());
+  Team team(context, bootstrap);
+  std::mt19937 common(seed);
+  std::mt19937 own(seed + 1 + static_cast<unsigned>(bootstrap.rank));
+  const int matters_from = static_cast<int>(own() % (2 * calls));
+  int started = calls;
+  for (int call = 0; call < calls; ++call) {
+    const bool matters = call >= matters_from;
+    if (team.is_to_ask(matters)) {
+      started = std::min(started, call);
+      team.holds_anywhere(matters);
+    }
+    int word = call;
+    team.bcast(&word, sizeof word, static_cast<int>(common() % 3 == 0 ? 1 : 0));
+    EXPECT_EQ(word, call);
+  }
+  const std::vector<int> all = gather(bootstrap, started);
+  EXPECT_EQ(all, std::vector<int>(all.size(), started)) << "seed " << seed;
+}
+
+TEST(Questions, BeginWithTheSameCallWhoeverRunsAhead) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const auto function = [seed](const Bootstrap& bootstrap) { run_ahead(bootstrap, 10 * seed); };
+    expect_fine(seed % 2 == 0 ? run_ranks(3, function) : run_thread_ranks(3, function));
+  }
+}
+
+// It dies where the others wait for its answer.
+struct DeadlyFence {
+  void frequent_side(world::hardware::Hardware& /*w*/) const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  void rare_side(world::hardware::Hardware& /*w*/) const { raise(SIGKILL); }
+};
+
+TEST(Questions, OfWhoDiesOverThemAreALoss) {
+  constexpr int victim = 1;
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    Peers peers(
+        std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = std::size_t{1} << 20}));
+    const auto members = peers.join(bootstrap, node::CommonStart::shared_bytes());
+    std::vector<std::byte*> shared;
+    for (int rank = 0; rank < bootstrap.ranks; ++rank) shared.push_back(members->piece(rank));
+    world::hardware::Waiting waiting({}, nullptr, [&] { members->check(); });
+    const world::hardware::ProtocolContext context{bootstrap.rank, bootstrap.ranks, shared.data(),
+                                                   nullptr, &waiting};
+    world::hardware::Hardware w(context, {});
+    node::CommonStart start(0, 0);
+    const auto make_calls = [&] {
+      while (!start.has_started(w, bootstrap.rank == victim, DeadlyFence())) {
+      }
+    };
+    EXPECT_THROW(make_calls(), world::PeerLost);
+  });
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
+  }
+}
+
+}  // namespace
+}  // namespace huddle::team
