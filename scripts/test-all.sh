@@ -104,8 +104,8 @@ if part proofs; then
   step net-most env NET_RANKS=1025..4096 $schedules_tests \
     '--gtest_filter=*UpTo64Ranks/*:-*ring:*neighbor:*far_first:*slices:*spread:*pairwise'
   # Simulated networks against SimGrid, and 16,384 nodes in little time and memory.
-  step simgrid python3 -B tests/sim/simgrid_test.py build/release/bin/huddle --thorough
-  step sim-large tests/sim/large_test.sh build/release/bin/huddle
+  step simgrid python3 -B tests/simulate/network/simgrid_test.py build/release/bin/huddle --thorough
+  step sim-large tests/simulate/network/large_test.sh build/release/bin/huddle
 fi
 
 if part deaths; then

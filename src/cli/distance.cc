@@ -12,7 +12,7 @@
 #include "cli/distance_report.h"
 #include "cli/fabric_options.h"
 #include "cli/net_call.h"
-#include "sim/simulation.h"
+#include "simulate/network/simulation.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/schedules/distance.h"
-#include "sim/simulation.h"
+#include "simulate/network/simulation.h"
 
 namespace huddle::cli {
 

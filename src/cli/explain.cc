@@ -24,7 +24,7 @@
 #include "cli/node_choice.h"
 #include "model/machine/discover.h"
 #include "runtime/node/locality.h"
-#include "predict/predict.h"
+#include "simulate/protocols/predict.h"
 #include "runtime/select/model_error.h"
 
 namespace huddle::cli {

@@ -20,7 +20,7 @@
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "model/machine/discover.h"
-#include "predict/predict.h"
+#include "simulate/protocols/predict.h"
 #include "runtime/select/algorithm.h"
 
 namespace huddle::cli {

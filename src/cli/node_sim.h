@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "predict/model/model_world.h"
+#include "simulate/protocols/model/model_world.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 

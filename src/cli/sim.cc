@@ -24,7 +24,7 @@
 #include "cli/progress.h"
 #include "cli/sim_report.h"
 #include "runtime/schedules/algorithms.h"
-#include "sim/question.h"
+#include "simulate/network/question.h"
 
 namespace huddle::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "cli/console.h"
 #include "model/fabric/fabric_file.h"
-#include "sim/simulation.h"
+#include "simulate/network/simulation.h"
 
 namespace huddle::cli {
 

@@ -10,7 +10,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/distance.h"
 #include "reproduce/experiment.h"
-#include "sim/simulation.h"
+#include "simulate/network/simulation.h"
 
 namespace huddle::reproduce {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "model/machine/cost.h"
 #include "runtime/node/locality.h"
-#include "predict/predict.h"
+#include "simulate/protocols/predict.h"
 #include "runtime/select/prices.h"
 
 namespace huddle::reproduce {

@@ -7,7 +7,7 @@
 #include "common/units.h"
 #include "runtime/node/barrier_tree.h"
 #include "runtime/node/bcast_segments.h"
-#include "predict/predict.h"
+#include "simulate/protocols/predict.h"
 #include "reproduce/experiment.h"
 #include "reproduce/seated.h"
 #include "runtime/select/barrier.h"

@@ -21,8 +21,8 @@ KEPT_IN = {
     "toml++/": {"src/model/machine/toml_reader.cc", "src/common/settings/settings_file.cc",
                "src/mpi/standalone/toml.cc"},
     "CLI/": {"src/cli/parse.cc"},
-    "simgrid/": {"src/sim/simgrid/main.cpp", "src/sim/simgrid/platform.h"},
-    "smpi/": {"src/sim/simgrid/smpi_ns.cc"},
+    "simgrid/": {"src/simulate/network/simgrid/main.cpp", "src/simulate/network/simgrid/platform.h"},
+    "smpi/": {"src/simulate/network/simgrid/smpi_ns.cc"},
 }
 # Only files with these endings may include the JSON library, which takes seconds to compile.
 JSON_ENDINGS = ("_json.cc", "_json.h")

@@ -23,7 +23,7 @@
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "predict/predict.h"
+#include "simulate/protocols/predict.h"
 #include "ranks.h"
 #include "runtime/select/explain.h"
 #include "runtime/team/team.h"

@@ -12,7 +12,7 @@
 #include "bench/engine/barriers.h"
 #include "bench/engine/team_calls.h"
 #include "bench/engine/team_operation.h"
-#include "predict/predict.h"
+#include "simulate/protocols/predict.h"
 #include "runtime/select/algorithm.h"
 
 namespace huddle::bench {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle-judge-simgrid: the same schedule on the same links as `huddle sim`, run by SimGrid, which
+// has no rounds; or the algorithm of that name that SMPI has, SimGrid's own MPI. Called by `huddle
+// sim
+// --with JUDGE`, with words KEY=VALUE (sim/question.h); prints the nanoseconds until the last rank
+// is ready.
+//
+// Both know the time of a processor, latencies, rates, a message's own limit and who waits for
+// whom. The gap between two messages of a card only huddle knows.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "model/fabric/placement.h"
+#include "runtime/schedules/algorithms.h"
+#include "simulate/network/simgrid/judges.h"
+
+namespace {
+
+using namespace huddle;
+
+judge::Job job_of(const sim::Question& question) {
+  judge::Job job{question, fabric::load_cluster(question.fabric, question.machine), {}, {}};
+  job.schedule = net::make_schedule(net::algorithm_named(question.algorithm), question.call);
+  job.node_of_rank =
+      fabric::place(job.cluster.fabric, question.call.ranks, question.placement, question.seed);
+  return job;
+}
+
+double answer(const judge::Job& job) {
+  switch (job.question.judge) {
+    case sim::Judge::simgrid:
+      return judge::schedule_ns(job, false);
+    case sim::Judge::simgrid_in_order:
+      return judge::schedule_ns(job, true);
+    case sim::Judge::smpi:
+      return judge::smpi_ns(job);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const judge::Job job = job_of(sim::question({argv + 1, argv + argc}));
+    // SimGrid reads settings from a command line; of what it logs only errors are of interest.
+    std::string log = "--log=root.thres:critical";
+    std::vector<char*> own = {argv[0], log.data(), nullptr};
+    int count = 2;
+    simgrid::s4u::Engine engine(&count, own.data());
+    fmt::print("{:.17g}\n", answer(job));
+    return 0;
+  } catch (const huddle::Error& error) {
+    fmt::print(stderr, "huddle-judge-simgrid: {}\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "simulate/protocols/model/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace huddle::predict::model {
+namespace {
+
+using machine::CopyCurve;
+using machine::CpuSet;
+using machine::HandoffKind;
+using machine::Level;
+using machine::Machine;
+using machine::Topology;
+
+// A plain copy reads what it copies, reads what it is about to replace, and writes that back.
+constexpr double memory_streams = 3;
+
+std::vector<CpuSet> groups_of(const Topology& topology, std::string_view level) {
+  const Level* found = machine::find_level(topology, level);
+  return found == nullptr ? std::vector<CpuSet>{topology.pus} : found->groups;
+}
+
+// How many of these lie in a group of that level; nothing where they do not lie inside.
+int how_many_in(const std::vector<CpuSet>& inner, const std::vector<CpuSet>& outer) {
+  const CpuSet& group = outer.front();
+  return static_cast<int>(std::count_if(inner.begin(), inner.end(),
+                                        [&](const CpuSet& one) { return group.contains(one); }));
+}
+
+// Where each node's memory is local.
+std::vector<CpuSet> nodes_of(const Topology& topology) {
+  std::vector<CpuSet> nodes;
+  for (const machine::NumaNode& node : topology.numa) {
+    if (!node.cpus.empty()) nodes.push_back(node.cpus);
+  }
+  if (nodes.empty()) nodes.push_back(topology.pus);
+  return nodes;
+}
+
+double last_gb_per_s(const CopyCurve& copy) {
+  return copy.curve.bytes.back() / machine::time_at(copy.curve, copy.curve.bytes.back());
+}
+
+const CopyCurve& alone_of(const Machine& machine) {
+  return *std::find_if(machine.copy.begin(), machine.copy.end(),
+                       [](const CopyCurve& copy) { return copy.copiers == 1; });
+}
+
+}  // namespace
+
+Figures::Figures(const machine::CostModel& model, const std::vector<int>& pus, std::string path)
+    : model_(model), pus_(pus), index_(model.machine().topology), path_(std::move(path)) {
+  for (const Level& level : model.machine().topology.levels) levels_.push_back(level.name);
+  levels_.emplace_back(machine::whole_machine);
+  find_ways();
+  find_caches();
+  find_memory();
+  find_path();
+}
+
+void Figures::find_ways() {
+  const Machine& machine = model_.machine();
+  for (const int from : pus_) {
+    for (const int to : pus_) {
+      Way way;
+      if (from != to) {
+        const std::size_t level = index_.joining_level(from, to);
+        const auto cost =
+            std::find_if(machine.line.begin(), machine.line.end(),
+                         [&](const machine::LineCost& one) { return one.level == levels_[level]; });
+        way = {model_.line_ns(from, to), model_.shared_line_ns(from, to), cost->reader_step_ns,
+               cost->writer_step_ns, static_cast<int>(level)};
+        const bool is_first = shortest_way_ns_ == 0;
+        shortest_way_ns_ = is_first ? way.line_ns : std::min(shortest_way_ns_, way.line_ns);
+      }
+      ways_.push_back(way);
+    }
+  }
+}
+
+int Figures::add_resource(std::string name, double gb_per_s, bool is_controller) {
+  resources_.push_back({std::move(name), gb_per_s, is_controller});
+  return static_cast<int>(resources_.size()) - 1;
+}
+
+// What a cache carries is what several did together that copied what it holds, and what no cache
+// further in holds.
+void Figures::find_caches() {
+  const Machine& machine = model_.machine();
+  const Topology& topology = machine.topology;
+  const machine::Curve& alone = alone_of(machine).curve;
+  caches_of_.resize(pus_.size());
+  ns_per_byte_of_.resize(pus_.size());
+  double inner_bytes = 0;
+  for (const Level& level : topology.levels) {
+    if (level.bytes.empty()) continue;
+    double most_gb_per_s = 0;
+    for (const CopyCurve& copy : machine.copy) {
+      const int groups = how_many_in(level.groups, groups_of(topology, copy.level));
+      if (copy.copiers == 1 || groups == 0) continue;
+      const double in_group = std::max(1.0, static_cast<double>(copy.copiers) / groups);
+      for (const double bytes : copy.curve.bytes) {
+        if (2 * bytes * in_group > static_cast<double>(level.bytes.front())) continue;
+        if (2 * bytes <= inner_bytes) continue;
+        const double gb_per_s = in_group * bytes / machine::time_at(copy.curve, bytes);
+        most_gb_per_s = std::max(most_gb_per_s, gb_per_s);
+      }
+    }
+    bool is_missed = false;
+    for (std::size_t group = 0; group < level.groups.size(); ++group) {
+      Cache cache{level.bytes[group], {}, -1};
+      for (int rank = 0; rank < ranks(); ++rank) {
+        if (!level.groups[group].contains(pu(rank))) continue;
+        cache.ranks.push_back(rank);
+        caches_of_[static_cast<std::size_t>(rank)].push_back(static_cast<int>(caches_.size()));
+        double ns_per_byte = 0;
+        for (const double bytes : alone.bytes) {
+          if (2 * bytes > static_cast<double>(cache.bytes)) break;
+          ns_per_byte = machine::time_at(alone, bytes) / bytes;
+        }
+        ns_per_byte_of_[static_cast<std::size_t>(rank)].push_back(ns_per_byte);
+      }
+      if (cache.ranks.empty()) continue;
+      if (cache.ranks.size() > 1 && most_gb_per_s > 0) {
+        cache.resource = add_resource(
+            fmt::format("{} of {}", level.name, level.groups[group].text()), most_gb_per_s);
+      }
+      is_missed = is_missed || (cache.ranks.size() > 1 && most_gb_per_s == 0);
+      caches_.push_back(std::move(cache));
+    }
+    if (is_missed) {
+      not_derived_.push_back(
+          fmt::format("what an {} carries: no [[copy]] of several that fits", level.name));
+    }
+    inner_bytes = static_cast<double>(level.bytes.front());
+  }
+  for (int rank = 0; rank < ranks(); ++rank) {
+    auto& mine = caches_of_[static_cast<std::size_t>(rank)];
+    if (!mine.empty()) continue;
+    mine.push_back(static_cast<int>(caches_.size()));
+    ns_per_byte_of_[static_cast<std::size_t>(rank)].push_back(0);
+    caches_.push_back({std::numeric_limits<std::uint64_t>::max() / 2, {rank}, -1});
+    if (rank == 0) not_derived_.push_back("how much the caches hold: no level says so; all of it");
+  }
+}
+
+// What a node's controller carries is what those did together whose memory it was; what lies
+// between some of its processors and it, what they did.
+void Figures::find_memory() {
+  const Machine& machine = model_.machine();
+  const Topology& topology = machine.topology;
+  const std::vector<CpuSet> nodes = nodes_of(topology);
+  memory_ways_of_.resize(pus_.size());
+  controller_of_.assign(pus_.size(), -1);
+  double controller_gb_per_s = 0;
+  std::set<std::string> levels_inside;
+  for (const CopyCurve& copy : machine.copy) {
+    const std::vector<CpuSet> groups = groups_of(topology, copy.level);
+    const int in_group = how_many_in(nodes, groups);
+    const double all_gb_per_s = copy.copiers * last_gb_per_s(copy);
+    controller_gb_per_s = std::max(controller_gb_per_s, all_gb_per_s / std::max(1, in_group));
+    if (copy.copiers > 1 && in_group == 0) levels_inside.insert(copy.level);
+  }
+  if (std::none_of(machine.copy.begin(), machine.copy.end(), [&](const CopyCurve& copy) {
+        return copy.copiers > 1 && how_many_in(nodes, groups_of(topology, copy.level)) > 0;
+      })) {
+    not_derived_.push_back(
+        "what a node's memory carries: no [[copy]] of several of all its processors; as much as "
+        "the most that copied together");
+  }
+  for (const machine::CpuSet& node : nodes) {
+    int resource = -1;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      const machine::NumaNode* home = machine::home_node(topology, pu(rank));
+      if (!(home == nullptr ? node.contains(pu(rank)) : home->cpus == node)) continue;
+      if (resource < 0) {
+        resource = add_resource(fmt::format("memory of {}", node.text()),
+                                memory_streams * controller_gb_per_s, true);
+      }
+      controller_of_[static_cast<std::size_t>(rank)] = resource;
+    }
+  }
+  for (const std::string& level : levels_inside) {
+    double gb_per_s = 0;
+    for (const CopyCurve& copy : machine.copy) {
+      if (copy.level == level) gb_per_s = std::max(gb_per_s, copy.copiers * last_gb_per_s(copy));
+    }
+    for (const CpuSet& group : groups_of(topology, level)) {
+      int resource = -1;
+      for (int rank = 0; rank < ranks(); ++rank) {
+        if (!group.contains(pu(rank))) continue;
+        if (resource < 0) {
+          resource = add_resource(fmt::format("{} of {} to memory", level, group.text()),
+                                  memory_streams * gb_per_s);
+        }
+        memory_ways_of_[static_cast<std::size_t>(rank)].push_back(resource);
+      }
+    }
+  }
+  if (topology.numa.size() > 1) {
+    not_derived_.push_back("what the ways between nodes and packages carry: never full here");
+  }
+}
+
+void Figures::find_path() {
+  double gb_per_s = 0;
+  for (const machine::PathCurve& curve : model_.machine().paths) {
+    if (curve.path != path_ || !curve.level.empty() || curve.copiers < path_copiers_) continue;
+    const double bytes = curve.curve.bytes.back();
+    gb_per_s = curve.copiers * bytes / path_ns_of(bytes, curve.copiers);
+    path_copiers_ = curve.copiers;
+  }
+  if (path_copiers_ > 1) path_resource_ = add_resource("the kernel's copies", gb_per_s);
+}
+
+double Figures::path_ns_of(double bytes, int copiers) const {
+  return model_.path_ns(path_, bytes, copiers - 1);
+}
+
+double Figures::path_load_bytes(std::size_t bytes) const {
+  const double each_ns = path_ns_of(static_cast<double>(bytes), path_copiers_) / path_copiers_;
+  return each_ns * resources_[static_cast<std::size_t>(path_resource_)].gb_per_s;
+}
+
+double Figures::path_ns(std::size_t bytes) const {
+  return model_.path_ns(path_, static_cast<double>(bytes), 0);
+}
+
+namespace {
+
+std::uint64_t code_of(const Side& side, int detail) {
+  return static_cast<std::uint64_t>(side.where) | static_cast<std::uint64_t>(detail) << 2U |
+         static_cast<std::uint64_t>(side.manner) << 9U;
+}
+
+}  // namespace
+
+double Figures::copy_ns(int rank, const Side& from, const Side& to, std::size_t bytes,
+                        memory::CopyKernel kernel) const {
+  const auto detail = [&](const Side& side) {
+    return side.where == Side::Where::own_cache ? side.which : way(rank, side.which).level;
+  };
+  const auto near = [&](const Side& side) {
+    return side.where == Side::Where::memory &&
+                   controller_of_[static_cast<std::size_t>(rank)] ==
+                       controller_of_[static_cast<std::size_t>(side.which)]
+               ? 127
+               : detail(side);
+  };
+  const std::uint64_t key = static_cast<std::uint64_t>(bytes) << 32U |
+                            static_cast<std::uint64_t>(kernel) << 28U |
+                            code_of(to, near(to)) << 14U | code_of(from, near(from));
+  const auto [known, is_new] = known_.try_emplace(key, 0);
+  if (is_new) known->second = fresh_copy_ns(rank, from, to, bytes, kernel);
+  return known->second;
+}
+
+double Figures::fresh_copy_ns(int rank, const Side& from, const Side& to, std::size_t bytes,
+                              memory::CopyKernel kernel) const {
+  machine::Copy copy{.bytes = static_cast<double>(bytes), .copier = pu(rank), .peer = pu(rank)};
+  const bool by_pages = kernel == memory::CopyKernel::interleaved;
+  const auto is_far = [&](const Side& side) {
+    return controller_of_[static_cast<std::size_t>(rank)] !=
+           controller_of_[static_cast<std::size_t>(side.which)];
+  };
+  const auto farther = [&](int peer) {
+    if (copy.peer == copy.copier ||
+        model_.line_ns(copy.copier, pu(peer)) > model_.line_ns(copy.copier, copy.peer)) {
+      copy.peer = pu(peer);
+    }
+  };
+  const auto or_usual = [&](HandoffKind kind, HandoffKind usual) {
+    const double ns = model_.handoff_ns(copy.bytes, copy.copier, copy.peer, kind);
+    return std::isfinite(ns) ? kind : usual;
+  };
+  double own_ns_per_byte = 0;
+  const auto own = [&](const Side& side) {
+    const auto& all = ns_per_byte_of_[static_cast<std::size_t>(rank)];
+    if (side.which < static_cast<int>(all.size())) {
+      own_ns_per_byte = std::max(own_ns_per_byte, all[static_cast<std::size_t>(side.which)]);
+    }
+  };
+  double memory_ns = 0;
+  const auto memory = [&](const Side& side) {
+    const auto source = is_far(side) ? machine::Source::far_memory : machine::Source::near_memory;
+    memory_ns = std::max(
+        memory_ns,
+        model_.copy_ns(
+            {.bytes = copy.bytes, .copier = pu(rank), .peer = pu(side.which), .source = source}));
+  };
+  switch (from.where) {
+    case Side::Where::own_cache:
+      own(from);
+      break;
+    case Side::Where::peer_cache:
+      copy.source = machine::Source::peer_wrote;
+      farther(from.which);
+      if (by_pages) copy.read = or_usual(HandoffKind::read_interleaved, HandoffKind::read_dirty);
+      if (from.manner == HandoffKind::read_and_own) {
+        copy.read = or_usual(HandoffKind::read_and_own, HandoffKind::read_dirty);
+      }
+      break;
+    case Side::Where::memory:
+      memory(from);
+      break;
+  }
+  switch (to.where) {
+    case Side::Where::own_cache:
+      own(to);
+      break;
+    case Side::Where::peer_cache:
+      copy.target = machine::Target::peer_cached;
+      farther(to.which);
+      copy.write = or_usual(to.manner, HandoffKind::write_cached);
+      break;
+    case Side::Where::memory:
+      if (kernel == memory::CopyKernel::nontemporal) {
+        copy.target = machine::Target::memory;
+      } else {
+        memory(to);
+      }
+      break;
+  }
+  double ns = model_.copy_ns(copy);
+  if (!std::isfinite(ns)) {
+    copy.source = machine::Source::own_cache;
+    copy.target = machine::Target::own_cache;
+    ns = model_.copy_ns(copy);
+  }
+  return std::max({ns, memory_ns, own_ns_per_byte * copy.bytes});
+}
+
+}  // namespace huddle::predict::model
