@@ -11,7 +11,7 @@
 #include "operators.h"
 #include "relay_scan_price.h"
 #include "threads.h"
-#include "verify/counting/counting_world.h"
+#include "check/counting/counting_world.h"
 
 namespace huddle::example {
 namespace {

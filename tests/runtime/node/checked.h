@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "runtime/node/lines.h"
-#include "verify/checker/checker.h"
+#include "check/checker/checker.h"
 
 namespace huddle::verify::checker {
 

@@ -23,7 +23,7 @@
 #include "runtime/node/reduce_tree.h"
 #include "operators.h"
 #include "shapes.h"
-#include "verify/counting/counting_world.h"
+#include "check/counting/counting_world.h"
 
 namespace huddle::node::test {
 namespace {

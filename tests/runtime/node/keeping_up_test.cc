@@ -16,7 +16,7 @@
 #include "operators.h"
 #include "shapes.h"
 #include "threads.h"
-#include "verify/counting/counting_world.h"
+#include "check/counting/counting_world.h"
 
 namespace huddle::node::test {
 namespace {

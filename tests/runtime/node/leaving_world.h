@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "verify/checker/checker.h"
+#include "check/checker/checker.h"
 #include "runtime/context/peer_lost.h"
 
 namespace huddle::node::test {

@@ -13,7 +13,7 @@
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/select/run_plan.h"
-#include "verify/counting/counting_world.h"
+#include "check/counting/counting_world.h"
 
 namespace huddle::predict {
 namespace {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is to be checked, how thoroughly, and what came of it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "check/checker/memory.h"
+#include "check/checker/mutation.h"
+#include "check/checker/store_buffer.h"
+#include "runtime/context/sequence.h"
+
+namespace huddle::verify::checker {
+
+class CheckerWorld;
+
+// So short of the wrap that the second operation passes it.
+inline constexpr world::Sequence just_below_wrap = static_cast<world::Sequence>(-2);
+
+struct Job {
+  int ranks = 2;
+  Sizes sizes;
+  // What every word of Region::shared holds at the beginning.
+  world::Sequence first = just_below_wrap;
+  // Every pull and every push may fail.
+  bool paths_may_fail = false;
+  // Whose exposed memory others can reach; empty: nobody's.
+  std::function<bool(int owner)> reachable;
+  // What each rank does: makes its protocol object and runs some operations. Has to be
+  // deterministic but for what it learns from its world, and must not poll in a loop: it waits.
+  // What it throws is a failure.
+  std::function<void(CheckerWorld&)> body;
+  // Fills the inputs, once. May be empty.
+  std::function<void(Memory&)> prepare;
+  // What is wrong after all ranks have ended; empty when nothing is. May be empty.
+  std::function<std::string(const Memory&)> verify;
+};
+
+struct Options {
+  // Arm's order allows everything that x86's does.
+  StoreOrder order = StoreOrder::arm;
+  // How often an execution may take the turn from a rank that could go on, or delay a store.
+  int budget = 2;
+  std::size_t max_executions = 500'000;
+  // Operations on flags in one execution: more is a loop without end.
+  std::size_t max_steps = 100'000;
+  // How many of the last events a failure tells.
+  std::size_t trace_events = 60;
+  std::optional<Mutation> mutation = std::nullopt;
+};
+
+struct Failure {
+  std::string what;
+  std::string trace;
+  // Repeats it: for replay().
+  std::string choices;
+};
+
+struct Result {
+  std::optional<Failure> failure;
+  std::size_t executions = 0;
+  // Different ones in which there was a choice; 0 for sample().
+  std::size_t states = 0;
+  // Every choice within the budget was tried; false where a limit cut it short.
+  bool exhausted = false;
+
+  bool passed() const { return !failure.has_value(); }
+};
+
+// For people: "1,204 states, 3,311 executions, exhausted", and the failure with its trace.
+std::string text_of(const Result& result);
+
+}  // namespace huddle::verify::checker

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One run of a counted job: its memory, its caches, and whose turn it is.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <map>
+#include <vector>
+
+#include "check/checker/memory.h"
+#include "check/counting/caches.h"
+#include "check/counting/counting_world.h"
+#include "check/counting/counts.h"
+#include "runtime/context/fiber.h"
+
+namespace huddle::verify::counting {
+
+class Round {
+ public:
+  explicit Round(const Job& job);
+
+  void run();
+  const Counts& counts() const { return counts_; }
+
+  // What CountingWorld asks for.
+  int ranks() const { return job_.ranks; }
+  bool lets_reach() const { return job_.reachable; }
+  RankCounts& of(int rank) { return counts_.of[static_cast<std::size_t>(rank)]; }
+  // After this rank has done something that others may have waited for.
+  void pass_on(int rank);
+  // After it has looked in vain.
+  void pass_on_in_vain(int rank);
+  world::Sequence look(int rank, world::Address flag);
+  void put(int rank, world::Address flag, world::Sequence value);
+  std::span<const std::byte> read(int rank, world::Address place, std::size_t n);
+  void write(int rank, world::Address place, std::span<const std::byte> bytes);
+
+ private:
+  // Thrown through a rank's frames when another one has failed.
+  struct Abandoned {};
+
+  int live(int rank);
+  int next_after(int rank) const;
+  void give_turn(int rank);
+  void require_reach(int rank, world::Address place, std::size_t n) const;
+  bool is_shared(world::Address place) const { return place.region == world::Region::shared; }
+
+  const Job& job_;
+  checker::Memory memory_;
+  Counts counts_;
+  Caches caches_;
+  world::Fibers fibers_;
+  std::vector<bool> begun_;
+  std::vector<bool> ended_;
+  std::vector<std::map<std::size_t, world::Sequence>>
+      last_seen_;          // of each rank, by place of the flag
+  int looks_in_vain_ = 0;  // since somebody did something
+  std::exception_ptr error_;
+};
+
+}  // namespace huddle::verify::counting

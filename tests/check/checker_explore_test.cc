@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the search reaches, what it calls a failure, and how a failure is repeated.
+#include "check/checker/explore.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "common/error.h"
+#include "litmus.h"
+
+namespace huddle::verify::checker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Fails in some orders only: the second rank may see nothing yet.
+Job sometimes_wrong() {
+  return litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) w.store(line(0, 0), 1);
+    if (w.rank() == 1 && w.load(line(0, 0)) == 0) throw std::runtime_error("came too early");
+  });
+}
+
+TEST(Explore, TriesEveryOrderOfTwoRanks) {
+  std::set<std::vector<int>> orders;
+  auto order = std::make_shared<std::vector<int>>();
+  Job job = litmus(2, [order](CheckerWorld& w) {
+    for (int i = 0; i < 2; ++i) {
+      w.fetch_add(line(0, 0), 1);
+      order->push_back(w.rank());
+    }
+  });
+  job.verify = [&](const Memory&) {
+    orders.insert(*order);
+    order->clear();
+    return "";
+  };
+  // Here every order counts, so that no execution may be cut short by a state that was seen.
+  for (std::uint64_t seed = 0; seed < 100; ++seed) EXPECT_TRUE(sample(job, seed, 1).passed());
+  EXPECT_EQ(orders.size(), 6U);  // 4 over 2
+}
+
+TEST(Explore, FindsMoreWithABiggerBudget) {
+  // Rank 1 has to look between the two stores: rank 0 loses its turn once.
+  bool seen = false;
+  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+    if (w.rank() == 0) {
+      w.store(line(0, 0), 1);
+      w.store(line(0, 0), 2);
+    } else {
+      seen = w.load(line(0, 0)) == 1;
+    }
+  });
+  EXPECT_FALSE(can_happen(job, [&] { return seen; }, {.budget = 0}));
+  EXPECT_TRUE(can_happen(job, [&] { return seen; }, {.budget = 1}));
+}
+
+TEST(Explore, CountsStatesAndSaysWhetherItIsDone) {
+  const Job job = litmus(3, [](CheckerWorld& w) {
+    for (world::Sequence i = 1; i <= 3; ++i) {
+      w.store(line(w.rank(), 0), i);
+      w.wait(line((w.rank() + 1) % 3, 0), world::until_reached(i));
+    }
+  });
+  const Result all = explore(job);
+  EXPECT_TRUE(passes(all));
+  EXPECT_GT(all.states, 100U);
+  EXPECT_THAT(text_of(all), HasSubstr(", exhausted"));
+  const Result some = explore(job, {.max_executions = 10});
+  EXPECT_TRUE(some.passed());
+  EXPECT_EQ(some.executions, 10U);
+  EXPECT_THAT(text_of(some), HasSubstr("not exhausted"));
+}
+
+TEST(Explore, IsDeterministic) {
+  const auto first = explore(sometimes_wrong());
+  const auto second = explore(sometimes_wrong());
+  ASSERT_FALSE(first.passed());
+  EXPECT_EQ(text_of(first), text_of(second));
+}
+
+TEST(Failures, AreRepeatedByTheirChoices) {
+  const Result found = explore(sometimes_wrong());
+  ASSERT_TRUE(fails_with(found, "rank 1 threw: came too early"));
+  const Result again = replay(sometimes_wrong(), found.failure->choices);
+  ASSERT_FALSE(again.passed());
+  EXPECT_EQ(again.failure->what, found.failure->what);
+  EXPECT_EQ(again.failure->trace, found.failure->trace);
+  EXPECT_EQ(again.executions, 1U);
+}
+
+TEST(Failures, OfASampleAreRepeatedByItsSeedAndByTheirChoices) {
+  const Result found = sample(sometimes_wrong(), 7, 1000);
+  ASSERT_FALSE(found.passed());
+  EXPECT_EQ(text_of(sample(sometimes_wrong(), 7, 1000)), text_of(found));
+  EXPECT_FALSE(replay(sometimes_wrong(), found.failure->choices).passed());
+}
+
+TEST(Failures, OfAnotherJobAreNotRepeated) {
+  EXPECT_THROW(replay(sometimes_wrong(), "0:17 "), InputError);
+  EXPECT_THROW(replay(sometimes_wrong(), "nonsense"), InputError);
+}
+
+TEST(Failures, TellWhatHappenedAndWhere) {
+  const Result found = explore(litmus(2, [](CheckerWorld& w) {
+    if (w.rank() == 0) w.copy(line(1, 1), input_of(0), 8, plain);
+    if (w.rank() == 1) w.copy(output_of(1), line(1, 1) + 4, 8, plain);
+  }));
+  ASSERT_TRUE(fails_with(found, "a race at shared of 1 at 68"));
+  EXPECT_THAT(found.failure->what, HasSubstr("checker_explore_test.cc:"));
+  EXPECT_THAT(found.failure->trace,
+              HasSubstr("copies input of 0 at 0..7 to shared of 1 at 64..71"));
+}
+
+TEST(Failures, AreStallsWithWhoWaitsForWhat) {
+  const Result found = explore(litmus(2, [](CheckerWorld& w) {
+    w.wait(line(1 - w.rank(), 0), world::until_reached(static_cast<world::Sequence>(-3)));
+    w.wait(line(1 - w.rank(), 0), world::until_reached(1));
+  }));
+  ASSERT_FALSE(found.passed());
+  EXPECT_THAT(found.failure->what,
+              HasSubstr("rank 0 waits for shared of 1 at 0 until it reaches 1 (holds 0)"));
+}
+
+TEST(Failures, AreLoopsThatPoll) {
+  const Job job = litmus(1, [](CheckerWorld& w) {
+    while (w.load(line(0, 0)) == 0) {
+    }
+  });
+  EXPECT_TRUE(fails_with(explore(job, {.max_steps = 1000}), "no end after 1000 operations"));
+}
+
+TEST(Failures, AreWrongResults) {
+  Job job = litmus(1, [](CheckerWorld& w) { w.store(line(0, 0), 5); });
+  job.verify = [](const Memory& memory) {
+    return memory.as<const world::Sequence>(world::Region::shared, 0)[0] == 6 ? "" : "no six";
+  };
+  EXPECT_TRUE(fails_with(explore(job), "the result is wrong: no six"));
+}
+
+TEST(Failures, AreBodiesThatDoNotRepeatThemselves) {
+  int runs = 0;
+  const Job job = litmus(2, [&runs](CheckerWorld& w) {
+    if (w.rank() == 0 && ++runs % 2 == 0) return;
+    for (world::Sequence i = 1; i <= 2; ++i) w.store(line(w.rank(), 0), i);
+  });
+  EXPECT_THROW(explore(job), UsageError);
+}
+
+// One operation alone, by rank 0 of two.
+Result alone(const std::function<void(CheckerWorld&)>& operation) {
+  return explore(litmus(2, [operation](CheckerWorld& w) {
+    if (w.rank() == 0) operation(w);
+  }));
+}
+
+TEST(Reach, EndsWhereMemoryEnds) {
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(0, 4)); }), "out of range"));
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(2, 0)); }), "there is no rank 2"));
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(-1, 0)); }), "there is no rank -1"));
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(line(0, 3) + 57, input_of(0), 8, plain); }),
+                         "out of range"));
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.prefetch_write(line(0, 3), 65); }), "out of range"));
+  EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 3) + 56, input_of(0), 8, plain); })));
+}
+
+TEST(Reach, IsNobodyElsesBuffers) {
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(line(0, 0), input_of(1), 8, plain); }),
+                         "input of 1 at 0..7 is out of rank 0's reach"));
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(output_of(1), line(0, 0), 8, plain); }),
+                         "out of rank 0's reach"));
+}
+
+TEST(Reach, ForFlagsIsAlignedSharedMemory) {
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.store(line(0, 0) + 2, 1); }), "aligned"));
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.store(input_of(0), 1); }), "shared memory"));
+}
+
+TEST(Copies, DoNotOverlap) {
+  EXPECT_TRUE(
+      fails_with(alone([](auto& w) { w.copy(line(0, 0), line(0, 0) + 7, 8, plain); }), "overlap"));
+  EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 0), line(0, 0) + 8, 8, plain); })));
+  EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 0), line(0, 0), 0, plain); })));
+}
+
+void subtract(void* to, const void* left, const void* right, std::size_t count, void*) {
+  for (std::size_t i = 0; i < count; ++i) {
+    static_cast<int*>(to)[i] = static_cast<const int*>(left)[i] - static_cast<const int*>(right)[i];
+  }
+}
+constexpr memory::Reduction difference{subtract, nullptr, sizeof(int), false};
+
+TEST(Reductions, GiveWhatTheOperatorGives) {
+  Job job = litmus(1, [](CheckerWorld& w) {
+    w.reduce(output_of(0), input_of(0), input_of(0) + 4, 1, difference);
+    w.reduce(output_of(0), output_of(0), input_of(0), 1, difference);
+  });
+  job.prepare = [](Memory& memory) {
+    memory.as<int>(world::Region::input, 0)[0] = 10;
+    memory.as<int>(world::Region::input, 0)[1] = 3;
+  };
+  job.verify = [](const Memory& memory) {
+    return memory.as<const int>(world::Region::output, 0)[0] == 10 - 3 - 10 ? "" : "wrong";
+  };
+  EXPECT_TRUE(passes(explore(job)));
+  EXPECT_TRUE(fails_with(
+      alone([](auto& w) { w.reduce(line(0, 0), line(0, 0) + 4, line(0, 1), 2, difference); }),
+      "overlap"));
+}
+
+TEST(WaitAny, ReturnsEachThatHolds) {
+  std::set<int> seen;
+  Job job = litmus(3, [&seen](CheckerWorld& w) {
+    if (w.rank() > 0) {
+      w.store(line(w.rank(), 0), 1);
+    } else {
+      const std::vector<world::AwaitedFlag> flags = {{line(1, 0), world::until_equal(1)},
+                                                     {line(2, 0), world::until_reached(1)}};
+      seen.insert(w.wait_any(flags));
+    }
+  });
+  EXPECT_TRUE(passes(explore(job, {.budget = 0})));
+  EXPECT_THAT(seen, ElementsAre(0, 1));
+}
+
+TEST(WaitAny, IsAnErrorWithoutFlags) {
+  EXPECT_TRUE(fails_with(alone([](auto& w) { w.wait_any({}); }), "waits for any of no flags"));
+}
+
+TEST(WaitAll, ComesBackWhenAllHold) {
+  EXPECT_TRUE(passes(explore(litmus(3, [](CheckerWorld& w) {
+    if (w.rank() > 0) {
+      w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
+      w.store(line(w.rank(), 0), 1);
+    } else {
+      const std::vector<world::Address> flags = {line(1, 0), line(2, 0)};
+      w.wait_all(flags, world::until_reached(1));
+      w.copy(output_of(0), line(1, 1), 8, plain);
+      w.copy(output_of(0), line(2, 1), 8, plain);
+    }
+  }))));
+}
+
+// The sanitizers and this count: what ranks own is given back however their execution ends.
+TEST(Executions, LeaveNothingBehind) {
+  int alive = 0;
+  struct Counted {
+    explicit Counted(int& n) : count(n) { ++count; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --count; }
+    int& count;
+  };
+  const Job job = litmus(3, [&alive](CheckerWorld& w) {
+    const Counted counted(alive);
+    const std::vector<int> owned(100);
+    w.store(line(w.rank(), 0), 1);
+    w.wait(line((w.rank() + 1) % 3, 0), world::until_reached(1));
+    if (w.rank() == 2) throw std::runtime_error("ends badly");
+    w.wait(line(0, 1), world::until_reached(1));
+  });
+  EXPECT_FALSE(explore(job).passed());
+  EXPECT_FALSE(sample(job, 1, 10).passed());
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(Sample, TakesManyRanks) {
+  Job job = litmus(17, [](CheckerWorld& w) {
+    for (world::Sequence i = 1; i <= 3; ++i) {
+      w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
+      w.store(line(w.rank(), 0), i);
+      for (int other = 0; other < w.ranks(); ++other) {
+        w.wait(line(other, 0), world::until_reached(i));
+        w.copy(output_of(w.rank()), line(other, 1), 8, plain);
+      }
+      w.fetch_add(line(0, 2), 1);
+      w.wait(line(0, 2), world::until_reached(17 * i));
+    }
+  });
+  EXPECT_TRUE(sample(job, 1, 50).passed());
+}
+
+}  // namespace
+}  // namespace huddle::verify::checker

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "check/counting/counting_world.h"
+#include "runtime/context/doorbell.h"
+
+namespace huddle::verify::counting {
+namespace {
+
+constexpr auto plain = memory::CopyKernel::plain;
+constexpr std::size_t nontemporal = static_cast<std::size_t>(memory::CopyKernel::nontemporal);
+
+world::Address line(int owner, std::size_t n) { return {world::Region::shared, owner, 64 * n}; }
+
+Job job_of(int ranks, std::function<void(CountingWorld&)> body) {
+  Job job;
+  job.ranks = ranks;
+  job.sizes = {.shared = 512, .input = 256, .output = 256, .scratch = 64};
+  job.body = std::move(body);
+  return job;
+}
+
+constexpr world::Sequence round_at(int i) {
+  return world::first_sequence + 1 + static_cast<world::Sequence>(i);
+}
+
+// One raises its flag, the other answers.
+Counts ping_pong(std::size_t second_offset, int rounds) {
+  return count(job_of(2, [=](CountingWorld& w) {
+    const world::Address ping = line(0, 0);
+    const world::Address pong = ping + second_offset;
+    for (int i = 0; i < rounds; ++i) {
+      if (w.rank() == 0) w.store(ping, round_at(i));
+      w.wait(w.rank() == 0 ? pong : ping, world::until_reached(round_at(i)));
+      if (w.rank() == 1) w.store(pong, round_at(i));
+    }
+  }));
+}
+
+TEST(Counting, SeesALineGoEachWayInAPingPong) {
+  const Counts counts = ping_pong(64, 10);
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(counts.of[static_cast<std::size_t>(rank)].stores, 10U);
+    EXPECT_EQ(counts.of[static_cast<std::size_t>(rank)].loads, 10U);
+    EXPECT_EQ(counts.transfers(rank, 1 - rank), 10U);
+    EXPECT_EQ(counts.transfers(rank, rank), 0U);
+  }
+}
+
+// Whoever answers has the line already.
+TEST(Counting, SeesThatOneLineForTwoFlagsMovesAsOften) {
+  EXPECT_EQ(ping_pong(4, 10), ping_pong(64, 10));
+}
+
+// Both store, then both look.
+TEST(Counting, SeesWritersOfOneLineTakeItFromEachOther) {
+  const auto exchange = [](std::size_t second_offset) {
+    return count(job_of(2,
+                        [=](CountingWorld& w) {
+                          const world::Address flags[] = {line(0, 0), line(0, 0) + second_offset};
+                          w.store(flags[w.rank()], round_at(0));
+                          w.wait(flags[1 - w.rank()], world::until_reached(round_at(0)));
+                        }))
+        .all_transfers();
+  };
+  EXPECT_EQ(exchange(64), 2U);
+  EXPECT_EQ(exchange(4), 2U);  // by the second store, and back by the first one's look
+}
+
+TEST(Counting, IsTheSameEveryTime) { EXPECT_EQ(ping_pong(64, 20), ping_pong(64, 20)); }
+
+// Many readers of one flag: a line each, from the writer.
+TEST(Counting, TellsWhoseCacheALineComesFrom) {
+  const Counts counts = count(job_of(4, [](CountingWorld& w) {
+    if (w.rank() == 0) w.store(line(0, 0), round_at(0));
+    w.wait(line(0, 0), world::until_reached(round_at(0)));
+  }));
+  EXPECT_EQ(counts.all_transfers(), 3U);
+  for (const int reader : {1, 2, 3}) EXPECT_EQ(counts.transfers(0, reader), 1U);
+}
+
+void add(void* to, const void* left, const void* right, std::size_t n, void*) {
+  for (std::size_t i = 0; i < n; ++i) {
+    static_cast<int*>(to)[i] = static_cast<const int*>(left)[i] + static_cast<const int*>(right)[i];
+  }
+}
+
+TEST(Counting, CountsBytesAndHasThemRight) {
+  constexpr memory::Reduction sum{add, nullptr, sizeof(int), true};
+  Job job = job_of(2, [&sum](CountingWorld& w) {
+    w.copy(line(w.rank(), 1), {world::Region::input, w.rank(), 0}, 256,
+           memory::CopyKernel::nontemporal);
+    w.store(line(w.rank(), 0), round_at(0));
+    w.wait(line(1 - w.rank(), 0), world::until_reached(round_at(0)));
+    w.reduce({world::Region::output, w.rank(), 0}, line(0, 1), line(1, 1), 64, sum);
+  });
+  job.prepare = [](checker::Memory& memory) {
+    for (const int rank : {0, 1}) {
+      for (int& number : memory.as<int>(world::Region::input, rank)) number = 5 + rank;
+    }
+  };
+  bool looked = false;
+  job.look = [&looked](const checker::Memory& memory) {
+    for (const int rank : {0, 1}) {
+      EXPECT_THAT(memory.as<const int>(world::Region::output, rank), testing::Each(11));
+    }
+    looked = true;
+  };
+  const Counts counts = count(job);
+  EXPECT_TRUE(looked);
+  for (const int rank : {0, 1}) {
+    const RankCounts& mine = counts.of[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(mine.copied_bytes[nontemporal], 256U);
+    EXPECT_EQ(mine.copied_bytes[static_cast<std::size_t>(plain)], 0U);
+    EXPECT_EQ(mine.reduced_bytes, 256U);
+    EXPECT_EQ(counts.transfers(1 - rank, rank), 1U + 256 / 64);
+  }
+}
+
+// Whoever writes again to lines that were taken has them from one place: a transfer each.
+TEST(Counting, SeesLinesThatAreTaken) {
+  const Counts counts = count(job_of(2, [](CountingWorld& w) {
+    if (w.rank() == 0) {
+      w.copy(line(0, 1), {world::Region::input, 0, 0}, 256, plain);
+      w.store(line(0, 0), round_at(0));
+      w.wait(line(1, 0), world::until_reached(round_at(0)));
+      w.copy(line(0, 1), {world::Region::input, 0, 0}, 256, plain);
+    } else {
+      w.wait(line(0, 0), world::until_reached(round_at(0)));
+      w.take({world::Region::output, 1, 0}, line(0, 1), 256);
+      w.store(line(1, 0), round_at(0));
+    }
+  }));
+  EXPECT_EQ(counts.of[1].copied_bytes[static_cast<std::size_t>(plain)], 256U);
+  EXPECT_EQ(counts.transfers(0, 1), 1U + 256 / 64);
+  EXPECT_EQ(counts.transfers(1, 0), 1U + 256 / 64);
+}
+
+TEST(Counting, TakesUpdatesAndSleepersToo) {
+  const world::Doorbell bell{line(0, 0), line(0, 1)};
+  const Counts counts = count(job_of(3, [&bell](CountingWorld& w) {
+    if (w.rank() == 0) {
+      w.wait(bell.sleepers, world::until_reached(bell.nobody + 2));
+      ring(w, bell, round_at(0));
+    } else {
+      sleep_until(w, bell, world::until_reached(round_at(0)));
+    }
+  }));
+  EXPECT_EQ(counts.of[0].updates, 0U);
+  // One when they fall asleep, one when they no longer are.
+  for (const std::size_t sleeper : {1U, 2U}) EXPECT_EQ(counts.of[sleeper].updates, 2U);
+}
+
+TEST(Counting, SaysSoWhenNobodyCanGoOn) {
+  const Job job = job_of(3, [](CountingWorld& w) {
+    const std::vector<int> owned(100);
+    w.wait(line(w.rank(), 0), world::until_reached(round_at(0)));
+  });
+  EXPECT_THROW(count(job), FailureError);
+}
+
+TEST(Counting, ThrowsOnWhatARankThrows) {
+  EXPECT_THROW(count(job_of(3,
+                            [](CountingWorld& w) {
+                              if (w.rank() == 1) throw std::runtime_error("enough");
+                              w.wait(line(1, 0), world::until_reached(round_at(0)));
+                            })),
+               std::runtime_error);
+  EXPECT_THROW(count(job_of(2, [](CountingWorld& w) { w.load(line(0, 8)); })), UsageError);
+}
+
+}  // namespace
+}  // namespace huddle::verify::counting
