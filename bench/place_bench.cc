@@ -22,14 +22,14 @@
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "place/lh.h"
-#include "place/method.h"
-#include "place/patterns.h"
-#include "place/random.h"
-#include "place/simple_orders.h"
-#include "threads/playback.h"
-#include "threads/processors.h"
-#include "threads/recording.h"
+#include "placement/mapping/lh.h"
+#include "placement/mapping/method.h"
+#include "placement/mapping/patterns.h"
+#include "placement/mapping/random.h"
+#include "placement/mapping/simple_orders.h"
+#include "placement/threads/playback.h"
+#include "placement/threads/processors.h"
+#include "placement/threads/recording.h"
 
 namespace huddle::place {
 namespace {
@@ -270,7 +270,7 @@ void compare_on_recordings() {
       "| huddle, settled | most often |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const char* kernel : {"sp", "lu", "cg", "ft", "is", "ep", "mg"}) {
     const std::string file =
-        fmt::format("{}/tests/threads/recordings/{}.touches", HUDDLE_SOURCE_DIR, kernel);
+        fmt::format("{}/tests/placement/threads/recordings/{}.touches", HUDDLE_SOURCE_DIR, kernel);
     if (!std::filesystem::exists(file)) continue;
     const threads::Recording recording = threads::read_recording(file);
     for (const char* name : {"xeon-e7-8850-8s", "epyc-2x64-estimate", "lu-pc-2x4"}) {

@@ -40,7 +40,7 @@ target_compile_definitions(huddle_flags INTERFACE
 
 # The modules that read text from outside. With HUDDLE_FUZZ they are instrumented, so that the fuzzer learns which code an
 # input reaches.
-set(huddle_fuzzed_modules settings machine fabric place threads)
+set(huddle_fuzzed_modules settings machine fabric mapping threads)
 
 # These modules make text: compiling them takes longer than running them.
 set(huddle_text_modules picture doctor launch cli manual)

@@ -115,7 +115,7 @@ if part deaths; then
   step refusals env REFUSALS=10000 build/release/tests/runtime/team/team_tests '--gtest_filter=Scarcity.*'
   step refusals-mpi env REFUSALS=10000 tests/mpi/programs/driver.py --only refusals openmpi-4 mpich-4
   # Agents, guardians and programs killed at a hundred moments each.
-  step threads-kill env THREAD_KILL_TRIES=100 build/release/tests/threads/threads_tests \
+  step threads-kill env THREAD_KILL_TRIES=100 build/release/tests/placement/threads/threads_tests \
     '--gtest_filter=MoverTest.*:NumaBalancingTest.*'
   step many env TEAMS_TO_MAKE=100000 BIG_COUNTS=1 \
     build/release/tests/runtime/api/api_tests --gtest_filter='*ByTheThousand:*MoreThanAnIntCounts'

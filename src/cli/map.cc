@@ -17,10 +17,10 @@
 #include "cli/map_task.h"
 #include "model/machine/discover.h"
 #include "picture/facts.h"
-#include "place/bandwidth.h"
-#include "place/emit.h"
-#include "place/exact.h"
-#include "place/stay.h"
+#include "placement/mapping/bandwidth.h"
+#include "placement/mapping/emit.h"
+#include "placement/mapping/exact.h"
+#include "placement/mapping/stay.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/map_task.h"
-#include "place/patterns.h"
+#include "placement/mapping/patterns.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/console.h"
-#include "place/comm_matrix.h"
-#include "place/mapping.h"
-#include "place/method.h"
+#include "placement/mapping/comm_matrix.h"
+#include "placement/mapping/mapping.h"
+#include "placement/mapping/method.h"
 
 namespace huddle::cli {
 

@@ -12,9 +12,9 @@
 #include "common/error.h"
 #include "common/index.h"
 #include "common/text.h"
-#include "place/balance.h"
-#include "place/bandwidth.h"
-#include "place/simple_orders.h"
+#include "placement/mapping/balance.h"
+#include "placement/mapping/bandwidth.h"
+#include "placement/mapping/simple_orders.h"
 
 namespace huddle::cli {
 namespace {

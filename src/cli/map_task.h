@@ -11,7 +11,7 @@
 
 #include "cli/map_report.h"
 #include "model/machine/cost.h"
-#include "place/assignments.h"
+#include "placement/mapping/assignments.h"
 
 namespace huddle::cli {
 

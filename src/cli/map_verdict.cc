@@ -8,7 +8,7 @@
 
 #include "common/text.h"
 #include "cli/map_report.h"
-#include "place/bandwidth.h"
+#include "placement/mapping/bandwidth.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "threads/accuracy.h"
+#include "placement/threads/accuracy.h"
 
 namespace huddle::cli {
 

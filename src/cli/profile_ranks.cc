@@ -21,8 +21,8 @@
 #include "launch/child.h"
 #include "launch/plan.h"
 #include "launch/preload.h"
-#include "profile/collector.h"
-#include "profile/document.h"
+#include "placement/profile/collector.h"
+#include "placement/profile/document.h"
 
 namespace huddle::cli {
 namespace {

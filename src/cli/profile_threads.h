@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "threads/page_fault.h"
+#include "placement/threads/page_fault.h"
 
 namespace huddle::cli {
 

@@ -24,7 +24,7 @@
 #include "launch/preload.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "threads/state_folder.h"
+#include "placement/threads/state_folder.h"
 
 namespace huddle::cli {
 namespace {

@@ -24,8 +24,8 @@
 #include "launch/preload.h"
 #include "model/machine/discover.h"
 #include "picture/facts.h"
-#include "threads/detach.h"
-#include "threads/own_faults.h"
+#include "placement/threads/detach.h"
+#include "placement/threads/own_faults.h"
 
 namespace huddle::cli {
 namespace {

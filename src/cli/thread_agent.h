@@ -11,9 +11,9 @@
 
 #include "common/file_descriptor.h"
 #include "cli/command.h"
-#include "threads/numa_balancing.h"
-#include "threads/seats.h"
-#include "threads/touch_table.h"
+#include "placement/threads/numa_balancing.h"
+#include "placement/threads/seats.h"
+#include "placement/threads/touch_table.h"
 
 namespace huddle::cli {
 

@@ -12,11 +12,11 @@
 
 #include "cli/console.h"
 #include "model/machine/machine.h"
-#include "place/comm_matrix.h"
-#include "threads/agent.h"
-#include "threads/playback.h"
-#include "threads/recording.h"
-#include "threads/session.h"
+#include "placement/mapping/comm_matrix.h"
+#include "placement/threads/agent.h"
+#include "placement/threads/playback.h"
+#include "placement/threads/recording.h"
+#include "placement/threads/session.h"
 
 namespace huddle::cli {
 

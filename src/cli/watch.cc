@@ -17,7 +17,7 @@
 #include "cli/witness.h"
 #include "model/machine/discover.h"
 #include "picture/facts.h"
-#include "threads/perf_script.h"
+#include "placement/threads/perf_script.h"
 
 namespace huddle::cli {
 namespace {

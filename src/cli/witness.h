@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "threads/agent.h"
-#include "threads/mover.h"
-#include "threads/touch_stream.h"
+#include "placement/threads/agent.h"
+#include "placement/threads/mover.h"
+#include "placement/threads/touch_stream.h"
 
 namespace huddle::cli {
 

@@ -12,8 +12,8 @@
 #include "common/system.h"
 #include "doctor/finding.h"
 #include "doctor/machine_file.h"
-#include "threads/own_faults.h"
-#include "threads/state_folder.h"
+#include "placement/threads/own_faults.h"
+#include "placement/threads/state_folder.h"
 
 namespace huddle::doctor {
 

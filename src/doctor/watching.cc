@@ -9,7 +9,7 @@
 
 #include "common/text.h"
 #include "doctor/checks.h"
-#include "threads/numa_balancing.h"
+#include "placement/threads/numa_balancing.h"
 
 namespace huddle::doctor {
 namespace {

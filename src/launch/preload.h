@@ -18,7 +18,7 @@ inline constexpr std::string_view preload_name = "LD_PRELOAD";
 inline constexpr std::string_view program_variable = "_HUDDLE_PROGRAM";
 
 // Tells the library of `huddle profile` where ranks keep what they counted. That one's stub and
-// back end read it (src/profile).
+// back end read it (src/placement/profile).
 inline constexpr std::string_view parts_variable = "_HUDDLE_PROFILE";
 // And where they hand them over on hosts that do not see that folder.
 inline constexpr std::string_view collector_variable = "_HUDDLE_PROFILE_TO";

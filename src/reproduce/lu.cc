@@ -4,9 +4,9 @@
 // C. Lu: what it is worth that threads sit as LHMapping has it: bytes times the ways they go.
 #include <numeric>
 
-#include "place/lh.h"
-#include "place/patterns.h"
-#include "place/random.h"
+#include "placement/mapping/lh.h"
+#include "placement/mapping/patterns.h"
+#include "placement/mapping/random.h"
 #include "reproduce/experiment.h"
 
 namespace huddle::reproduce {

@@ -16,7 +16,7 @@
 
 #include "../common/comes_true.h"
 #include "program.h"
-#include "threads/own_faults.h"
+#include "placement/threads/own_faults.h"
 
 namespace huddle::cli {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-const std::string folder = HUDDLE_BINARY_DIR "/tests/threads/hostile/";
+const std::string folder = HUDDLE_BINARY_DIR "/tests/placement/threads/hostile/";
 const std::string hostile = folder + "hostile";
 constexpr int good = 7;  // the exit status of these programs
 

@@ -17,7 +17,7 @@
 #include "../common/comes_true.h"
 #include "model/machine/discover.h"
 #include "program.h"
-#include "threads/own_faults.h"
+#include "placement/threads/own_faults.h"
 
 namespace huddle::cli {
 namespace {
@@ -66,7 +66,7 @@ TEST(Watch, AsPrintedSeesLess) {
 }
 
 TEST(Watch, ComparesPlacements) {
-  const std::string touches = HUDDLE_SOURCE_DIR "/tests/threads/recordings/sp.touches";
+  const std::string touches = HUDDLE_SOURCE_DIR "/tests/placement/threads/recordings/sp.touches";
   const std::vector<std::string> words = {"watch",     "--replay",        touches,
                                           "--machine", two_small_sockets, "--compare"};
   const Ran ran = Program().run(words);

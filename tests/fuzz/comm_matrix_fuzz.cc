@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "place/comm_matrix.h"
+#include "placement/mapping/comm_matrix.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace huddle;

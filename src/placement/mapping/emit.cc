@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/mapping/emit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "common/error.h"
+#include "common/text.h"
+
+namespace huddle::place {
+namespace {
+
+constexpr std::array table = {
+    EmissionInfo{Emission::omp_places, "omp-places", "OMP_PLACES, OMP_PROC_BIND: any OpenMP", true},
+    EmissionInfo{Emission::gomp, "gomp", "GOMP_CPU_AFFINITY: GNU's OpenMP", true},
+    EmissionInfo{Emission::taskset, "taskset", "a script that binds the threads that it is given",
+                 true},
+    EmissionInfo{Emission::openmpi4, "openmpi4", "a rankfile for Open MPI 4", true},
+    EmissionInfo{Emission::prrte, "prrte", "a rankfile for Open MPI 5 and PRRTE", true},
+    EmissionInfo{Emission::hydra, "hydra", "MPICH's mpiexec.hydra: -bind-to user", true},
+    EmissionInfo{Emission::intel, "intel", "I_MPI_PIN_PROCESSOR_LIST, and a machine file", true},
+    EmissionInfo{Emission::srun_map_cpu, "srun-map-cpu", "srun --cpu-bind=map_cpu", false},
+    EmissionInfo{Emission::srun_arbitrary, "srun-arbitrary",
+                 "SLURM_HOSTFILE, --distribution=arbitrary", false},
+    EmissionInfo{Emission::cray_rank_order, "cray-rank-order", "MPICH_RANK_ORDER of Cray MPICH",
+                 false},
+    EmissionInfo{Emission::hostfile, "hostfile", "the host of each rank, a line a rank", false},
+};
+
+std::string joined(const std::vector<int>& numbers, std::string_view between) {
+  return fmt::format("{}", fmt::join(numbers, between));
+}
+
+// By node: the processors of its ranks, in the order of the ranks.
+std::vector<std::vector<int>> pus_by_node(const std::vector<Slot>& seats, int nodes) {
+  std::vector<std::vector<int>> pus(static_cast<std::size_t>(nodes));
+  for (const Slot& seat : seats) pus[static_cast<std::size_t>(seat.node)].push_back(seat.pu);
+  return pus;
+}
+
+class Emitter {
+ public:
+  Emitter(std::string_view name, const Seating& seating)
+      : name_(name), seats_(seating.seats), nodes_(seating.nodes), seating_(seating) {}
+
+  std::string host(int node) const {
+    if (!seating_.hosts.empty()) return seating_.hosts[static_cast<std::size_t>(node)];
+    return nodes_ == 1 ? "localhost" : fmt::format("node{}", node);
+  }
+
+  // Processor by element, on the only node.
+  std::vector<int> pus_of_one_node() const {
+    if (nodes_ > 1) {
+      throw UsageError(
+          fmt::format("{} is for the threads of one node, and here are {}", name_, nodes_));
+    }
+    return pus_by_node(seats_, 1).front();
+  }
+
+  // One list that every node gets: the longest, of which each other one is the beginning.
+  std::vector<int> list_for_all_nodes() const {
+    const auto pus = pus_by_node(seats_, nodes_);
+    const auto longest = std::max_element(
+        pus.begin(), pus.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    for (const std::vector<int>& one : pus) {
+      if (std::equal(one.begin(), one.end(), longest->begin())) continue;
+      throw UsageError(fmt::format(
+          "{} gives every node the same list of processors, and here they differ ({} and {}); "
+          "openmpi4 and prrte can say it",
+          name_, joined(one, ","), joined(*longest, ",")));
+    }
+    return *longest;
+  }
+
+  // By the operating system's numbers of processors.
+  std::string rankfile() const {
+    return rank_lines([](int pu) { return pu; });
+  }
+  std::string rankfile_by_logical_numbers() const {
+    return rank_lines([this](int pu) { return seating_.logical[static_cast<std::size_t>(pu)]; });
+  }
+
+  std::string host_lines(std::string_view after) const {
+    std::string text;
+    for (const Slot& seat : seats_) text += fmt::format("{}{}\n", host(seat.node), after);
+    return text;
+  }
+
+  std::string rank_order() const {
+    std::vector<int> order;
+    for (int node = 0; node < nodes_; ++node) {
+      for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+        if (seats_[rank].node == node) order.push_back(static_cast<int>(rank));
+      }
+    }
+    return joined(order, ",") + "\n";
+  }
+
+ private:
+  template <typename Number>
+  std::string rank_lines(const Number& number) const {
+    std::string text;
+    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+      const Slot& seat = seats_[rank];
+      text += fmt::format("rank {}={} slot={}\n", rank, host(seat.node), number(seat.pu));
+    }
+    return text;
+  }
+
+  std::string_view name_;
+  const std::vector<Slot>& seats_;
+  int nodes_;
+  const Seating& seating_;
+};
+
+std::string taskset_script(const std::vector<int>& pus) {
+  std::string text =
+      "#!/bin/sh\n# Binds threads of a running program: give their ids, thread 0's first.\n";
+  for (const int pu : pus) {
+    text +=
+        fmt::format("taskset -cp {} \"${{1:?the id of the next thread}}\" && shift || exit\n", pu);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const EmissionInfo> emissions() { return table; }
+
+Emission emission_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const EmissionInfo& info : table) {
+    if (info.name == name) return info.emission;
+    names.emplace_back(info.name);
+  }
+  throw UsageError(fmt::format("--emit has no format '{}'{}; the formats are {}", printable(name),
+                               did_you_mean(name, names), fmt::join(names, ", ")));
+}
+
+std::string emit(Emission emission, const Seating& seating) {
+  const auto info = std::find_if(table.begin(), table.end(), [emission](const EmissionInfo& one) {
+    return one.emission == emission;
+  });
+  const Emitter emitter(info->name, seating);
+  switch (emission) {
+    case Emission::omp_places:
+      return fmt::format("OMP_PLACES='{{{}}}' OMP_PROC_BIND=close\n",
+                         joined(emitter.pus_of_one_node(), "},{"));
+    case Emission::gomp:
+      return fmt::format("GOMP_CPU_AFFINITY='{}'\n", joined(emitter.pus_of_one_node(), " "));
+    case Emission::taskset:
+      return taskset_script(emitter.pus_of_one_node());
+    case Emission::openmpi4:
+      return "# mpirun --rankfile FILE --mca rmaps_rank_file_physical 1 PROGRAM\n" +
+             emitter.rankfile();
+    case Emission::prrte:
+      return "# mpirun --map-by rankfile:file=FILE:hwtcpus PROGRAM\n" +
+             emitter.rankfile_by_logical_numbers();
+    case Emission::hydra:
+      return fmt::format("# mpiexec.hydra -f FILE -bind-to user:{} PROGRAM\n{}",
+                         joined(emitter.list_for_all_nodes(), ","), emitter.host_lines(":1"));
+    case Emission::intel:
+      return fmt::format(
+          "# I_MPI_PIN_PROCESSOR_LIST={} mpiexec.hydra -machinefile FILE PROGRAM\n{}",
+          joined(emitter.list_for_all_nodes(), ","), emitter.host_lines(":1"));
+    case Emission::srun_map_cpu:
+      return fmt::format("--cpu-bind=map_cpu:{}\n", joined(emitter.list_for_all_nodes(), ","));
+    case Emission::srun_arbitrary:
+    case Emission::hostfile:
+      return emitter.host_lines("");
+    case Emission::cray_rank_order:
+      return emitter.rank_order();
+  }
+  return "";
+}
+
+}  // namespace huddle::place

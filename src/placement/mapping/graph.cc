@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/mapping/graph.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace huddle::place {
+namespace {
+
+// Gives every vertex its row, from the number of neighbours that it has.
+void open_rows(Graph& graph, const std::vector<std::size_t>& degrees) {
+  graph.offsets.assign(degrees.size() + 1, 0);
+  std::partial_sum(degrees.begin(), degrees.end(), graph.offsets.begin() + 1);
+  graph.neighbours.resize(graph.offsets.back());
+  graph.bytes.resize(graph.offsets.back());
+}
+
+// Edges, each once with low < high and sorted so, into both of their rows: rows come out rising.
+Graph from_edges(int vertices, const std::vector<Flow>& edges) {
+  std::vector<std::size_t> degrees(static_cast<std::size_t>(vertices), 0);
+  for (const Flow& edge : edges) {
+    ++degrees[static_cast<std::size_t>(edge.from)];
+    ++degrees[static_cast<std::size_t>(edge.to)];
+  }
+  Graph graph;
+  open_rows(graph, degrees);
+  std::vector<std::size_t> next(graph.offsets.begin(), graph.offsets.end() - 1);
+  const auto put = [&graph, &next](int row, int neighbour, double bytes) {
+    const std::size_t at = next[static_cast<std::size_t>(row)]++;
+    graph.neighbours[at] = neighbour;
+    graph.bytes[at] = bytes;
+  };
+  // First each row's smaller neighbours, then its larger ones: so rows rise.
+  for (const Flow& edge : edges) put(edge.to, edge.from, edge.bytes);
+  for (const Flow& edge : edges) put(edge.from, edge.to, edge.bytes);
+  return graph;
+}
+
+}  // namespace
+
+double total_bytes(const Graph& graph) {
+  return std::accumulate(graph.bytes.begin(), graph.bytes.end(), 0.0) / 2;
+}
+
+Graph renumbered(const Graph& graph, std::span<const int> new_name) {
+  GraphBuilder builder(graph.size());
+  for (int v = 0; v < graph.size(); ++v) {
+    const Graph::Row row = graph.row(v);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row.neighbours[i] < v) continue;
+      builder.add({new_name[static_cast<std::size_t>(v)],
+                   new_name[static_cast<std::size_t>(row.neighbours[i])], row.bytes[i]});
+    }
+  }
+  return builder.finish();
+}
+
+Graph contracted(const Graph& graph, std::span<const int> part_of, int parts) {
+  // Members of each part, side by side.
+  std::vector<std::size_t> first(static_cast<std::size_t>(parts) + 1, 0);
+  for (const int part : part_of) ++first[static_cast<std::size_t>(part) + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<int> members(part_of.size());
+  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  for (int v = 0; v < graph.size(); ++v) {
+    members[next[static_cast<std::size_t>(part_of[static_cast<std::size_t>(v)])]++] = v;
+  }
+  Graph result;
+  const auto count = static_cast<std::size_t>(parts);
+  result.offsets.reserve(count + 1);
+  result.neighbours.reserve(std::min(graph.neighbours.size(), count * (count - 1)));
+  result.bytes.reserve(result.neighbours.capacity());
+  std::vector<int> row_of(static_cast<std::size_t>(parts), -1);  // the row that has met it last...
+  std::vector<std::size_t> position(row_of.size(), 0);           // ...and where it stands there
+  for (int part = 0; part < parts; ++part) {
+    for (std::size_t m = first[static_cast<std::size_t>(part)];
+         m < first[static_cast<std::size_t>(part) + 1]; ++m) {
+      const Graph::Row row = graph.row(members[m]);
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const int other = part_of[static_cast<std::size_t>(row.neighbours[i])];
+        if (other == part) continue;
+        if (row_of[static_cast<std::size_t>(other)] != part) {
+          row_of[static_cast<std::size_t>(other)] = part;
+          position[static_cast<std::size_t>(other)] = result.neighbours.size();
+          result.neighbours.push_back(other);
+          result.bytes.push_back(row.bytes[i]);
+        } else {
+          result.bytes[position[static_cast<std::size_t>(other)]] += row.bytes[i];
+        }
+      }
+    }
+    result.offsets.push_back(result.neighbours.size());
+  }
+  return result;
+}
+
+Graph induced(const Graph& graph, std::span<const int> vertices, std::vector<int>& new_name) {
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    new_name[static_cast<std::size_t>(vertices[i])] = static_cast<int>(i);
+  }
+  Graph result;
+  result.offsets.reserve(vertices.size() + 1);
+  std::size_t most = 0;
+  for (const int v : vertices) most += graph.row(v).size();
+  most = std::min(most,
+                  vertices.size() * (vertices.size() - std::min<std::size_t>(1, vertices.size())));
+  result.neighbours.reserve(most);
+  result.bytes.reserve(most);
+  for (const int v : vertices) {
+    const Graph::Row row = graph.row(v);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const int name = new_name[static_cast<std::size_t>(row.neighbours[i])];
+      if (name < 0) continue;
+      result.neighbours.push_back(name);
+      result.bytes.push_back(row.bytes[i]);
+    }
+    result.offsets.push_back(result.neighbours.size());
+  }
+  for (const int v : vertices) new_name[static_cast<std::size_t>(v)] = -1;
+  return result;
+}
+
+std::size_t GraphBuilder::corner(int low, int high) const {
+  const auto column = static_cast<std::size_t>(high);
+  return column * (column - 1) / 2 + static_cast<std::size_t>(low);
+}
+
+void GraphBuilder::add_to_triangle(const Flow& flow) {
+  const std::size_t at = corner(std::min(flow.from, flow.to), std::max(flow.from, flow.to));
+  sums_[at] += flow.bytes;
+  differences_[at] += static_cast<float>(flow.from < flow.to ? flow.bytes : -flow.bytes);
+}
+
+void GraphBuilder::become_dense() {
+  const auto n = static_cast<std::size_t>(vertices_);
+  sums_.assign(n * (n - 1) / 2, 0);
+  differences_.assign(sums_.size(), 0);
+  for (const Flow& flow : list_) add_to_triangle(flow);
+  list_ = {};
+}
+
+void GraphBuilder::add(const Flow& flow) {
+  if (flow.bytes == 0) return;
+  if (flow.from == flow.to) {
+    ++folded_.on_diagonal;
+    return;
+  }
+  if (!sums_.empty()) {
+    add_to_triangle(flow);
+    return;
+  }
+  list_.push_back(flow);
+  const auto n = static_cast<std::size_t>(vertices_);
+  // To sort a list takes some copies of it.
+  constexpr std::size_t list_entry = 4 * sizeof(Flow);
+  constexpr std::size_t triangle_entry = sizeof(double) + sizeof(float);
+  if (list_.size() * list_entry > n * (n - 1) / 2 * triangle_entry) become_dense();
+}
+
+Graph GraphBuilder::from_list() {
+  const auto low = [](const Flow& flow) { return std::min(flow.from, flow.to); };
+  const auto high = [](const Flow& flow) { return std::max(flow.from, flow.to); };
+  // Stable, so that sums are formed in the order of the file.
+  std::stable_sort(list_.begin(), list_.end(), [&](const Flow& a, const Flow& b) {
+    return std::pair(low(a), high(a)) < std::pair(low(b), high(b));
+  });
+  std::vector<Flow> edges;
+  for (std::size_t i = 0; i < list_.size();) {
+    Flow edge{low(list_[i]), high(list_[i]), 0};
+    double difference = 0;
+    for (; i < list_.size() && low(list_[i]) == edge.from && high(list_[i]) == edge.to; ++i) {
+      edge.bytes += list_[i].bytes;
+      difference += list_[i].from == edge.from ? list_[i].bytes : -list_[i].bytes;
+    }
+    if (difference != 0) ++folded_.one_sided;
+    edges.push_back(edge);
+  }
+  list_ = {};
+  return from_edges(vertices_, edges);
+}
+
+Graph GraphBuilder::from_triangle() {
+  folded_.one_sided += static_cast<std::size_t>(
+      std::count_if(differences_.begin(), differences_.end(), [](float d) { return d != 0; }));
+  differences_ = {};
+  const auto n = static_cast<std::size_t>(vertices_);
+  std::vector<std::size_t> degrees(n, 0);
+  for (int high = 1; high < vertices_; ++high) {
+    for (int low = 0; low < high; ++low) {
+      if (sums_[corner(low, high)] == 0) continue;
+      ++degrees[static_cast<std::size_t>(low)];
+      ++degrees[static_cast<std::size_t>(high)];
+    }
+  }
+  Graph graph;
+  open_rows(graph, degrees);
+  for (int row = 0; row < vertices_; ++row) {
+    std::size_t at = graph.offsets[static_cast<std::size_t>(row)];
+    for (int other = 0; other < vertices_; ++other) {
+      if (other == row) continue;
+      const double bytes = sums_[corner(std::min(row, other), std::max(row, other))];
+      if (bytes == 0) continue;
+      graph.neighbours[at] = other;
+      graph.bytes[at++] = bytes;
+    }
+  }
+  sums_ = {};
+  return graph;
+}
+
+Graph GraphBuilder::finish() { return sums_.empty() ? from_list() : from_triangle(); }
+
+}  // namespace huddle::place

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/mapping/lh.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "common/index.h"
+
+namespace huddle::place {
+namespace {
+
+// Objects are alike when what is to sit below them is arranged alike; whatever sits in one of them
+// may then sit in the other. A slot that somebody is fixed to is like no other one.
+class Shapes {
+ public:
+  Shapes(const Problem& problem, const std::vector<int>& occupancy)
+      : shape_of_object(problem.tree.objects().size(), empty),
+        shape_of_element(at(problem.elements()), any_element) {
+    const auto& objects = problem.tree.objects();
+    std::vector<int> fixed_at(at(problem.tree.size()), -1);
+    for (int v = 0; v < problem.elements(); ++v) {
+      if (problem.fixed[at(v)] != no_slot) fixed_at[at(problem.fixed[at(v)])] = v;
+    }
+    std::map<std::vector<int>, int> known;
+    for (std::size_t o = objects.size(); o-- > 0;) {
+      if (occupancy[o] == 0) continue;
+      int& shape = shape_of_object[o];
+      if (objects[o].is_leaf()) {
+        const int element = fixed_at[at(objects[o].first)];
+        shape = element < 0 ? any_element : fresh(true);
+        if (element >= 0) shape_of_element[at(element)] = shape;
+        continue;
+      }
+      std::vector<int> below;
+      for (const int child : objects[o].children) {
+        if (shape_of_object[at(child)] != empty) below.push_back(shape_of_object[at(child)]);
+      }
+      std::sort(below.begin(), below.end());
+      const bool only_one = std::any_of(below.begin(), below.end(),
+                                        [this](int inner) { return is_the_only_one(inner); });
+      const auto [found, is_new] = known.try_emplace(std::move(below), count());
+      if (is_new) fresh(only_one);
+      shape = found->second;
+    }
+  }
+
+  static constexpr int empty = -1;
+  static constexpr int any_element = 0;
+  std::vector<int> shape_of_object;
+  std::vector<int> shape_of_element;
+  int count() const { return static_cast<int>(only_ones_.size()); }
+  // Whether somebody who is fixed sits below: there is one item and one object of this shape.
+  bool is_the_only_one(int shape) const { return only_ones_[at(shape)]; }
+
+ private:
+  int fresh(bool only_one) {
+    only_ones_.push_back(only_one);
+    return count() - 1;
+  }
+
+  std::vector<bool> only_ones_ = {false};  // by shape
+};
+
+// An element, or a group of items that will sit in one object.
+struct Item {
+  int shape = Shapes::any_element;
+  int element = -1;           // of a single element
+  std::vector<Item> members;  // of a group
+};
+
+class Grouping {
+ public:
+  Grouping(const Problem& problem, const std::vector<int>& occupancy)
+      : problem_(problem), shapes_(problem, occupancy), graph_(problem.graph) {
+    for (int v = 0; v < problem.elements(); ++v) {
+      items_.push_back({shapes_.shape_of_element[at(v)], v, {}});
+    }
+    needed_.assign(at(shapes_.count()), 0);
+  }
+
+  Mapping run() {
+    const auto levels = static_cast<int>(problem_.tree.levels().size());
+    for (int level = 0; level < levels; ++level) group(level);
+    Mapping mapping(at(problem_.elements()), no_slot);
+    lay_out(0, items_.front(), mapping);
+    return mapping;
+  }
+
+ private:
+  // Forms the groups of all objects of a level; whatever belongs further out stays as it is.
+  void group(int level) {
+    sum_.assign(items_.size(), 0);
+    part_of_.assign(items_.size(), -1);
+    first_free_ = 0;
+    only_ones_.clear();
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (shapes_.is_the_only_one(items_[i].shape)) only_ones_.push_back(static_cast<int>(i));
+    }
+    int groups = 0;
+    std::vector<Item> formed;
+    const auto& objects = problem_.tree.objects();
+    for (std::size_t o = 0; o < objects.size(); ++o) {
+      if (objects[o].is_leaf() || objects[o].level != level) continue;
+      if (shapes_.shape_of_object[o] == Shapes::empty) continue;
+      formed.push_back({shapes_.shape_of_object[o], -1, {}});
+      fill(objects[o], groups++, formed.back());
+    }
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (part_of_[i] >= 0) continue;
+      part_of_[i] = groups++;
+      formed.push_back(std::move(items_[i]));
+    }
+    contracted_ = contracted(graph(), part_of_, groups);
+    use_contracted_ = true;
+    items_ = std::move(formed);
+  }
+
+  const Graph& graph() const { return use_contracted_ ? contracted_ : graph_; }
+
+  void fill(const Object& object, int number, Item& group) {
+    int left = 0;
+    for (const int child : object.children) {
+      const int shape = shapes_.shape_of_object[at(child)];
+      if (shape == Shapes::empty) continue;
+      ++needed_[at(shape)];
+      ++left;
+    }
+    // Who has to be in this group begins it.
+    for (const int item : only_ones_) {
+      if (!fits(item)) continue;
+      take(item, number, group);
+      --left;
+    }
+    for (; left > 0; --left) take(next_item(), number, group);
+    for (const int other : touched_) sum_[at(other)] = 0;
+    touched_.clear();
+  }
+
+  bool fits(int item) const {
+    return part_of_[at(item)] < 0 && needed_[at(items_[at(item)].shape)] > 0;
+  }
+
+  // Of those that talk to the group the one that talks most; else the first that fits.
+  int next_item() {
+    int best = -1;
+    for (const int item : touched_) {
+      if (!fits(item)) continue;
+      const double more = best < 0 ? 1 : sum_[at(item)] - sum_[at(best)];
+      if (more > 0 || (more == 0 && item < best)) best = item;
+    }
+    if (best >= 0) return best;
+    while (part_of_[first_free_] >= 0) ++first_free_;
+    int item = static_cast<int>(first_free_);
+    while (!fits(item)) ++item;
+    return item;
+  }
+
+  void take(int item, int number, Item& group) {
+    part_of_[at(item)] = number;
+    --needed_[at(items_[at(item)].shape)];
+    const Graph::Row row = graph().row(item);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const int other = row.neighbours[i];
+      if (part_of_[at(other)] >= 0) continue;
+      if (sum_[at(other)] == 0) touched_.push_back(other);
+      sum_[at(other)] += row.bytes[i];
+    }
+    group.members.push_back(std::move(items_[at(item)]));
+    items_[at(item)].shape = group.members.back().shape;
+  }
+
+  // The group tree onto the tree of objects: the members of a shape, in the
+  // order in which they were taken, into the objects of that shape.
+  void lay_out(int object_number, const Item& item, Mapping& mapping) const {
+    const Object& object = problem_.tree.objects()[at(object_number)];
+    if (object.is_leaf()) {
+      mapping[at(item.element)] = object.first;
+      return;
+    }
+    const auto by_shape = [](const auto& a, const auto& b) { return a.first < b.first; };
+    std::vector<std::pair<int, int>> children;
+    for (const int child : object.children) {
+      const int shape = shapes_.shape_of_object[at(child)];
+      if (shape != Shapes::empty) children.emplace_back(shape, child);
+    }
+    std::stable_sort(children.begin(), children.end(), by_shape);
+    std::vector<std::pair<int, const Item*>> members;
+    for (const Item& member : item.members) members.emplace_back(member.shape, &member);
+    std::stable_sort(members.begin(), members.end(), by_shape);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      lay_out(children[i].second, *members[i].second, mapping);
+    }
+  }
+
+  const Problem& problem_;
+  Shapes shapes_;
+  const Graph& graph_;
+  Graph contracted_;
+  bool use_contracted_ = false;
+  std::vector<Item> items_;
+  std::vector<int> only_ones_;  // items that have one object to go to
+  std::vector<int> needed_;     // by shape: how many more the group at hand takes
+  std::vector<int> part_of_;    // by item: its group, -1 while it is free
+  std::vector<double> sum_;     // by item: what it says to the group at hand
+  std::vector<int> touched_;    // items whose sum is not 0
+  std::size_t first_free_ = 0;
+};
+
+}  // namespace
+
+Mapping lh(const Problem& problem, Spread spread) {
+  return Grouping(problem, occupancy(problem, spread)).run();
+}
+
+Mapping lh(const Problem& problem) {
+  Mapping filled = lh(problem, Spread::fill);
+  if (problem.elements() == problem.tree.size()) return filled;
+  Mapping spread = lh(problem, Spread::evenly);
+  return hop_bytes(problem, spread) < hop_bytes(problem, filled) ? spread : filled;
+}
+
+}  // namespace huddle::place

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/mapping/method.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "placement/mapping/exact.h"
+#include "placement/mapping/lh.h"
+#include "placement/mapping/partition.h"
+#include "placement/mapping/refine.h"
+#include "placement/mapping/simple_orders.h"
+#include "placement/mapping/stay.h"
+
+namespace huddle::place {
+namespace {
+
+// The best placement so far.
+class Best {
+ public:
+  Best(const Problem& problem, Mapped first)
+      : problem_(problem), best_(std::move(first)), cost_(hop_bytes(problem, best_.mapping)) {}
+  void offer(Mapped other) {
+    const double cost = hop_bytes(problem_, other.mapping);
+    if (!(cost < cost_)) return;
+    best_ = std::move(other);
+    cost_ = cost;
+  }
+  double cost() const { return cost_; }
+  Mapped take() { return std::move(best_); }
+
+ private:
+  const Problem& problem_;
+  Mapped best_;
+  double cost_;
+};
+
+constexpr std::string_view best_of_all = "the best of all placements";
+
+Mapped exact_mapping(const Problem& problem) {
+  if (!count_placements(problem, most_placements)) {
+    throw UsageError(fmt::format(
+        "exact looks at every placement, and here there are more than {}; take the method tree, or "
+        "fix some elements",
+        most_placements));
+  }
+  const Mapping best = exact(problem, tree_mapping(problem).mapping);
+  return {staying(problem, best), std::string(best_of_all)};
+}
+
+}  // namespace
+
+Method method_named(std::string_view name) {
+  const auto found = std::find(method_names.begin(), method_names.end(), name);
+  if (found != method_names.end()) return static_cast<Method>(found - method_names.begin());
+  const std::vector<std::string> names(method_names.begin(), method_names.end());
+  throw UsageError(
+      fmt::format("there is no method '{}'{}", printable(name), did_you_mean(name, names)));
+}
+
+Mapped tree_mapping(const Problem& problem) {
+  Best best(problem, {problem.present, "where they sit now: nothing better was found"});
+  if (best.cost() == 0) return best.take();
+  // So few that looking at all of them takes no longer than anything else.
+  constexpr long long a_few = 400;
+  constexpr int a_few_elements = 8;
+  if (problem.elements() <= a_few_elements && count_placements(problem, a_few)) {
+    Best start(problem, {problem.present, ""});
+    start.offer({lh(problem), ""});
+    const Mapping all = exact(problem, start.take().mapping);
+    best.offer({staying(problem, all), std::string(best_of_all)});
+    return best.take();
+  }
+  const std::array<Mapped, 3> starts = {
+      Mapped{partition(problem, {2, problem.seed}), "multilevel bisection from the root down"},
+      Mapped{lh(problem), "groups formed from the innermost objects up (lh)"},
+      Mapped{problem.present, "where they sit now"}};
+  std::vector<double> costs;
+  for (const Mapped& start : starts) costs.push_back(hop_bytes(problem, start.mapping));
+  const double least = *std::min_element(costs.begin(), costs.end());
+  // Moves and swaps do not make up for much more than that.
+  constexpr double within_reach = 1.1;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    best.offer(starts[i]);
+    // Starts that cost the same differ by objects that are alike, as a rule.
+    const bool seen = std::find(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(i),
+                                costs[i]) != costs.begin() + static_cast<std::ptrdiff_t>(i);
+    if (seen || costs[i] > within_reach * least) continue;
+    best.offer({refine(problem, starts[i].mapping), starts[i].how + ", then moves and swaps"});
+  }
+  Mapped found = best.take();
+  found.mapping = staying(problem, std::move(found.mapping));
+  return found;
+}
+
+Mapped map_by(const Problem& problem, const MethodOptions& options) {
+  switch (options.method) {
+    case Method::order:
+      return {in_order(problem), "by number, on processors by number"};
+    case Method::compact:
+      return {compact(problem), "by number, neighbouring processors first"};
+    case Method::scatter:
+      return {scatter(problem), "by number, each as far from the last as it can be"};
+    case Method::random:
+      return {at_random(problem), "at random"};
+    case Method::lh:
+      return options.as_printed
+                 ? Mapped{lh(problem, Spread::evenly), "lh as printed: spread evenly"}
+                 : Mapped{lh(problem), "groups formed from the innermost objects up"};
+    case Method::tree:
+      return tree_mapping(problem);
+    case Method::exact:
+      return exact_mapping(problem);
+  }
+  return {problem.present, ""};
+}
+
+}  // namespace huddle::place

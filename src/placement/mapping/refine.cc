@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/mapping/refine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/index.h"
+
+namespace huddle::place {
+namespace {
+
+// An element tries to sit beside so many of those whom it talks most with and who are elsewhere...
+constexpr std::size_t most_partners = 8;
+// ...on so many slots beside each of them.
+constexpr int most_slots = 32;
+
+constexpr int nobody = -1;
+
+class Refiner {
+ public:
+  Refiner(const Problem& problem, Mapping mapping)
+      : problem_(problem),
+        mapping_(std::move(mapping)),
+        occupant_(occupants(problem, mapping_)),
+        beside_(at(problem.tree.size())),
+        is_settled_(at(problem.elements()), 0) {
+    for (const Object& object : problem.tree.objects()) {  // inner objects come after outer ones
+      if (object.is_leaf()) continue;
+      for (int slot = object.first; slot < object.last; ++slot) beside_[at(slot)] = &object;
+    }
+    // As many looks at an edge as some sweeps over a sparse graph take.
+    looks_left_ = 4'000'000 + 4 * static_cast<long long>(problem.graph.edges());
+  }
+
+  Mapping run() {
+    constexpr int most_sweeps = 8;
+    for (int sweep = 0; sweep < most_sweeps && sweep_once(); ++sweep) {
+    }
+    return std::move(mapping_);
+  }
+
+ private:
+  struct Move {
+    int slot = no_slot;
+    double gain = 0;
+  };
+
+  // Looks at everybody whose context have changed since it was looked at last.
+  bool sweep_once() {
+    bool better = false;
+    for (int v = 0; v < problem_.elements() && looks_left_ > 0; ++v) {
+      if (is_settled_[at(v)] != 0) continue;
+      is_settled_[at(v)] = 1;
+      if (problem_.fixed[at(v)] == no_slot && improve(v)) better = true;
+    }
+    return better;
+  }
+
+  bool improve(int element) {
+    const int own = mapping_[at(element)];
+    const double here = cost_at(element, own, nobody);
+    Move best{no_slot, 1e-9 * here};
+    tried_.clear();
+    for (const int partner : partners_elsewhere(element)) {
+      const int there = mapping_[at(partner)];
+      const Object* const near = beside_[at(there)];
+      // Slots of one object are alike unless pairs were measured one by one.
+      if (problem_.tree.is_regular()) {
+        if (std::find(tried_.begin(), tried_.end(), near) != tried_.end()) continue;
+        tried_.push_back(near);
+      }
+      look_beside(element, here, there, *near, best);
+    }
+    if (best.slot == no_slot) return false;
+    exchange(element, best.slot);
+    return true;
+  }
+
+  // Those that it talks most with, of those who do not sit beside it.
+  const std::vector<int>& partners_elsewhere(int element) {
+    const Graph::Row row = problem_.graph.row(element);
+    looks_left_ -= static_cast<long long>(row.size());
+    const Object* const own = beside_[at(mapping_[at(element)])];
+    candidates_.clear();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool is_beside = beside_[at(mapping_[at(row.neighbours[i])])] == own;
+      if (!is_beside || !problem_.tree.is_regular()) {
+        candidates_.emplace_back(-row.bytes[i], row.neighbours[i]);
+      }
+    }
+    const std::size_t count = std::min(candidates_.size(), most_partners);
+    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(count),
+                      candidates_.end());
+    partners_.clear();
+    for (std::size_t i = 0; i < count; ++i) partners_.push_back(candidates_[i].second);
+    return partners_;
+  }
+
+  // The slots around one, within the innermost object that it shares with others.
+  void look_beside(int element, double here, int around, const Object& near, Move& best) {
+    const int least = std::min(around - most_slots / 2, near.last - most_slots);
+    const int first = std::max(near.first, least);
+    const int last = std::min(near.last, first + most_slots);
+    const int own = mapping_[at(element)];
+    const bool regular = problem_.tree.is_regular();
+    double gain = regular ? here - cost_at(element, around, nobody) : 0;
+    for (int slot = first; slot < last; ++slot) {
+      if (slot == own) continue;
+      if (!regular) gain = here - cost_at(element, slot, nobody);
+      // Whoever gains nothing by itself is not moved for another's sake.
+      if (gain <= 0) continue;
+      const double both = gain_of(element, here, slot);
+      if (both > best.gain) best = {slot, both};
+    }
+  }
+
+  // What an element pays on that slot, without what it pays for one partner.
+  double cost_at(int element, int slot, int without) {
+    const Graph::Row row = problem_.graph.row(element);
+    looks_left_ -= static_cast<long long>(row.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const int other = row.neighbours[i];
+      if (other != without) sum += row.bytes[i] * problem_.tree.ns(slot, mapping_[at(other)]);
+    }
+    return sum;
+  }
+
+  // What it gains to sit there, and whoever sits there to sit here.
+  double gain_of(int element, double here, int slot) {
+    const int own = mapping_[at(element)];
+    const int other = occupant_[at(slot)];
+    if (other < 0) return here - cost_at(element, slot, nobody);
+    if (other == element || problem_.fixed[at(other)] != no_slot) return 0;
+    // What the two say to each other goes as far after as before.
+    const double theirs = cost_at(other, slot, element) - cost_at(other, own, element);
+    return cost_at(element, own, other) - cost_at(element, slot, other) + theirs;
+  }
+
+  void exchange(int element, int slot) {
+    const int own = mapping_[at(element)];
+    const int other = occupant_[at(slot)];
+    occupant_[at(own)] = other;
+    occupant_[at(slot)] = element;
+    mapping_[at(element)] = slot;
+    if (other >= 0) mapping_[at(other)] = own;
+    for (const int one : {element, other}) {
+      if (one < 0) continue;
+      is_settled_[at(one)] = 0;
+      for (const int neighbour : problem_.graph.row(one).neighbours) is_settled_[at(neighbour)] = 0;
+    }
+  }
+
+  const Problem& problem_;
+  Mapping mapping_;
+  std::vector<int> occupant_;
+  std::vector<const Object*> beside_;  // by slot: the innermost object that it shares with others
+  std::vector<char> is_settled_;       // by element
+  // Scratch space of one look.
+  std::vector<std::pair<double, int>> candidates_;
+  std::vector<int> partners_;
+  std::vector<const Object*> tried_;
+  long long looks_left_ = 0;
+};
+
+}  // namespace
+
+Mapping refine(const Problem& problem, Mapping mapping) {
+  if (problem.tree.size() < 2) return mapping;
+  return Refiner(problem, std::move(mapping)).run();
+}
+
+}  // namespace huddle::place

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What each collective means: who has to hear how much of whom. Counted at the sender, as all else.
+#include <array>
+#include <cctype>
+#include <vector>
+
+#include "mpi/back_end/exports/export.h"
+#include "placement/profile/back_end/neighbours.h"
+#include "placement/profile/back_end/profiler.h"
+#include "placement/profile/stub/note.h"
+
+namespace huddle::profile {
+namespace {
+
+// Of one call: the ranks in it, and how many bytes its arguments mean.
+struct Scene {
+  const Mpi& mpi;
+  const CollectiveCall& call;
+  Comm comm;
+  Peers& peers;
+  TypeSizes& sizes;
+
+  std::uint64_t bytes(int count, int type) const {
+    return static_cast<std::uint64_t>(call.count(count)) * sizes.bytes_of(call.type(type));
+  }
+  // Of one rank's part in an array of counts.
+  std::uint64_t bytes_of(int rank, int counts, int type) const {
+    return static_cast<std::uint64_t>(call.count(counts, rank)) * sizes.bytes_of(call.type(type));
+  }
+  // The same where each part has a type of its own.
+  std::uint64_t bytes_by_types(int rank, int counts, int types) const {
+    return static_cast<std::uint64_t>(call.count(counts, rank)) *
+           sizes.bytes_of(call.type(types, rank));
+  }
+  // Between two groups the root names itself in a way of its own.
+  bool is_root(int root) const {
+    return call.number(root) == (peers.is_remote() ? root_itself : peers.own_rank());
+  }
+  void to_one(int rank, std::uint64_t bytes) const {
+    if (rank < 0 || rank == peers.own_rank()) return;
+    Flow& flow = peers.flow(rank, FlowKind::collective, Way::to_other);
+    flow.bytes += bytes;
+    ++flow.messages;
+  }
+  template <class Bytes>
+  void to_each(const Bytes& bytes) const {
+    for (int rank = 0; rank < peers.size(); ++rank) to_one(rank, bytes(rank));
+  }
+  // To each neighbour of a topology, in its order. One that stands there twice gets two parts.
+  template <class Bytes>
+  void to_neighbours(const Bytes& bytes) const {
+    const std::vector<int> neighbours = neighbours_of(mpi, comm, peers.own_rank());
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      to_one(neighbours[i], bytes(static_cast<int>(i)));
+    }
+  }
+  void to_root(int root, std::uint64_t bytes) const {
+    if (!is_root(root)) to_one(call.number(root), bytes);
+  }
+};
+
+// One operation: which of its arguments is the communicator, and what it sends.
+struct Operation {
+  std::string_view name;
+  int comm;
+  void (*count)(const Scene&);
+};
+
+// In place, what is sent lies where results go.
+void allgather(const Scene& s) {
+  s.peers.to_each(s.call.is_in_place() ? s.bytes(4, 5) : s.bytes(1, 2));
+}
+void allgatherv(const Scene& s) {
+  s.peers.to_each(s.call.is_in_place() ? s.bytes_of(s.peers.own_rank(), 4, 6) : s.bytes(1, 2));
+}
+void alltoallv(const Scene& s) {
+  const bool in_place = s.call.is_in_place();
+  s.to_each([&](int rank) { return in_place ? s.bytes_of(rank, 5, 7) : s.bytes_of(rank, 1, 3); });
+}
+void alltoallw(const Scene& s) {
+  const bool in_place = s.call.is_in_place();
+  s.to_each([&](int rank) {
+    return in_place ? s.bytes_by_types(rank, 5, 7) : s.bytes_by_types(rank, 1, 3);
+  });
+}
+void bcast(const Scene& s) {
+  if (s.is_root(3)) s.peers.to_each(s.bytes(1, 2));
+}
+void gather(const Scene& s) { s.to_root(6, s.is_root(6) ? 0 : s.bytes(1, 2)); }
+void gatherv(const Scene& s) { s.to_root(7, s.is_root(7) ? 0 : s.bytes(1, 2)); }
+void scatter(const Scene& s) {
+  if (s.is_root(6)) s.peers.to_each(s.bytes(1, 2));
+}
+void scatterv(const Scene& s) {
+  if (s.is_root(7)) s.to_each([&](int rank) { return s.bytes_of(rank, 1, 3); });
+}
+void reduce(const Scene& s) { s.to_root(5, s.is_root(5) ? 0 : s.bytes(2, 3)); }
+// Between two groups each gets what the other has.
+void allreduce(const Scene& s) {
+  if (s.peers.is_remote()) return s.peers.to_each(s.bytes(2, 3));
+  s.peers.in_parts(s.bytes(2, 3));
+}
+void reduce_scatter(const Scene& s) {
+  s.to_each([&](int rank) { return s.bytes_of(rank, 2, 3); });
+}
+void reduce_scatter_block(const Scene& s) { s.peers.to_each(s.bytes(2, 3)); }
+void scan(const Scene& s) {
+  const int next = s.peers.own_rank() + 1;
+  if (next < s.peers.size()) s.to_one(next, s.bytes(2, 3));
+}
+
+void neighbor_alike(const Scene& s) {
+  s.to_neighbours([&](int) { return s.bytes(1, 2); });
+}
+void neighbor_alltoallv(const Scene& s) {
+  s.to_neighbours([&](int i) { return s.bytes_of(i, 1, 3); });
+}
+void neighbor_alltoallw(const Scene& s) {
+  s.to_neighbours([&](int i) { return s.bytes_by_types(i, 1, 3); });
+}
+
+constexpr std::array operations = {
+    Operation{"Bcast", 4, bcast},
+    Operation{"Gather", 7, gather},
+    Operation{"Gatherv", 8, gatherv},
+    Operation{"Scatter", 7, scatter},
+    Operation{"Scatterv", 8, scatterv},
+    Operation{"Allgather", 6, allgather},
+    Operation{"Allgatherv", 7, allgatherv},
+    Operation{"Alltoall", 6, allgather},
+    Operation{"Alltoallv", 8, alltoallv},
+    Operation{"Alltoallw", 8, alltoallw},
+    Operation{"Reduce", 6, reduce},
+    Operation{"Allreduce", 5, allreduce},
+    Operation{"Reduce_scatter", 5, reduce_scatter},
+    Operation{"Reduce_scatter_block", 5, reduce_scatter_block},
+    Operation{"Scan", 5, scan},
+    Operation{"Exscan", 5, scan},
+    Operation{"Neighbor_allgather", 6, neighbor_alike},
+    Operation{"Neighbor_allgatherv", 7, neighbor_alike},
+    Operation{"Neighbor_alltoall", 6, neighbor_alike},
+    Operation{"Neighbor_alltoallv", 8, neighbor_alltoallv},
+    Operation{"Neighbor_alltoallw", 8, neighbor_alltoallw},
+};
+
+bool cut_ending(std::string& name, std::string_view ending) {
+  if (!name.ends_with(ending)) return false;
+  name.resize(name.size() - ending.size());
+  return true;
+}
+
+}  // namespace
+
+CollectiveForm CollectiveForms::parsed(std::string_view call) {
+  CollectiveForm form{std::string(call.substr(std::string_view("MPI_").size()))};
+  form.is_large = cut_ending(form.operation, "_c");
+  form.is_persistent = cut_ending(form.operation, "_init");
+  // "Ibcast"
+  if (form.operation.front() == 'I') {
+    form.operation.erase(0, 1);
+    form.operation.front() = static_cast<char>(std::toupper(form.operation.front()));
+  }
+  return form;
+}
+
+void Profiler::count_collective(const CollectiveCall& call) {
+  for (const Operation& operation : operations) {
+    if (operation.name != call.operation()) continue;
+    const Comm comm = call.comm(operation.comm);
+    operation.count({mpi_, call, comm, peers_of(comm), sizes_});
+  }
+}
+
+}  // namespace huddle::profile
+
+HUDDLE_EXPORT void huddle_note(const char* call, const long* words, int count) {
+  huddle::profile::profiler().note(call, words, count);
+}

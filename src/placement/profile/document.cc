@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/profile/document.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace huddle::profile {
+namespace {
+
+constexpr std::string_view about =
+    "entries: [from, to, bytes, messages] between ranks of MPI_COMM_WORLD, counted at the sender: "
+    "point to point and one-sided, in all phases.";
+constexpr std::string_view about_collectives =
+    "What each operation means: bcast, scatter: the root to each; gather, reduce: each to the "
+    "root; allgather, alltoall: each to each; allreduce: as a reduce_scatter and an allgather; "
+    "scan: to the next rank; neighbor: to each neighbour. left_out: calls on communicators of more "
+    "than 4096 ranks, which stand for too many pairs. What the MPI really sends inside them cannot "
+    "be seen from outside.";
+
+std::uint64_t bytes_of(const std::vector<const Part*>& parts) {
+  std::uint64_t bytes = 0;
+  for (const Part* const part : parts) {
+    for (const Flow& flow : part->flows) bytes += flow.bytes;
+  }
+  return bytes;
+}
+
+// A command may start several programs, one after the other: of each rank the first part belongs to
+// the first one, and so on. What names a job is not the same on all hosts.
+std::vector<const Part*> largest_job(const std::vector<Part>& parts, int& jobs) {
+  std::map<std::pair<int, int>, int> seen;  // how often, by number of ranks and rank
+  std::map<std::pair<int, int>, std::vector<const Part*>> by_job;
+  for (const Part& part : parts) {
+    if (part.who.was_spawned) continue;
+    const int before = seen[{part.who.ranks, part.who.rank}]++;
+    by_job[{part.who.ranks, before}].push_back(&part);
+  }
+  jobs = static_cast<int>(by_job.size());
+  const auto most =
+      std::max_element(by_job.begin(), by_job.end(), [](const auto& a, const auto& b) {
+        return std::pair(bytes_of(a.second), a.second.size()) <
+               std::pair(bytes_of(b.second), b.second.size());
+      });
+  return most == by_job.end() ? std::vector<const Part*>() : most->second;
+}
+
+auto place_of(const Flow& flow) { return std::tie(flow.phase, flow.kind, flow.from, flow.to); }
+
+bool is_collective(const Flow& flow) { return flow.kind == FlowKind::collective; }
+bool is_outside(const Flow& flow) { return flow.to == outside_world || flow.from == outside_world; }
+
+using Wanted = std::function<bool(const Flow&)>;
+
+struct Amount {
+  std::uint64_t bytes = 0;
+  std::uint64_t messages = 0;
+};
+using Pairs = std::map<std::pair<int, int>, Amount>;
+
+Pairs pairs_of(const Profile& profile, const Wanted& wanted) {
+  Pairs pairs;
+  for (const Flow& flow : profile.flows) {
+    if (!wanted(flow) || is_outside(flow) || flow.messages == 0) continue;
+    Amount& amount = pairs[{flow.from, flow.to}];
+    amount.bytes += flow.bytes;
+    amount.messages += flow.messages;
+  }
+  return pairs;
+}
+
+std::string entries_text(const Profile& profile, const Wanted& wanted) {
+  std::vector<std::string> lines;
+  for (const auto& [pair, amount] : pairs_of(profile, wanted)) {
+    lines.push_back(
+        fmt::format("[{}, {}, {}, {}]", pair.first, pair.second, amount.bytes, amount.messages));
+  }
+  return lines.empty() ? "[]" : fmt::format("[\n{}]", fmt::join(lines, ",\n"));
+}
+
+// Names of hosts hold nothing that JSON wants escaped; what else is there becomes '?'.
+std::string json_word(std::string_view name) {
+  std::string text = "\"";
+  for (const char letter : name) {
+    const bool plain = letter >= ' ' && letter < 0x7f && letter != '"' && letter != '\\';
+    text += plain ? letter : '?';
+  }
+  return text + "\"";
+}
+
+std::string hosts_text(const Profile& profile) {
+  std::vector<std::string> names;
+  for (const std::string& host : profile.hosts) names.push_back(json_word(host));
+  return fmt::format("[{}]", fmt::join(names, ", "));
+}
+
+std::string phase_text(const Profile& profile, int phase) {
+  return fmt::format(
+      "{{\"name\": \"{}\", \"entries\": {},\n\"collectives\": {}}}", phase,
+      entries_text(profile, [&](const Flow& f) { return f.phase == phase && !is_collective(f); }),
+      entries_text(profile, [&](const Flow& f) { return f.phase == phase && is_collective(f); }));
+}
+
+std::string phases_text(const Profile& profile) {
+  std::set<int> phases;
+  for (const Flow& flow : profile.flows) phases.insert(flow.phase);
+  std::vector<std::string> texts;
+  for (const int phase : phases) texts.push_back(phase_text(profile, phase));
+  return fmt::format("[\n{}]", fmt::join(texts, ",\n"));
+}
+
+std::string whole_text(const Profile& profile) {
+  if (profile.is_whole()) return {};
+  return fmt::format(
+      "\"incomplete\": true,\n\"missing\": [{}],\n\"ended_before_finalize\": [{}],\n",
+      fmt::join(profile.missing, ", "), fmt::join(profile.unfinished, ", "));
+}
+
+std::string outside_text(const Profile& profile) {
+  Amount all;
+  for (const Flow& flow : profile.flows) {
+    if (!is_outside(flow)) continue;
+    all.bytes += flow.bytes;
+    all.messages += flow.messages;
+  }
+  if (all.messages == 0) return {};
+  return fmt::format("\"outside\": {{\"bytes\": {}, \"messages\": {}}},\n", all.bytes,
+                     all.messages);
+}
+
+}  // namespace
+
+Profile assembled(const std::vector<Part>& parts) {
+  Profile profile;
+  const std::vector<const Part*> job = largest_job(parts, profile.jobs);
+  if (job.empty()) return profile;
+  profile.ranks = job.front()->who.ranks;
+  profile.hosts.resize(static_cast<std::size_t>(profile.ranks));
+  std::vector<bool> known(profile.hosts.size());
+  for (const Part* const part : job) {
+    const auto rank = static_cast<std::size_t>(part->who.rank);
+    known[rank] = true;
+    profile.hosts[rank] = part->who.host;
+    profile.left_out += part->left_out;
+    if (!part->has_ended) profile.unfinished.push_back(part->who.rank);
+    profile.flows.insert(profile.flows.end(), part->flows.begin(), part->flows.end());
+  }
+  for (std::size_t rank = 0; rank < known.size(); ++rank) {
+    if (!known[rank]) profile.missing.push_back(static_cast<int>(rank));
+  }
+  std::sort(profile.flows.begin(), profile.flows.end(),
+            [](const Flow& a, const Flow& b) { return place_of(a) < place_of(b); });
+  return profile;
+}
+
+std::string document_text(const Profile& profile) {
+  return fmt::format(
+      "{{\"schema\": \"huddle-comm\", \"version\": 1, \"kind\": \"ranks\", \"n\": {}, "
+      "\"names\": [],\n\"about\": \"{}\",\n\"hosts\": {},\n{}{}\"entries\": {},\n"
+      "\"collectives\": {{\"about\": \"{}\", \"left_out\": {},\n\"entries\": {}}},\n\"phases\": "
+      "{}}}\n",
+      profile.ranks, about, hosts_text(profile), whole_text(profile), outside_text(profile),
+      entries_text(profile, [](const Flow& flow) { return !is_collective(flow); }),
+      about_collectives, profile.left_out, entries_text(profile, is_collective),
+      phases_text(profile));
+}
+
+Total total_of(const Profile& profile, bool collectives) {
+  Total total;
+  for (const auto& [pair, amount] :
+       pairs_of(profile, [&](const Flow& flow) { return is_collective(flow) == collectives; })) {
+    total.bytes += amount.bytes;
+    total.messages += amount.messages;
+    ++total.pairs;
+  }
+  return total;
+}
+
+}  // namespace huddle::profile

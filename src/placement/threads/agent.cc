@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/agent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "common/index.h"
+#include "placement/mapping/method.h"
+#include "placement/mapping/slots.h"
+#include "placement/threads/processors.h"
+
+namespace huddle::threads {
+namespace {
+
+// The calls that bind a thread, and the way to its new processor.
+constexpr double rebind_s = 20e-6;
+
+// What a core has for itself and must fetch anew elsewhere.
+double private_cache_bytes(const machine::Topology& topology) {
+  constexpr double usual_bytes = 256 * 1024;
+  for (const machine::Level& level : topology.levels) {
+    if (level.name == "l2" && !level.bytes.empty()) {
+      return static_cast<double>(level.bytes.front());
+    }
+  }
+  return usual_bytes;
+}
+
+// Everybody on a slot of his own, as near as possible to where he is: threads may share a processor
+// now, or sit on one that is no slot.
+place::Mapping one_to_one(const place::SlotTree& tree, const std::vector<int>& processors) {
+  place::Mapping mapping(processors.size(), place::no_slot);
+  std::vector<bool> taken(at(tree.size()), false);
+  std::vector<std::size_t> homeless;
+  for (std::size_t i = 0; i < processors.size(); ++i) {
+    const int slot = tree.slot_of({0, processors[i]});
+    if (slot >= 0 && !taken[at(slot)]) {
+      mapping[i] = slot;
+      taken[at(slot)] = true;
+    } else {
+      homeless.push_back(i);
+    }
+  }
+  for (const std::size_t i : homeless) {
+    const int wish = std::max(tree.slot_of({0, processors[i]}), 0);
+    int nearest = place::no_slot;
+    for (int slot = 0; slot < tree.size(); ++slot) {
+      if (taken[at(slot)]) continue;
+      if (nearest == place::no_slot || tree.ns(wish, slot) < tree.ns(wish, nearest)) nearest = slot;
+    }
+    mapping[i] = nearest;
+    taken[at(nearest)] = true;
+  }
+  return mapping;
+}
+
+// The share of pairs whose nearest common cache is another one's kind than before.
+double pairs_changed(const place::SlotTree& tree, const std::vector<int>& before,
+                     const std::vector<int>& after) {
+  int pairs = 0;
+  int changed = 0;
+  const auto level = [&tree](int a, int b) {
+    const int from = tree.slot_of({0, a});
+    const int to = tree.slot_of({0, b});
+    return from < 0 || to < 0 || from == to ? -1 : tree.level(from, to);
+  };
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      ++pairs;
+      if (level(before[i], before[j]) != level(after[i], after[j])) ++changed;
+    }
+  }
+  return pairs == 0 ? 0 : static_cast<double>(changed) / pairs;
+}
+
+place::Events events_of(place::Graph counts, double chance) {
+  place::Events events{.counts = std::move(counts)};
+  const double total = events.total();
+  if (total > 0) events.dispersion = chance / total;
+  return events;
+}
+
+}  // namespace
+
+Agent::Agent(const machine::CostModel& model, const machine::CpuSet& allowed, AgentOptions options)
+    : model_(model),
+      allowed_(common(allowed, model.machine().topology.pus)),
+      options_(options),
+      table_(options.counting, options.rounds),
+      interval_ms_(options.first_interval_ms) {}
+
+void Agent::take(const Touch& touch) {
+  ++touches_;
+  if (touch.time_ns >= batch_end_ns_) finish_batch(touch.time_ns);
+  for (const int partner : table_.take(touch)) {
+    batch_.add(touch.thread, partner);
+    whole_.add(touch.thread, partner);
+  }
+}
+
+void Agent::take(const Standing& standing) {
+  allowed_ = common(standing.allowed, model_.machine().topology.pus);
+  alone_ = standing.alone;
+  std::fill(bound_.begin(), bound_.end(), -1);
+  for (const auto& [thread, processor] : standing.seats) {
+    if (at(thread) >= bound_.size()) bound_.resize(at(thread) + 1, -1);
+    bound_[at(thread)] = processor;
+  }
+}
+
+void Agent::finish_batch(std::uint64_t time_ns) {
+  fresh_.add(batch_);
+  recent_.add(batch_);
+  if (last_decision_ns_ == first_look_ns_) {
+    busy_.resize(at(batch_.size()));
+    std::iota(busy_.begin(), busy_.end(), 0);
+  }
+  const double squares = batch_.spread(busy_).squares;
+  chance_ += squares;
+  whole_chance_ += squares;
+  batch_.clear();
+  batch_end_ns_ = time_ns + static_cast<std::uint64_t>(options_.batch_ms) * 1'000'000U;
+}
+
+// Others have their numbers by now.
+void Agent::forget(const std::vector<int>& threads) {
+  if (threads.empty()) return;
+  table_.forget(threads);
+  for (const int thread : threads) {
+    for (SharingMatrix* const one : {&batch_, &fresh_, &recent_, &whole_}) one->forget(thread);
+    if (at(thread) < cpu_before_ns_.size()) cpu_before_ns_[at(thread)] = 0;
+    if (at(thread) < bound_.size()) bound_[at(thread)] = -1;
+  }
+  last_wish_.reset();
+}
+
+std::optional<Decision> Agent::take(const Look& look) {
+  forget(look.reused);
+  if (!has_looked_) {
+    has_looked_ = true;
+    first_look_ns_ = last_decision_ns_ = look.time_ns;
+    at_work(look);  // from here on
+    return std::nullopt;
+  }
+  const auto passed_ns = static_cast<double>(look.time_ns - last_decision_ns_);
+  if (passed_ns < interval_ms_ * 1e6) return std::nullopt;
+  finish_batch(look.time_ns);
+  Decision decision = decide(look);
+  recent_.scale(options_.kept_after_decision);
+  chance_ *= options_.kept_after_decision * options_.kept_after_decision;
+  busy_ = decision.threads;
+  fresh_.clear();
+  seen_s_ *= options_.kept_after_decision;
+  table_.age();
+  last_decision_ns_ = look.time_ns;
+  return decision;
+}
+
+std::vector<int> Agent::at_work(const Look& look) {
+  std::vector<std::pair<int, double>> used;
+  double most = 0;
+  for (const ThreadUse& use : look.threads) {
+    if (at(use.thread) >= cpu_before_ns_.size()) cpu_before_ns_.resize(at(use.thread) + 1, 0);
+    std::uint64_t& before = cpu_before_ns_[at(use.thread)];
+    const auto ns = static_cast<double>(use.cpu_ns - std::min(before, use.cpu_ns));
+    before = use.cpu_ns;
+    used.emplace_back(use.thread, ns);
+    most = std::max(most, ns);
+  }
+  std::vector<int> threads;
+  for (const auto& [thread, ns] : used) {
+    if (ns > 0 && ns >= options_.least_share_of_busiest * most) threads.push_back(thread);
+  }
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+place::Events Agent::recent_events(const std::vector<int>& threads) const {
+  return events_of(recent_.graph(threads), chance_);
+}
+
+place::Events Agent::whole_events(const std::vector<int>& threads) const {
+  // The last batch is part of `whole_`, although it has not ended.
+  return events_of(whole_.graph(threads), whole_chance_ + batch_.spread(busy_).squares);
+}
+
+// Requires part of the events to be new, so that one occurrence is not counted twice.
+bool Agent::is_fresh(const std::vector<int>& threads) const {
+  const double least =
+      options_.evidence.least_events_an_element * static_cast<double>(threads.size());
+  return fresh_.spread(threads).sum >= (1 - options_.kept_after_decision) * least;
+}
+
+Decision Agent::decide(const Look& look) {
+  const auto passed_ns = static_cast<double>(look.time_ns - last_decision_ns_);
+  seen_s_ += passed_ns / 1e9;
+  Decision decision{.time_ns = look.time_ns,
+                    .interval_ms = static_cast<int>(std::lround(passed_ns / 1e6)),
+                    .threads = at_work(look)};
+  const place::Events events = recent_events(decision.threads);
+  const place::Finding finding = examine(events, options_.evidence);
+  decision.sharing = events.counts;
+  decision.counts = events.total();
+  for (const int thread : decision.threads) {
+    decision.seats.push_back(present_processor(look, thread));
+  }
+  if (decision.threads.size() < 2) {
+    decision.reason = Reason::one_thread;
+  } else if (finding == place::Finding::too_few_events || !is_fresh(decision.threads)) {
+    decision.reason = Reason::too_few_touches;
+  } else if (finding == place::Finding::all_alike) {
+    decision.reason = Reason::all_alike;
+  } else if (allowed_.count() < static_cast<int>(decision.threads.size())) {
+    decision.reason = Reason::too_many_threads;
+  } else {
+    look_for_better(decision, events);
+    return decision;
+  }
+  if (decision.reason == Reason::all_alike || decision.reason == Reason::too_many_threads) {
+    decision.gives_back =
+        std::any_of(bound_.begin(), bound_.end(), [](int processor) { return processor >= 0; });
+    std::fill(bound_.begin(), bound_.end(), -1);
+  }
+  // Nothing that a move could follow on. Threads may start at any time.
+  last_wish_.reset();
+  if (decision.reason == Reason::one_thread) {
+    interval_ms_ = options_.first_interval_ms;
+  } else {
+    adjust_interval(true);
+  }
+  return decision;
+}
+
+int Agent::present_processor(const Look& look, int thread) const {
+  if (at(thread) < bound_.size() && bound_[at(thread)] >= 0) return bound_[at(thread)];
+  const auto use = std::find_if(look.threads.begin(), look.threads.end(),
+                                [thread](const ThreadUse& one) { return one.thread == thread; });
+  return use->processor;
+}
+
+// The placement with the shortest ways. If it would leave the threads less memory, the one with the
+// shortest ways for which threads only exchange their processors.
+place::Mapping Agent::better_placement(const place::Problem& problem, Decision& decision) const {
+  place::Mapping nearest = map_by(problem, {}).mapping;
+  if (options_.memory == Memory::ignored) return nearest;
+  const std::vector<int> now = processors_of(problem.tree, problem.present);
+  const std::vector<int> then = processors_of(problem.tree, nearest);
+  const Decision::Rejected use{place::memory_use(model_, now), place::memory_use(model_, then)};
+  if (!uses_less(use.then, use.now)) return nearest;
+  decision.rejected = use;
+  return exchanged(problem);
+}
+
+place::Mapping Agent::exchanged(const place::Problem& problem) const {
+  std::vector<int> processors = processors_of(problem.tree, problem.present);
+  const place::SlotTree tree(model_, {processors, 1, 0});
+  const auto moved_to = [](const place::Mapping& mapping, const place::SlotTree& from,
+                           const place::SlotTree& to) {
+    place::Mapping result;
+    for (const int slot : mapping) {
+      result.push_back(slot == place::no_slot ? slot : to.slot_of(from.slots()[at(slot)]));
+    }
+    return result;
+  };
+  const place::Problem among{problem.graph, tree, moved_to(problem.fixed, problem.tree, tree),
+                             moved_to(problem.present, problem.tree, tree), problem.seed};
+  return moved_to(map_by(among, {}).mapping, tree, problem.tree);
+}
+
+void Agent::look_for_better(Decision& decision, const place::Events& events) {
+  const machine::Topology& topology = model_.machine().topology;
+  const machine::CpuSet sat_on = common(machine::CpuSet(decision.seats), allowed_);
+  const int elements = static_cast<int>(decision.threads.size());
+  const place::SlotTree tree(model_,
+                             {place::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
+  place::Problem problem{decision.sharing, tree,
+                         place::Mapping(decision.threads.size(), place::no_slot),
+                         one_to_one(tree, decision.seats), 1};
+  for (std::size_t i = 0; i < decision.threads.size(); ++i) {
+    const bool stays = std::find(alone_.begin(), alone_.end(), decision.threads[i]) != alone_.end();
+    if (stays) problem.fixed[i] = problem.present[i];
+  }
+  const place::Mapping better = better_placement(problem, decision);
+  decision.present = processors_of(tree, problem.present);
+  decision.wanted = processors_of(tree, better);
+  for (std::size_t i = 0; i < better.size(); ++i) {
+    if (decision.present[i] != decision.wanted[i]) ++decision.moved;
+  }
+  const place::Gain gain = gain_of(events, tree, problem.present, better);
+  decision.saved = gain.share();
+  // A page is looked at every few milliseconds, in which its lines go to and fro many times: what
+  // is seen once stands for each of its lines once, which is the least.
+  const double lines = static_cast<double>(options_.page_bytes) / model_.machine().line_bytes;
+  decision.gain_s =
+      gain.least_ns(options_.evidence) * 1e-9 * lines / seen_s_ * options_.must_pay_within_s;
+  decision.cost_s = decision.moved * (rebind_s + refill_s(tree));
+  decision.reason = judge(decision, tree);
+}
+
+double Agent::refill_s(const place::SlotTree& tree) const {
+  const machine::Machine& machine = model_.machine();
+  const double lines = private_cache_bytes(machine.topology) / machine.line_bytes;
+  return lines * tree.levels().back().ns * 1e-9;
+}
+
+bool Agent::confirmed(const Decision& decision, const place::SlotTree& tree) const {
+  const place::Graph graph = fresh_.graph(decision.threads);
+  const double before = way_ns(graph, tree, decision.present);
+  const double after = way_ns(graph, tree, last_wish_->processors);
+  return before - after >= options_.least_confirmed * last_wish_->saved * before;
+}
+
+Reason Agent::judge(const Decision& decision, const place::SlotTree& tree) {
+  const bool known = last_wish_ && last_wish_->threads == decision.threads;
+  const bool same =
+      known && confirmed(decision, tree) &&
+      pairs_changed(tree, last_wish_->processors, decision.wanted) <= options_.nearly_same;
+  const bool stays = decision.moved == 0 || decision.saved <= 0;
+  adjust_interval(same || stays);
+  if (stays || decision.gain_s <= decision.cost_s) {
+    last_wish_.reset();
+    if (!stays) return Reason::too_little_gain;
+    return decision.rejected ? Reason::less_memory : Reason::best_already;
+  }
+  last_wish_ = Wish{decision.threads, decision.wanted, decision.saved};
+  if (!same) return Reason::seen_once;
+  if (last_move_ns_ &&
+      static_cast<double>(decision.time_ns - *last_move_ns_) < options_.cool_off_ms * 1e6) {
+    return Reason::cooling_off;
+  }
+  last_wish_.reset();
+  last_move_ns_ = decision.time_ns;
+  for (std::size_t i = 0; i < decision.threads.size(); ++i) {
+    const std::size_t thread = at(decision.threads[i]);
+    if (thread >= bound_.size()) bound_.resize(thread + 1, -1);
+    bound_[thread] = decision.wanted[i];
+  }
+  return Reason::move;
+}
+
+void Agent::adjust_interval(bool same) {
+  interval_ms_ = std::clamp(interval_ms_ + (same ? 1 : -1) * options_.interval_step_ms,
+                            options_.least_interval_ms, options_.most_interval_ms);
+}
+
+std::vector<Decision> replay(const Events& events, Agent& agent) {
+  std::vector<Decision> decisions;
+  for (const auto& event : events) {
+    if (const auto* const touch = std::get_if<Touch>(&event)) {
+      agent.take(*touch);
+    } else if (auto decision = agent.take(std::get<Look>(event))) {
+      decisions.push_back(std::move(*decision));
+    }
+  }
+  return decisions;
+}
+
+}  // namespace huddle::threads

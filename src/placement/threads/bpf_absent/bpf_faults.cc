@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Where libbpf, clang or bpftool was not there when huddle was built.
+#include "placement/threads/bpf_faults.h"
+
+#include "common/error.h"
+
+namespace huddle::threads {
+
+struct BpfFaults::Loaded {};
+
+BpfFaults::BpfFaults() {
+  throw FailureError(
+      "this huddle was built without its BPF program: that takes libbpf, clang and bpftool");
+}
+BpfFaults::~BpfFaults() = default;
+BpfFaults::BpfFaults(BpfFaults&&) noexcept = default;
+BpfFaults& BpfFaults::operator=(BpfFaults&&) noexcept = default;
+bool BpfFaults::attach(int /*event*/) const { return false; }
+void BpfFaults::drain(std::vector<PageFault>& /*faults*/) {}
+std::uint64_t BpfFaults::seen() const { return 0; }
+std::uint64_t BpfFaults::lost() const { return 0; }
+
+}  // namespace huddle::threads

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Decisions in words.
+#include <fmt/format.h>
+
+#include "common/text.h"
+#include "placement/threads/agent.h"
+
+namespace huddle::threads {
+namespace {
+
+std::string at_work(const Decision& decision) {
+  return counted(static_cast<long long>(decision.threads.size()), "thread") + " at work";
+}
+
+std::string_view nothing_or_back(const Decision& decision) {
+  return decision.gives_back ? "give back what was moved" : "do nothing";
+}
+
+std::string gain_text(const Decision& decision) {
+  return fmt::format("{} would move, which makes the way of what they share {:.0f} % shorter",
+                     counted(decision.moved, "thread"), 100 * decision.saved);
+}
+
+std::string less_memory_text(const Decision& decision) {
+  const place::MemoryUse& now = decision.rejected->now;
+  const place::MemoryUse& then = decision.rejected->then;
+  const std::string head =
+      fmt::format("do nothing: bringing {} nearer to each other would leave them",
+                  counted(static_cast<long long>(decision.threads.size()), "thread"));
+  if (then.numa_nodes < now.numa_nodes) {
+    return fmt::format("{} {} of the {} NUMA nodes that they use", head, then.numa_nodes,
+                       now.numa_nodes);
+  }
+  return fmt::format("{} {:.3g} of {:.3g} GB/s of memory bandwidth", head,
+                     then.gb_per_s.value_or(0), now.gb_per_s.value_or(0));
+}
+
+}  // namespace
+
+std::string_view name_of(Reason reason) {
+  switch (reason) {
+    case Reason::one_thread:
+      return "one thread";
+    case Reason::too_few_touches:
+      return "too few touches";
+    case Reason::all_alike:
+      return "all alike";
+    case Reason::too_many_threads:
+      return "too many threads";
+    case Reason::best_already:
+      return "best already";
+    case Reason::less_memory:
+      return "less memory bandwidth";
+    case Reason::too_little_gain:
+      return "too little gain";
+    case Reason::seen_once:
+      return "seen once";
+    case Reason::cooling_off:
+      return "cooling off";
+    case Reason::move:
+      return "move";
+  }
+  return "";
+}
+
+std::string text_of(const Decision& decision) {
+  switch (decision.reason) {
+    case Reason::one_thread:
+      return "do nothing: fewer than two threads at work";
+    case Reason::too_few_touches:
+      return fmt::format(
+          "do nothing: {}, pages passed from one to another {:.0f} times: too few to tell",
+          at_work(decision), decision.counts);
+    case Reason::all_alike:
+      return fmt::format("{}: each two of {} share about as much as any other two",
+                         nothing_or_back(decision), at_work(decision));
+    case Reason::too_many_threads:
+      return fmt::format("{}: {}, more than there are processors", nothing_or_back(decision),
+                         at_work(decision));
+    case Reason::best_already:
+      return "do nothing: no better placement was found";
+    case Reason::less_memory:
+      return less_memory_text(decision);
+    case Reason::too_little_gain:
+      return fmt::format("do nothing: {}; that gains {} at least and costs {}", gain_text(decision),
+                         time_text(decision.gain_s * 1e9), time_text(decision.cost_s * 1e9));
+    case Reason::seen_once:
+      return fmt::format("wait: {}; if it is the same next time", gain_text(decision));
+    case Reason::cooling_off:
+      return fmt::format("wait: {}; the last move was just now", gain_text(decision));
+    case Reason::move:
+      return fmt::format("move: {}, seen twice in a row", gain_text(decision));
+  }
+  return "";
+}
+
+}  // namespace huddle::threads

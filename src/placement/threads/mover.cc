@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/mover.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "common/error.h"
+#include "common/system.h"
+#include "common/text.h"
+
+namespace huddle::threads {
+
+using machine::CpuSet;
+
+namespace {
+
+// A rank that has the lock may wait for this agent to answer: a move that is not made now is made
+// later.
+constexpr std::chrono::milliseconds patience_of_a_move{100};
+
+// Slurm gives each task of a step a group of its own, and ends the step.
+std::string without_task(std::string groups) {
+  constexpr std::string_view last = "/task_";
+  for (std::size_t at = groups.find(last); at != std::string::npos; at = groups.find(last, at)) {
+    groups.erase(at, groups.find('\n', at) - at);
+  }
+  return groups;
+}
+
+// The system may end a group of processes as a whole, an agent and its guardian with it: nobody
+// relies on those of another one.
+bool is_of_our_group(const Identity& agent) {
+  const System system;
+  const auto theirs = system.read(fmt::format("/proc/{}/cgroup", agent.number));
+  const auto ours = system.read("/proc/self/cgroup");
+  return theirs && ours && without_task(*theirs) == without_task(*ours);
+}
+
+// Who may share an agent: ranks of one job alone, for programs that know nothing of each other
+// would hear of each other at their ends.
+std::string terms_of(const std::string& job, const CpuSet& allowed, Binding binding) {
+  std::string terms = fmt::format("{}:{}:{}", binding_names[static_cast<std::size_t>(binding)],
+                                  allowed.text(), printable(job));
+  std::replace(terms.begin(), terms.end(), ' ', '_');  // one word in the state file
+  return terms;
+}
+
+StateFolder::Lock repaired(const StateFolder& folder) {
+  SystemMasks masks;
+  folder.repair(masks);
+  return folder.lock();
+}
+
+}  // namespace
+
+Mover::Mover(pid_t process, const machine::Topology& topology, CpuSet allowed, Binding binding,
+             const std::string& folder)
+    : Mover(repaired(StateFolder(folder)), {process, SystemMasks().born(process)}, topology,
+            std::move(allowed), binding, folder) {}
+
+Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
+             const machine::Topology& topology, CpuSet allowed, Binding binding,
+             const std::string& folder)
+    : topology_(topology),
+      allowed_(std::move(allowed)),
+      binding_(binding),
+      folder_(folder),
+      binder_(masks_, [this](std::string_view line) { return file_ && file_->add(line); }),
+      self_(own_identity()) {
+  for (const KeptState& other : folder_.living()) {
+    const auto found = other.programs.find(program.number);
+    if (found == other.programs.end() || found->second != program) continue;
+    throw FailureError(
+        fmt::format("the threads of process {} are moved by another huddle already "
+                    "(process {})",
+                    program.number, other.agent.number));
+  }
+  file_ = std::make_unique<StateFile>(folder_, self_);
+  try {
+    guardian_ = std::make_unique<Guardian>(folder_, *file_);
+  } catch (const Error&) {
+    file_->remove();
+    throw;
+  }
+  if (file_->add(guardian_line(guardian_->identity()) + program_line(program))) return;
+  const int why = errno;
+  file_->remove();
+  throw FailureError(
+      fmt::format("{}: cannot be written to ({}): what threads had could not be kept",
+                  file_->path(), std::strerror(why)));
+}
+
+// Under one lock, so that of two that start at once one finds the other.
+std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
+                                            const machine::Topology& topology,
+                                            const CpuSet& allowed, Binding binding,
+                                            const std::string& job, const std::string& folder) {
+  const StateFolder all(folder);
+  const StateFolder::Lock lock = repaired(all);
+  const std::string terms = terms_of(job, allowed, binding);
+  std::string refusal;
+  for (const KeptState& other : all.living()) {
+    if (job.empty()) break;
+    if (other.terms != terms || !is_running(other.agent) || !is_of_our_group(other.agent)) continue;
+    refusal = hand_over(program, other.socket);
+    if (refusal.empty()) return nullptr;
+  }
+  std::unique_ptr<Mover> mover(
+      new Mover(lock, program.process, topology, allowed, binding, folder));
+  mover->refusal_ = refusal;
+  if (!job.empty()) mover->serve(terms);
+  return mover;
+}
+
+void Mover::serve(const std::string& terms) {
+  try {
+    socket_.emplace();
+  } catch (const Error&) {
+    return;  // others have agents of their own
+  }
+  if (!file_->add(serves_line(socket_->name(), terms))) socket_.reset();
+}
+
+std::optional<AwaitedProgram> Mover::accept() {
+  while (socket_) {
+    std::optional<AwaitedProgram> program = socket_->accept();
+    if (!program || file_->add(program_line(program->process))) return program;
+    program->tell(folder_.path() + " is full: what threads had could not be kept there");
+  }
+  return std::nullopt;
+}
+
+// Who hands a program over holds the lock meanwhile, and waits for the answer.
+std::optional<AwaitedProgram> Mover::accept_or_close() {
+  const auto end = std::chrono::steady_clock::now() + StateFolder::usual_patience;
+  while (socket_) {
+    if (std::optional<AwaitedProgram> program = accept()) return program;
+    const std::optional<StateFolder::Lock> lock = folder_.try_lock();
+    if (!lock && std::chrono::steady_clock::now() < end) {
+      constexpr int between_tries_ms = 10;
+      pollfd wait{socket_->descriptor(), POLLIN, 0};
+      ::poll(&wait, 1, between_tries_ms);
+      continue;
+    }
+    std::optional<AwaitedProgram> program = accept();
+    if (!program) socket_.reset();
+    return program;
+  }
+  return std::nullopt;
+}
+
+Mover::~Mover() { end(); }
+
+// The file goes first and the guardian afterwards, which finds nothing to do should we be killed.
+void Mover::end() {
+  if (!file_) return;
+  socket_.reset();
+  binder_.give_back();
+  try {
+    const StateFolder::Lock lock = folder_.lock();
+    file_->remove();
+  } catch (const Error&) {
+    file_->remove();
+  }
+  file_.reset();
+  guardian_.reset();
+}
+
+void Mover::check_guardian() {
+  if (!guardian_ || guardian_->is_alive()) return;
+  lost_guardian_ = true;
+  end();
+}
+
+void Mover::take(const std::vector<Birth>& births) {
+  if (!file_) return;
+  for (const Birth& birth : births) binder_.take(birth);
+}
+
+void Mover::look(const ThreadList& threads) {
+  if (!file_) return;
+  numbers_ = threads.alive();
+  std::map<pid_t, std::vector<pid_t>> by_process;
+  for (const auto& [thread, process] : threads.processes()) by_process[process].push_back(thread);
+  for (const pid_t process : processes_) by_process.try_emplace(process);  // maybe ended by now
+  processes_.clear();
+  for (const auto& [process, all] : by_process) {
+    binder_.look(process, all);
+    if (!all.empty()) processes_.insert(process);
+  }
+  claimed_ = claimed_by_others();
+}
+
+CpuSet Mover::claimed_by_others() const {
+  CpuSet claimed;
+  for (const KeptState& other : folder_.living()) {
+    if (other.agent == self_) continue;
+    for (const auto& [thread, kept] : other.bound) {
+      if (kept.claim >= 0 && masks_.is_there(kept.thread)) {
+        claimed = united(claimed, CpuSet({kept.claim}));
+      }
+    }
+  }
+  return cores_of(topology_, claimed);
+}
+
+void Mover::move(const std::vector<Seat>& seats) {
+  if (!file_) return;
+  std::optional<StateFolder::Lock> lock;
+  try {
+    lock.emplace(folder_.lock(patience_of_a_move));
+  } catch (const Error& error) {
+    why_no_lock_ = error.what();
+    return;
+  }
+  claimed_ = claimed_by_others();
+  const CpuSet usable = without(allowed_, claimed_);
+  const bool is_free = std::all_of(seats.begin(), seats.end(), [&usable](const Seat& seat) {
+    return usable.contains(seat.processor);
+  });
+  if (!is_free) {
+    ++refused_moves_;
+    return;
+  }
+  bool has_moved = false;
+  for (const auto& [thread, number] : numbers_) {
+    const auto seat = std::find_if(seats.begin(), seats.end(),
+                                   [n = number](const Seat& one) { return one.thread == n; });
+    if (seat == seats.end()) continue;
+    const CpuSet mask = seat_mask(topology_, usable, seat->processor, binding_);
+    const Binder::Outcome outcome = binder_.bind(thread, mask, seat->processor);
+    ++outcomes_[outcome];
+    has_moved |= outcome == Binder::Outcome::bound;
+  }
+  if (has_moved) ++moves_;
+}
+
+void Mover::give_back() {
+  if (file_) binder_.give_back();
+}
+
+Standing Mover::standing() const {
+  Standing standing{.allowed = without(allowed_, claimed_)};
+  for (const auto& [thread, number] : numbers_) {
+    const auto bound = binder_.kept().bound.find(thread);
+    if (bound != binder_.kept().bound.end()) standing.seats[number] = bound->second.claim;
+    if (binder_.is_alone(thread)) standing.alone.push_back(number);
+  }
+  return standing;
+}
+
+std::vector<std::string> Mover::notes() const {
+  std::vector<std::string> all;
+  if (binder_.left_alone() > 0) {
+    all.push_back(fmt::format(
+        "{} had been bound by the program itself or by somebody else, and "
+        "{} left alone",
+        counted(binder_.left_alone(), "thread"), binder_.left_alone() == 1 ? "was" : "were"));
+  }
+  if (refused_moves_ > 0) {
+    all.push_back(fmt::format("{} not made, because another huddle had claimed a processor of it",
+                              counted(refused_moves_, "move")));
+  }
+  const auto not_allowed = outcomes_.find(Binder::Outcome::not_allowed);
+  if (not_allowed != outcomes_.end()) {
+    all.emplace_back("some threads are not allowed to run where they should, and stayed");
+  }
+  const auto not_noted = outcomes_.find(Binder::Outcome::not_noted);
+  if (not_noted != outcomes_.end()) {
+    all.push_back(
+        fmt::format("{} is full: what threads had could not be kept there, and they "
+                    "stayed",
+                    folder_.path()));
+  }
+  if (!refusal_.empty()) {
+    all.push_back("another agent of this job has not taken the program in: " + refusal_);
+  }
+  if (!why_no_lock_.empty()) all.push_back("a move was not made: " + why_no_lock_);
+  if (lost_guardian_) {
+    all.emplace_back(
+        "the guardian has been killed: everything was given back, and nobody was moved "
+        "any more");
+  }
+  return all;
+}
+
+}  // namespace huddle::threads

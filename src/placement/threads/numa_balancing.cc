@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/numa_balancing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/error.h"
+#include "common/system.h"
+#include "common/text.h"
+#include "placement/threads/kernel_value.h"
+
+namespace huddle::threads {
+namespace {
+
+// One bit of the sysctl; another one is about memory of different speeds, and is left as it is.
+constexpr long long balancing_bit = 1;
+// The kernel's own is 1000: a round a second of processor time, which takes a minute to tell pairs.
+constexpr long long wanted_period_ms = 100;
+// The other half is for the agent's own time and for write protection, which this cannot make less.
+constexpr double share_of_budget = 0.5;
+// Below this share of that it is turned on again. Each turn patches the kernel's code on all
+// processors: that is not to be done at every look.
+constexpr double share_to_resume = 0.9;
+
+// The kernel's own number of it (PROC_PID_INIT_INO).
+constexpr std::string_view first_pid_namespace = "pid:[4026531836]";
+
+bool is_first_pid_namespace(const std::string& link) {
+  std::error_code error;
+  return std::filesystem::read_symlink(link, error) == first_pid_namespace;
+}
+
+}  // namespace
+
+std::uint64_t hinting_faults(const std::string& counters) {
+  for (const std::string& line : System().lines(counters)) {
+    const std::vector<std::string> fields = words(line);
+    if (fields.size() != 2 || fields[0] != "numa_hint_faults") continue;
+    return static_cast<std::uint64_t>(whole_number(fields[1]).value_or(0));
+  }
+  return 0;
+}
+
+NumaBalancing::NumaBalancing(const std::string& folder, Files files)
+    : folder_(folder), files_(std::move(files)) {
+  own_.agent = own_identity();
+  if (!kernel_value(files_.sysctl)) throw FailureError("this kernel has no NUMA balancing");
+  if (!is_first_pid_namespace(files_.pid_namespace)) {
+    throw FailureError(
+        "NUMA balancing is not turned on from within a container, whose end would end whoever sets "
+        "it back");
+  }
+  SystemMasks masks;
+  folder_.repair(masks);
+  faults_before_ = hinting_faults(files_.counters);
+  const StateFolder::Lock lock = folder_.lock();
+  try {
+    turn_on(folder_.living());
+  } catch (const Error&) {
+    folder_.give_back_values(own_);
+    if (file_) file_->remove();
+    throw;
+  }
+}
+
+// What others have set was something else before the first of them came, unless somebody else has
+// set it anew since then. What is as it should be, and by nobody of us, is somebody's own: he finds
+// it so again.
+void NumaBalancing::keep(const std::vector<KeptState>& others, const std::string& path,
+                         long long wanted) {
+  const long long now = kernel_value(path).value_or(wanted);
+  for (const KeptState& other : others) {
+    const auto found = other.values.find(path);
+    if (found == other.values.end()) continue;
+    if (now != found->second.set && now != found->second.before) continue;
+    own_.values.insert(*found);
+    return;
+  }
+  if (now != wanted) own_.values.emplace(path, KeptValue{path, now, wanted});
+}
+
+void NumaBalancing::turn_on(const std::vector<KeptState>& others) {
+  const long long now = kernel_value(files_.sysctl).value_or(0);
+  keep(others, files_.sysctl, now | balancing_bit);
+  if (const auto period_ms = kernel_value(files_.scan_period_ms)) {
+    keep(others, files_.scan_period_ms, std::min(*period_ms, wanted_period_ms));
+  }
+  if (own_.values.empty()) return;
+  file_ = std::make_unique<StateFile>(folder_, own_.agent, "balancing");
+  guardian_ = std::make_unique<Guardian>(folder_, *file_);
+  std::string lines = guardian_line(guardian_->identity());
+  for (const auto& [path, value] : own_.values) lines += value_line(value);
+  if (!file_->add(lines)) {
+    throw FailureError(fmt::format("{}: cannot be written to ({}), so that nothing is set",
+                                   file_->path(), std::strerror(errno)));
+  }
+  for (const auto& [path, value] : own_.values) {
+    if (set_kernel_value(path, value.set) || path != files_.sysctl) continue;
+    throw FailureError(fmt::format("{} cannot be set ({})", path, std::strerror(errno)));
+  }
+}
+
+NumaBalancing::~NumaBalancing() { end(); }
+
+// The file goes after the values, and the guardian last: it finds nothing to do.
+void NumaBalancing::end() {
+  if (!file_) return;
+  try {
+    const StateFolder::Lock lock = folder_.lock();
+    folder_.give_back_values(own_);
+    file_->remove();
+  } catch (const Error&) {
+    folder_.give_back_values(own_);
+    file_->remove();
+  }
+  file_.reset();
+  guardian_.reset();
+}
+
+bool NumaBalancing::is_needed_by_others() const {
+  const std::vector<KeptState> all = folder_.living();
+  return std::any_of(all.begin(), all.end(), [this](const KeptState& other) {
+    return other.agent != own_.agent && !other.values.empty();
+  });
+}
+
+// Somebody who has set one to something else meanwhile is left to it. What was on before stays on:
+// only its rounds are as long again as they were.
+void NumaBalancing::set_paused(bool paused) {
+  // Another agent may have turned it on again, and be gone.
+  if (!file_ || (!paused && !is_paused_)) return;
+  try {
+    const std::optional<StateFolder::Lock> lock = folder_.try_lock();
+    if (!lock) return;  // at the next look
+    if (paused && is_needed_by_others()) return;
+    for (const auto& [path, value] : own_.values) {
+      if (kernel_value(path) != (paused ? value.set : value.before)) continue;
+      set_kernel_value(path, paused ? value.before : value.set);
+    }
+  } catch (const Error&) {
+    return;
+  }
+  if (paused && !is_paused_) ++pauses_;
+  is_paused_ = paused;
+}
+
+void NumaBalancing::account(std::uint64_t seen, const Budget& budget, Spent& spent) {
+  if (guardian_ && !guardian_->is_alive()) {
+    lost_guardian_ = true;
+    end();
+  }
+  const std::uint64_t all = hinting_faults(files_.counters);
+  const std::uint64_t made = std::min(seen, all - std::min(faults_before_, all));
+  faults_before_ = all;
+  faults_ += made;
+  spent.faults += made;
+  const double cost_s = static_cast<double>(faults_) * budget.fault_s;
+  const double most_s = share_of_budget * budget.share * spent.program_s;
+  if (cost_s > most_s) set_paused(true);
+  if (cost_s < share_to_resume * most_s) set_paused(false);
+}
+
+std::vector<std::string> NumaBalancing::notes() const {
+  std::vector<std::string> all;
+  const std::string made = counted(static_cast<long long>(faults_), "page fault");
+  if (!own_.values.contains(files_.sysctl)) {
+    all.push_back(fmt::format("NUMA balancing was on, and made {}", made));
+  } else {
+    all.push_back(fmt::format(
+        "NUMA balancing was turned on, for every program of this machine, and made {}", made));
+  }
+  if (pauses_ > 0) {
+    all.push_back(fmt::format("{} it was set back until the program had used enough time",
+                              pauses_ == 1 ? "once" : fmt::format("{} times", pauses_)));
+  }
+  if (lost_guardian_) {
+    all.emplace_back("the guardian has been killed: NUMA balancing was set back then");
+  }
+  return all;
+}
+
+}  // namespace huddle::threads

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/page_faults.h"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "common/error.h"
+
+namespace huddle::threads {
+namespace {
+
+// 4096 faults a processor between two looks at the rings. What an ordinary user may lock is 516 KB
+// a processor, as kernels are set.
+constexpr std::size_t pages_a_processor = 32;
+constexpr std::size_t pages_a_thread = 4;
+
+std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+perf_event_attr attributes() {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+  attr.sample_period = 1;
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+  attr.task = 1;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  return attr;
+}
+
+FileDescriptor open_event(perf_event_attr& attr, pid_t thread, int processor) {
+  return FileDescriptor(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, thread, processor, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
+// As sampled: what attributes() asks for, in the kernel's order.
+struct FaultSample {
+  perf_event_header header;
+  std::uint32_t process, thread;
+  std::uint64_t time_ns;
+  std::uint64_t address;
+};
+struct Fork {
+  perf_event_header header;
+  std::uint32_t process, parent_process;
+  std::uint32_t thread, parent_thread;
+  std::uint64_t time_ns;
+};
+struct Lost {
+  perf_event_header header;
+  std::uint64_t id, count;
+};
+
+}  // namespace
+
+PageFaults::Ring::Ring(FileDescriptor opened, std::size_t data_pages, pid_t of_thread)
+    : event(std::move(opened)), thread(of_thread), bytes((data_pages + 1) * page_bytes()) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.number(), 0);
+  if (at != MAP_FAILED) head = static_cast<perf_event_mmap_page*>(at);
+}
+
+PageFaults::Ring::Ring(Ring&& other) noexcept
+    : event(std::move(other.event)),
+      head(std::exchange(other.head, nullptr)),
+      thread(other.thread),
+      bytes(other.bytes) {}
+
+PageFaults::Ring& PageFaults::Ring::operator=(Ring&& other) noexcept {
+  std::swap(event, other.event);
+  std::swap(head, other.head);
+  std::swap(thread, other.thread);
+  std::swap(bytes, other.bytes);
+  return *this;
+}
+
+PageFaults::Ring::~Ring() {
+  if (head != nullptr) ::munmap(head, bytes);
+}
+
+void PageFaults::fail_to_open(int error) {
+  const char* remedy = error == EACCES || error == EPERM
+                           ? ": as root, sysctl kernel.perf_event_paranoid=2 lets users watch "
+                             "programs of their own"
+                           : "";
+  throw FailureError(
+      fmt::format("page faults cannot be watched ({}){}", std::strerror(error), remedy));
+}
+
+PageFaults::PageFaults(Observer observer) {
+  if (observer == Observer::bpf) bpf_.emplace();
+}
+
+bool PageFaults::is_observed(const FileDescriptor& event) const {
+  return !bpf_ || bpf_->attach(event.number());
+}
+
+// An event that children inherit has to be of one processor, or its ring cannot be mapped. Children
+// inherit the BPF program with it.
+PageFaults PageFaults::from_exec_of(pid_t process, Observer observer) {
+  PageFaults faults(observer);
+  perf_event_attr attr = attributes();
+  attr.disabled = 1;
+  attr.enable_on_exec = 1;
+  attr.inherit = 1;
+  const int processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+  for (int processor = 0; processor < processors; ++processor) {
+    FileDescriptor event = open_event(attr, process, processor);
+    if (!event.is_open()) {
+      if (errno == ENODEV) continue;  // that processor is switched off
+      fail_to_open(errno);
+    }
+    if (!faults.is_observed(event)) fail_to_open(errno);
+    Ring ring(std::move(event), pages_a_processor, 0);
+    if (ring.head == nullptr) fail_to_open(errno);
+    faults.rings_.push_back(std::move(ring));
+  }
+  return faults;
+}
+
+bool PageFaults::add_thread(pid_t thread) {
+  perf_event_attr attr = attributes();
+  FileDescriptor event = open_event(attr, thread, -1);
+  if (!event.is_open() || !is_observed(event)) return false;
+  Ring ring(std::move(event), pages_a_thread, thread);
+  if (ring.head == nullptr) return false;
+  rings_.push_back(std::move(ring));
+  return true;
+}
+
+bool PageFaults::is_watching(pid_t thread) const {
+  return std::any_of(rings_.begin(), rings_.end(),
+                     [thread](const Ring& ring) { return ring.thread == thread; });
+}
+
+void PageFaults::keep_threads(const std::map<pid_t, int>& alive) {
+  std::erase_if(rings_, [&alive](const Ring& ring) { return !alive.contains(ring.thread); });
+}
+
+void PageFaults::drain(std::vector<PageFault>& faults) {
+  const auto old = static_cast<std::ptrdiff_t>(faults.size());
+  for (Ring& ring : rings_) drain(ring, faults);
+  if (bpf_) bpf_->drain(faults);
+  std::stable_sort(faults.begin() + old, faults.end(),
+                   [](const PageFault& a, const PageFault& b) { return a.time_ns < b.time_ns; });
+}
+
+void PageFaults::drain(Ring& ring, std::vector<PageFault>& faults) {
+  const auto* const data = reinterpret_cast<const char*>(ring.head) + ring.head->data_offset;
+  const std::uint64_t size = ring.head->data_size;
+  // The kernel publishes records by this store, and takes their room back by ours.
+  const std::uint64_t end = std::atomic_ref(ring.head->data_head).load(std::memory_order_acquire);
+  std::uint64_t at = ring.head->data_tail;
+  const auto copy_out = [&](void* to, std::size_t bytes) {  // a record may go round the end
+    const std::size_t first = std::min<std::size_t>(bytes, size - at % size);
+    std::memcpy(to, data + at % size, first);
+    std::memcpy(static_cast<char*>(to) + first, data, bytes - first);
+  };
+  while (at < end) {
+    perf_event_header header;
+    copy_out(&header, sizeof header);
+    if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof(FaultSample)) {
+      FaultSample sample;
+      copy_out(&sample, sizeof sample);
+      faults.push_back({sample.time_ns, sample.address, static_cast<pid_t>(sample.process),
+                        static_cast<pid_t>(sample.thread)});
+    } else if (header.type == PERF_RECORD_FORK && header.size >= sizeof(Fork)) {
+      Fork fork;
+      copy_out(&fork, sizeof fork);
+      births_.push_back({static_cast<pid_t>(fork.process), static_cast<pid_t>(fork.thread),
+                         static_cast<pid_t>(fork.parent_thread)});
+    } else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(Lost)) {
+      Lost lost;
+      copy_out(&lost, sizeof lost);
+      lost_ += lost.count;
+    }
+    at += header.size;
+  }
+  std::atomic_ref(ring.head->data_tail).store(at, std::memory_order_release);
+}
+
+}  // namespace huddle::threads

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/playback.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "common/index.h"
+#include "placement/mapping/method.h"
+#include "placement/mapping/slots.h"
+#include "placement/threads/processors.h"
+
+namespace huddle::threads {
+namespace {
+
+// All processors that threads may come to sit on, whoever sits on them now.
+place::SlotTree whole_tree(const machine::CostModel& model) {
+  return {model, {model.machine().topology.pus.cpus(), 1, 0}};
+}
+
+// As the agent chooses: a thread of each core, as long as these are enough.
+place::SlotTree tree_for(const machine::CostModel& model, int threads) {
+  const machine::Topology& topology = model.machine().topology;
+  return {model, {place::chosen_pus(topology, topology.pus, {}, threads, 1), 1, 0}};
+}
+
+place::Method method_of(Start start) {
+  switch (start) {
+    case Start::order:
+      return place::Method::order;
+    case Start::compact:
+      return place::Method::compact;
+    case Start::spread:
+      return place::Method::scatter;
+  }
+  return place::Method::order;
+}
+
+// With so many threads at work, and what is between them where that matters.
+std::vector<int> placed(const machine::CostModel& model, const place::Graph& counts,
+                        place::Method method, Start start) {
+  const place::SlotTree tree = tree_for(model, counts.size());
+  place::Problem problem{counts, tree, place::Mapping(at(counts.size()), place::no_slot), {}, 1};
+  problem.present = place::map_by(problem, {method_of(start), false}).mapping;
+  return processors_of(tree, place::map_by(problem, {method, false}).mapping);
+}
+
+place::Graph nothing_between(int threads) { return place::GraphBuilder(threads).finish(); }
+
+double lines_a_page(const machine::CostModel& model, std::uint32_t page_bytes) {
+  return static_cast<double>(page_bytes) / model.machine().line_bytes;
+}
+
+// What is counted while threads sit as they do, until they move.
+class Course {
+ public:
+  Course(const machine::CostModel& model, std::vector<int> threads, std::vector<int> seats)
+      : tree_(whole_tree(model)), threads_(std::move(threads)), seats_(std::move(seats)) {}
+
+  // All that has been counted up to now.
+  void count(const SharingMatrix& whole) {
+    place::GraphBuilder builder(static_cast<int>(threads_.size()));
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        double& before = before_[{threads_[i], threads_[j]}];
+        const double now = whole.at(threads_[i], threads_[j]);
+        if (now > before) builder.add({static_cast<int>(j), static_cast<int>(i), now - before});
+        before = now;
+      }
+    }
+    ns_ += way_ns(builder.finish(), tree_, seats_);
+  }
+  void move(const Decision& decision) {
+    for (std::size_t i = 0; i < decision.threads.size(); ++i) {
+      const auto place = std::find(threads_.begin(), threads_.end(), decision.threads[i]);
+      if (place != threads_.end())
+        seats_[at(static_cast<int>(place - threads_.begin()))] = decision.wanted[i];
+    }
+  }
+  double ns() const { return ns_; }
+  const std::vector<int>& seats() const { return seats_; }
+
+ private:
+  place::SlotTree tree_;
+  std::vector<int> threads_, seats_;
+  std::map<std::pair<int, int>, double> before_;
+  double ns_ = 0;
+};
+
+}  // namespace
+
+std::vector<int> threads_at_work(const Events& events) {
+  constexpr double least_share = 0.1;
+  std::map<int, std::uint64_t> used_ns;
+  std::uint64_t most_ns = 0;
+  for (const auto& event : events) {
+    const auto* const look = std::get_if<Look>(&event);
+    if (look == nullptr) continue;
+    for (const ThreadUse& use : look->threads) {
+      used_ns[use.thread] = use.cpu_ns;
+      most_ns = std::max(most_ns, use.cpu_ns);
+    }
+  }
+  std::vector<int> threads;
+  for (const auto& [thread, ns] : used_ns) {
+    if (static_cast<double>(ns) >= least_share * static_cast<double>(most_ns)) {
+      threads.push_back(thread);
+    }
+  }
+  return threads;
+}
+
+std::optional<Start> start_named(std::string_view name) {
+  const auto found = std::find(start_names.begin(), start_names.end(), name);
+  if (found == start_names.end()) return std::nullopt;
+  return static_cast<Start>(found - start_names.begin());
+}
+
+Events seated(Events events, const machine::CostModel& model, Start start) {
+  const std::vector<int> threads = threads_at_work(events);
+  const int room = model.machine().topology.pus.count();
+  const int seats = std::min(static_cast<int>(threads.size()), room);
+  if (seats == 0) return events;
+  const std::vector<int> processors =
+      placed(model, nothing_between(seats), method_of(start), start);
+  const auto seat_of = [&](int thread) {
+    const auto place = std::find(threads.begin(), threads.end(), thread);
+    const std::size_t number =
+        place == threads.end() ? at(thread) : at(static_cast<int>(place - threads.begin()));
+    return processors[number % processors.size()];
+  };
+  for (auto& event : events) {
+    auto* const look = std::get_if<Look>(&event);
+    if (look == nullptr) continue;
+    for (ThreadUse& use : look->threads) use.processor = seat_of(use.thread);
+  }
+  return events;
+}
+
+double communication_ns(const place::Graph& counts, const machine::CostModel& model,
+                        const std::vector<int>& processors, std::uint32_t page_bytes) {
+  return way_ns(counts, whole_tree(model), processors) * lines_a_page(model, page_bytes);
+}
+
+double Playback::standing_ns(std::string_view name) const {
+  for (const PlacementTime& one : standing) {
+    if (one.name == name) return one.ns;
+  }
+  return 0;
+}
+
+Reason Playback::verdict() const {
+  std::map<Reason, int> times;
+  for (const Decision& one : decisions) ++times[one.reason];
+  const auto most = std::max_element(
+      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == times.end() ? Reason::one_thread : most->first;
+}
+
+Playback play(const Recording& recording, const machine::CostModel& model, Start start,
+              AgentOptions options) {
+  options.page_bytes = recording.page_bytes;
+  options.rounds = recording.rounds;
+  const machine::CpuSet& pus = model.machine().topology.pus;
+  const Events events = seated(recording.events, model, start);
+  Playback playback;
+  playback.threads = threads_at_work(events);
+  playback.start = start;
+  Agent agent(model, pus, options);
+  const int threads = static_cast<int>(playback.threads.size());
+  if (threads < 2 || threads > pus.count()) {
+    playback.decisions = replay(events, agent);
+    playback.counts = agent.whole().graph(playback.threads);
+    return playback;
+  }
+  Course course(model, playback.threads,
+                placed(model, nothing_between(threads), method_of(start), start));
+  for (const auto& event : events) {
+    if (const auto* const touch = std::get_if<Touch>(&event)) {
+      agent.take(*touch);
+      continue;
+    }
+    std::optional<Decision> decision = agent.take(std::get<Look>(event));
+    if (!decision) continue;
+    course.count(agent.whole());
+    if (decision->reason == Reason::move) {
+      course.move(*decision);
+      playback.moving_ns += decision->cost_s * 1e9;
+      ++playback.moves;
+    }
+    playback.decisions.push_back(std::move(*decision));
+  }
+  course.count(agent.whole());
+  playback.agent_ns = course.ns() * lines_a_page(model, recording.page_bytes);
+  playback.counts = agent.whole().graph(playback.threads);
+  playback.settled_ns =
+      communication_ns(playback.counts, model, course.seats(), recording.page_bytes);
+  for (const auto& [name, method] :
+       {std::pair<std::string_view, place::Method>{"order", place::Method::order},
+        {"compact", place::Method::compact},
+        {"spread", place::Method::scatter},
+        {"lh", place::Method::lh},
+        {"tree", place::Method::tree}}) {
+    PlacementTime one{name, placed(model, playback.counts, method, start), 0};
+    one.ns = communication_ns(playback.counts, model, one.processors, recording.page_bytes);
+    playback.standing.push_back(std::move(one));
+  }
+  return playback;
+}
+
+}  // namespace huddle::threads

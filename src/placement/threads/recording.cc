@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/system.h"
+#include "common/text.h"
+
+namespace huddle::threads {
+namespace {
+
+constexpr std::string_view head = "huddle-touches 1 page";
+
+// Ten seconds at the pace of the budget of a hundred processors.
+constexpr std::size_t most_recording_bytes = std::size_t{512} << 20U;
+// The operating system's numbers end long before.
+constexpr std::uint64_t most_recorded_processor = 1'000'000;
+
+// A space would end the name.
+std::string name_word(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ' ' || c == '\n' || c == '\t'; }, '_');
+  return name.empty() ? "?" : name;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  Recording read() {
+    Recording recording;
+    if (!next_line() || !line_.starts_with(head)) {
+      fail("this is no recording of touches: its first line would be 'huddle-touches 1 page 4096'");
+    }
+    line_.remove_prefix(head.size());
+    recording.page_bytes = static_cast<std::uint32_t>(number(1U << 30U));
+    while (next_line()) take_line(recording);
+    return recording;
+  }
+
+ private:
+  bool next_line() {
+    if (at_ >= text_.size()) return false;
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    line_ = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    ++number_;
+    return true;
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(fmt::format("{}:{}: {}", name_, number_, what));
+  }
+  std::string_view word() {
+    const std::size_t start = std::min(line_.find_first_not_of(' '), line_.size());
+    const std::size_t end = std::min(line_.find(' ', start), line_.size());
+    const std::string_view found = line_.substr(start, end - start);
+    line_.remove_prefix(end);
+    return found;
+  }
+  std::uint64_t number_in(std::string_view text, std::uint64_t most, int base = 10) const {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value, base);
+    if (text.empty() || error != std::errc() || stopped != end || value > most) {
+      fail(fmt::format("'{}' is not a number from 0 to {}", printable(text), most));
+    }
+    return value;
+  }
+  std::uint64_t number(std::uint64_t most, int base = 10) { return number_in(word(), most, base); }
+  std::uint64_t time() {
+    const std::uint64_t time_ns = number(std::uint64_t{1} << 62U);
+    if (time_ns < last_ns_) fail("this is earlier than the line before");
+    return last_ns_ = time_ns;
+  }
+  int thread_in(std::string_view text) const {
+    return static_cast<int>(number_in(text, most_threads - 1));
+  }
+
+  void take_line(Recording& recording) {
+    const std::string_view kind = word();
+    if (kind == "names") {
+      for (std::string_view name = word(); !name.empty(); name = word()) {
+        recording.names.emplace_back(name);
+      }
+    } else if (kind == "rounds-of-pages") {
+      recording.rounds = Rounds::of_pages;
+    } else if (kind == "t") {
+      recording.events.emplace_back(touch());
+    } else if (kind == "l") {
+      recording.events.emplace_back(look());
+    } else if (!kind.empty()) {
+      fail(fmt::format("a line begins with names, rounds-of-pages, t or l, not '{}'",
+                       printable(kind)));
+    }
+    if (!word().empty()) fail("there is more on this line than belongs there");
+  }
+  Touch touch() {
+    Touch touch;
+    touch.time_ns = time();
+    touch.thread = thread_in(word());
+    touch.page = number(~std::uint64_t{0}, 16);
+    const std::string_view way = word();
+    if (way != "w" && way != "r") fail("a touch ends with w or r");
+    touch.write = way == "w";
+    return touch;
+  }
+  Look look() {
+    Look look;
+    look.time_ns = time();
+    for (std::string_view one = word(); !one.empty(); one = word()) {
+      const std::size_t first = one.find(':');
+      const std::size_t last = one.rfind(':');
+      if (first == last) fail("of a thread a look says THREAD:CPU_NS:PROCESSOR");
+      look.threads.push_back(
+          {thread_in(one.substr(0, first)),
+           number_in(one.substr(first + 1, last - first - 1), std::uint64_t{1} << 62U),
+           static_cast<int>(number_in(one.substr(last + 1), most_recorded_processor))});
+    }
+    return look;
+  }
+
+  std::string_view text_, line_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  int number_ = 0;
+  std::uint64_t last_ns_ = 0;
+};
+
+void append(std::string& text, const Touch& touch) {
+  fmt::format_to(std::back_inserter(text), "t {} {} {:x} {}\n", touch.time_ns, touch.thread,
+                 touch.page, touch.write ? 'w' : 'r');
+}
+
+void append(std::string& text, const Look& look) {
+  fmt::format_to(std::back_inserter(text), "l {}", look.time_ns);
+  for (const ThreadUse& use : look.threads) {
+    fmt::format_to(std::back_inserter(text), " {}:{}:{}", use.thread, use.cpu_ns, use.processor);
+  }
+  text += '\n';
+}
+
+}  // namespace
+
+std::string format_recording(const Recording& recording) {
+  std::string text = fmt::format("{} {}\nnames", head, recording.page_bytes);
+  for (const std::string& name : recording.names) text += " " + name_word(name);
+  text += '\n';
+  if (recording.rounds == Rounds::of_pages) text += "rounds-of-pages\n";
+  for (const auto& event : recording.events) {
+    std::visit([&text](const auto& one) { append(text, one); }, event);
+  }
+  return text;
+}
+
+Recording read_recording(const std::string& path) {
+  return parse_recording(read_text(path, most_recording_bytes), path);
+}
+
+Recording parse_recording(std::string_view text, const std::string& name) {
+  return Reader(text, name).read();
+}
+
+}  // namespace huddle::threads

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/thread_masks.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "common/system.h"
+
+namespace huddle::threads {
+namespace {
+
+// As many processors as a machine may have: a set that is too small for the kernel's is refused.
+constexpr int most_processors = 8192;
+
+struct FreeSet {
+  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
+};
+using Set = std::unique_ptr<cpu_set_t, FreeSet>;
+
+std::size_t set_bytes() { return CPU_ALLOC_SIZE(most_processors); }
+
+Set empty_set() {
+  Set set(CPU_ALLOC(most_processors));
+  CPU_ZERO_S(set_bytes(), set.get());
+  return set;
+}
+
+// What /proc says behind the name, which may have anything in it.
+std::vector<std::string> status_of(pid_t number) {
+  const auto text = System().read(fmt::format("/proc/{}/stat", number));
+  const std::size_t end = text ? text->rfind(')') : std::string::npos;
+  return end == std::string::npos ? std::vector<std::string>() : words(text->substr(end + 1));
+}
+
+std::uint64_t born_by(const std::vector<std::string>& status) {
+  constexpr std::size_t start_time = 19;
+  if (status.size() <= start_time) return 0;
+  return static_cast<std::uint64_t>(whole_number(status[start_time]).value_or(0));
+}
+
+std::vector<pid_t> numbers_in(const std::vector<std::string>& all) {
+  std::vector<pid_t> numbers;
+  for (const std::string& word : all) {
+    if (const auto number = whole_number(word)) numbers.push_back(static_cast<pid_t>(*number));
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+}  // namespace
+
+std::optional<machine::CpuSet> SystemMasks::mask(pid_t thread) const {
+  const Set set = empty_set();
+  if (::sched_getaffinity(thread, set_bytes(), set.get()) != 0) return std::nullopt;
+  std::vector<int> processors;
+  for (int processor = 0; processor < most_processors; ++processor) {
+    if (CPU_ISSET_S(static_cast<std::size_t>(processor), set_bytes(), set.get())) {
+      processors.push_back(processor);
+    }
+  }
+  return machine::CpuSet(std::move(processors));
+}
+
+int SystemMasks::set_mask(pid_t thread, const machine::CpuSet& processors) {
+  const Set set = empty_set();
+  for (const int processor : processors) {
+    if (processor < most_processors) {
+      CPU_SET_S(static_cast<std::size_t>(processor), set_bytes(), set.get());
+    }
+  }
+  return ::sched_setaffinity(thread, set_bytes(), set.get()) == 0 ? 0 : errno;
+}
+
+std::uint64_t SystemMasks::born(pid_t number) const { return born_by(status_of(number)); }
+
+std::vector<pid_t> SystemMasks::threads_of(pid_t process) const {
+  return numbers_in(System().list(fmt::format("/proc/{}/task", process)));
+}
+
+std::vector<pid_t> SystemMasks::children_of(pid_t process) const {
+  std::vector<pid_t> children;
+  for (const pid_t thread : threads_of(process)) {
+    const auto text = System().read(fmt::format("/proc/{}/task/{}/children", process, thread));
+    for (const pid_t child : numbers_in(words(text.value_or("")))) children.push_back(child);
+  }
+  return children;
+}
+
+pid_t SystemMasks::parent_of(pid_t process) const {
+  constexpr std::size_t parent = 1;
+  const std::vector<std::string> status = status_of(process);
+  return status.size() > parent ? static_cast<pid_t>(whole_number(status[parent]).value_or(0)) : 0;
+}
+
+bool is_running(const Identity& process) {
+  const std::vector<std::string> status = status_of(process.number);
+  if (status.empty() || process.born == 0 || born_by(status) != process.born) return false;
+  return status.front() != "Z" && status.front() != "X";
+}
+
+Identity own_identity() { return {::getpid(), SystemMasks().born(::getpid())}; }
+
+}  // namespace huddle::threads

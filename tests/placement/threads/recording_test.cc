@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/recording.h"
+
+#include <gmock/gmock.h>
+
+#include "common/error.h"
+#include "scene.h"
+
+namespace huddle::threads {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Recording, ComesBackAsItWas) {
+  Program program(3, 1);
+  Recording recording{.page_bytes = 65536, .names = {"app", "a worker", ""}, .events = {}};
+  program.run(recording.events, {{0, 1}, {1, 2}}, 200);
+  recording.events.emplace_back(Touch{1'000'000'000, 2, 0xfffffffffffff, false});
+  const Recording back = parse_recording(format_recording(recording), "r");
+  EXPECT_EQ(back.page_bytes, 65536U);
+  EXPECT_EQ(back.events, recording.events);
+  EXPECT_EQ(back.rounds, Rounds::of_decisions);
+  recording.rounds = Rounds::of_pages;
+  EXPECT_EQ(parse_recording(format_recording(recording), "r").rounds, Rounds::of_pages);
+  EXPECT_THAT(back.names, ::testing::ElementsAre("app", "a_worker", "?"));
+}
+
+struct Damage {
+  std::string text, complaint;
+};
+
+class DamagedRecording : public ::testing::TestWithParam<Damage> {};
+
+TEST_P(DamagedRecording, IsRefusedWithItsLine) {
+  try {
+    parse_recording(GetParam().text, "r");
+    FAIL() << "was read";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().complaint));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DamagedRecording,
+    ::testing::Values(
+        Damage{"", "no recording of touches"}, Damage{"{}", "r:1: this is no recording"},
+        Damage{"huddle-touches 1 page x\n", "r:1: 'x' is not a number"},
+        Damage{"huddle-touches 1 page 4096\nq\n", "r:2: a line begins with"},
+        Damage{"huddle-touches 1 page 4096\nt 5 0 zz w\n", "r:2: 'zz' is not a number"},
+        Damage{"huddle-touches 1 page 4096\nt 5 0 1 x\n", "r:2: a touch ends with w or r"},
+        Damage{"huddle-touches 1 page 4096\nt 5 4096 1 w\n", "r:2: '4096' is not a number from 0"},
+        Damage{"huddle-touches 1 page 4096\nt 5 0 1 w w\n", "r:2: there is more on this line"},
+        Damage{"huddle-touches 1 page 4096\nt 5 0 1 w\nl 4 0:1:0\n", "r:3: this is earlier"},
+        Damage{"huddle-touches 1 page 4096\nl 4 0:1\n", "r:2: of a thread a look says"},
+        Damage{"huddle-touches 1 page 4096\nl 4 0:1:-1\n", "r:2: '-1' is not a number"}));
+
+}  // namespace
+}  // namespace huddle::threads
