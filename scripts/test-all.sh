@@ -60,7 +60,7 @@ ucx_wheel() {
     python3 -m venv build/test-all/ucx
     build/test-all/ucx/bin/pip install -q libucx-cu12==1.22.0
   fi
-  python3 -B tests/ucx/real_ucx_test.py build/release/bin/huddle "$(command -v ucx_info)" \
+  python3 -B tests/tools/ucx/real_ucx_test.py build/release/bin/huddle "$(command -v ucx_info)" \
     build/test-all/ucx/lib/python3*/site-packages/libucx/bin/ucx_info
 }
 
@@ -126,7 +126,7 @@ if part programs; then
   step programs-heap tests/mpi/programs/driver.py --heap --level brief all
   step deaths-heap tests/mpi/programs/driver.py --heap --level thorough --only deaths openmpi-4 mpich-5
   step launchers env PEERS="$peers/openmpi-5/venv:$peers/mpich-5/venv:$peers/intel/venv" \
-    python3 -B tests/launch/run_test.py build/release/bin/huddle cc
+    python3 -B tests/tools/launch/run_test.py build/release/bin/huddle cc
 fi
 
 # Test suites and programs of other projects under every MPI, without huddle and with it.
@@ -157,7 +157,7 @@ fi
 
 if part measurements; then
   # The benchmark has to find by which factors an MPI was slowed down.
-  step factors python3 -B tests/bench/mpi/mpi_test.py build/release/bin/huddle --timed
+  step factors python3 -B tests/tools/bench/mpi/mpi_test.py build/release/bin/huddle --timed
   # Threads that share data in known patterns, observed while they run.
   step threads build/release/bin/huddle profile --accuracy --seconds 4
   # Reads as well, by the kernel's NUMA balancing, which only root may turn on. It is slow: a minute.
@@ -167,7 +167,7 @@ if part measurements; then
     not_run threads-reads 'needs root: kernel.numa_balancing'
   fi
   step ucx ucx_wheel
-  step paths python3 -B tests/ucx/paths_again.py build/release/bin/huddle
+  step paths python3 -B tests/tools/ucx/paths_again.py build/release/bin/huddle
 fi
 
 if part machines; then

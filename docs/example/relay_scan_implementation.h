@@ -6,10 +6,10 @@
 
 #include <string>
 
-#include "bench/engine/binding.h"
-#include "bench/engine/implementation.h"
-#include "bench/engine/protocol_alone.h"
-#include "bench/harness/payload.h"
+#include "tools/bench/engine/binding.h"
+#include "tools/bench/engine/implementation.h"
+#include "tools/bench/engine/protocol_alone.h"
+#include "tools/bench/harness/payload.h"
 #include "relay_scan.h"
 
 namespace huddle::example {

@@ -20,7 +20,7 @@ KEPT_IN = {
     "hwloc/": {"src/model/machine/discover.cc"},
     "toml++/": {"src/model/machine/toml_reader.cc", "src/common/settings/settings_file.cc",
                "src/mpi/standalone/toml.cc"},
-    "CLI/": {"src/cli/parse.cc"},
+    "CLI/": {"src/tools/cli/parse.cc"},
     "simgrid/": {"src/simulate/network/simgrid/main.cpp", "src/simulate/network/simgrid/platform.h"},
     "smpi/": {"src/simulate/network/simgrid/smpi_ns.cc"},
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/calibrate.h"
-#include "doctor/siblings.h"
+#include "tools/calibrate/calibrate.h"
+#include "tools/doctor/siblings.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"

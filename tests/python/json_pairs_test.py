@@ -16,7 +16,7 @@ import pytest
 
 HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SAMPLES = ROOT / "tests/ucx/samples"
+SAMPLES = ROOT / "tests/tools/ucx/samples"
 MACHINE = ("--machine", "amd-epyc-2c-1b1d3050")
 # The machine of that file, whatever machine the tests run on.
 RECORDED = {"HWLOC_XMLFILE": str(ROOT / "tests/model/machine/topologies/guest-2-cores.xml"), "HWLOC_THISSYSTEM": "1"}

@@ -144,7 +144,7 @@ def test_names_are_escaped(tmp_path):
 
 @pytest.mark.parametrize("bold", [False, True], ids=["regular", "bold"])
 def test_the_table_of_widths_is_that_of_the_font(bold):
-    source = (ROOT / "src/picture/svg_text.cc").read_text(encoding="utf-8")
+    source = (ROOT / "src/tools/picture/svg_text.cc").read_text(encoding="utf-8")
     table = re.search(rf"{'bold' if bold else 'regular'}_widths = {{([\d,\s]*)}}", source).group(1)
     measured = [math.ceil(1000 * ems(chr(code), bold) - 0.1) for code in range(0x20, 0x7F)]
     for code, kept, true in zip(range(0x20, 0x7F), map(int, table.split(",")), measured, strict=True):

@@ -97,7 +97,7 @@ __attribute__((constructor)) static void hide_new_names(void) {
 static int kept_error = -1;
 
 static int is_program_of_run(void) {
-  const char* program = getenv("_HUDDLE_PROGRAM"); /* as src/launch/preload.h names it */
+  const char* program = getenv("_HUDDLE_PROGRAM"); /* as src/tools/launch/preload.h names it */
   if (program == NULL) return 0;
   char own[4096];
   const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);

@@ -33,7 +33,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool routed;
 static huddle_note_function* note_to_back_end; /* null: there is none */
 
-/* As src/launch/preload.h names it. */
+/* As src/tools/launch/preload.h names it. */
 static int is_wanted(void) { return getenv("_HUDDLE_PROFILE") != NULL; }
 
 static void route_all(void) {

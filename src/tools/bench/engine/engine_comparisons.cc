@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/bench/engine/engine_comparisons.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "common/text.h"
+#include "tools/bench/engine/bare_flags.h"
+#include "tools/bench/engine/bare_read.h"
+#include "tools/bench/engine/bare_ring.h"
+#include "tools/bench/engine/barriers.h"
+#include "tools/bench/engine/reading.h"
+#include "tools/bench/engine/team_calls.h"
+#include "tools/bench/engine/team_operation.h"
+#include "runtime/memory/copy.h"
+#include "runtime/node/direct_exchange.h"
+#include "runtime/select/copy_method_choice.h"
+
+namespace huddle::bench {
+namespace {
+
+using Kind = Bar::Kind;
+using select::Operation;
+
+// Some 10 us to a stretch at the least, so that the clock's 25 ns vanish; and an even number.
+constexpr int calls_in_a_series = 500;
+constexpr int series_in_a_round = 24;
+// Turns of a core given away take microseconds each.
+constexpr int crowded_calls_in_a_series = 100;
+constexpr int crowded_series_in_a_round = 12;
+constexpr int crowded_ranks = 8;
+
+constexpr std::size_t large_sizes[] = {std::size_t{512} << 10, std::size_t{4} << 20};
+
+// How often the entries of a comparison are called: see Entry.
+struct Series {
+  int calls;
+  int stretches;
+};
+// Calls that are timed one by one.
+Series single_calls(const Comparison& comparison, const Scale& scale) {
+  return {1, scale.single_calls(comparison.bytes)};
+}
+
+void add(Comparison& comparison, const Series& series, std::string name,
+         std::unique_ptr<Implementation> implementation, bool bare) {
+  comparison.entries.push_back({.name = std::move(name),
+                                .implementation = std::move(implementation),
+                                .bare = bare,
+                                .calls = series.calls,
+                                .stretches = series.stretches});
+}
+
+// A bare ring for each method: the numbers of their entries.
+std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series) {
+  std::vector<std::size_t> rings;
+  for (memory::CopyMethod method : memory::to_one_reader) {
+    if (!select::is_possible(method, memory::to_one_reader)) continue;
+    rings.push_back(comparison.entries.size());
+    add(comparison, series, fmt::format("hand-off through a ring, {}", memory::name(method)),
+        std::make_unique<BareRing>(method), true);
+  }
+  return rings;
+}
+
+// Two ranks, with buffers of so many bytes; entries and judgements are to come.
+Comparison of_two(const std::vector<int>& pus, std::string name, std::size_t bytes) {
+  return {.name = std::move(name),
+          .binding = {2, {pus[0], pus[1]}},
+          .bytes = bytes,
+          .entries = {},
+          .judgements = {}};
+}
+
+Comparison flags_of_two(const std::vector<int>& pus, const Scale& scale) {
+  Comparison comparison = of_two(pus, "flags of two ranks", 0);
+  const Series series{calls_in_a_series, scale.stretches(series_in_a_round)};
+  add(comparison, series, "barrier", barrier_implementation(2, TeamBarrier()), false);
+  add(comparison, series, "two flags in one line", barrier_implementation(2, OneLineExchange()),
+      true);
+  add(comparison, series, "two flags in two lines", barrier_implementation(2, TwoLineExchange()),
+      true);
+  add(comparison, series, "broadcast of 8 bytes, roots in turn", std::make_unique<RotatingBcast>(),
+      false);
+  add(comparison, series, "a line one way", std::make_unique<PingPong>(), true);
+  comparison.judgements = {
+      {.what = "barrier, 2 ranks",
+       .subject = 0,
+       .rivals = {1, 2},
+       .bar = {Kind::time_at_most, 1.3}},
+      {.what = "broadcast of 8 bytes", .subject = 3, .rivals = {4}, .bar = {Kind::time_at_most, 2}},
+  };
+  return comparison;
+}
+
+Comparison data_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
+  const std::string size = size_text(static_cast<double>(bytes));
+  Comparison comparison = of_two(pus, size + " between two ranks", bytes);
+  const Series series = single_calls(comparison, scale);
+  add(comparison, series, "broadcast of " + size,
+      std::make_unique<TeamOperation>(Calls{Operation::bcast, bytes}), false);
+  add(comparison, series, "allreduce of " + size,
+      std::make_unique<TeamOperation>(Calls{Operation::allreduce, bytes}), false);
+  const std::vector<std::size_t> rings = add_rings(comparison, series);
+  const auto moved = static_cast<double>(bytes);
+  const Bar bar{Kind::rate_at_least, 0.8};
+  comparison.judgements = {
+      {"broadcast of " + size, 0, rings, bar, moved, moved},
+      // Half of the data in, the other half joined, that half back: what a rank has to move.
+      {"allreduce of " + size, 1, rings, bar, 1.5 * moved, moved},
+  };
+  return comparison;
+}
+
+// Each rank's buffers hold a block of so many bytes for each. What a rank has to move is counted in
+// blocks: its own, once; what it shows, and what it takes.
+Comparison exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
+  const std::string size = size_text(static_cast<double>(bytes));
+  constexpr int ranks = 2;
+  Comparison comparison = of_two(pus, "blocks of " + size + " between two ranks", ranks * bytes);
+  const Series series = single_calls(comparison, scale);
+  struct Moved {
+    Operation operation;
+    double blocks;  // by the rank that moves most
+  };
+  constexpr Moved all[] = {
+      {Operation::alltoall, 3}, {Operation::allgather, 3}, {Operation::gather, 2}};
+  for (const Moved& one : all) {
+    add(comparison, series, fmt::format("{} of {}", name(one.operation), size),
+        std::make_unique<TeamOperation>(Calls{one.operation, bytes}), false);
+  }
+  const std::vector<std::size_t> rings = add_rings(comparison, series);
+  const auto block = static_cast<double>(bytes);
+  for (std::size_t i = 0; i < std::size(all); ++i) {
+    comparison.judgements.push_back({.what = comparison.entries[i].name,
+                                     .subject = i,
+                                     .rivals = rings,
+                                     .bar = {Kind::rate_at_least, 0.6},
+                                     .subject_bytes = all[i].blocks * block,
+                                     // Each of the two moves all of its buffer.
+                                     .rival_bytes = ranks * block});
+  }
+  return comparison;
+}
+
+// The same where ranks read each other's memory, against the same system call with nothing said in
+// between: what a rank has to have read is counted, and the copy of its own block.
+Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
+  const std::string size = size_text(static_cast<double>(bytes));
+  constexpr int ranks = 2;
+  Comparison comparison = of_two(pus, "blocks of " + size + " read by two ranks", ranks * bytes);
+  const Series series = single_calls(comparison, scale);
+  constexpr std::size_t both = 3;
+  constexpr std::size_t first = 4;
+  for (const Operation operation : {Operation::alltoall, Operation::allgather, Operation::gather}) {
+    const std::size_t rival = operation == Operation::gather ? first : both;
+    comparison.judgements.push_back(
+        {.what = fmt::format("{} of {}, single copy", name(operation), size),
+         .subject = comparison.entries.size(),
+         .rivals = {rival},
+         .bar = {Kind::rate_at_least, 0.8},
+         .subject_bytes = static_cast<double>(ranks * bytes),
+         .rival_bytes = static_cast<double>(ranks * bytes)});
+    add(comparison, series, fmt::format("{} of {}, single copy", name(operation), size),
+        std::make_unique<TeamOperation>(Calls{operation, bytes}, select::DirectExchangePlan{}),
+        false);
+  }
+  add(comparison, series, "process_vm_readv by both",
+      std::make_unique<BareRead>(BareRead::Readers::both), true);
+  add(comparison, series, "process_vm_readv by one",
+      std::make_unique<BareRead>(BareRead::Readers::first), true);
+  return comparison;
+}
+
+// The same where ranks have mapped what they hand in, against a copy from there with nothing said
+// in between: what a rank has to have read of the other's is counted, and the copy of its own block
+// where there is one. A broadcast has none: its rival is the read alone.
+Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
+  const std::string size = size_text(static_cast<double>(bytes));
+  constexpr int ranks = 2;
+  Comparison comparison = of_two(pus, "blocks of " + size + " in the shared heap", ranks * bytes);
+  comparison.in_heap = true;
+  const Series series = single_calls(comparison, scale);
+  struct Moved {
+    double blocks;
+    Operation operation;
+    bool by_both;
+  };
+  // To join half a block two halves are read and one is written, where a copy reads one: half as
+  // much again; then the other half is copied.
+  constexpr Moved all[] = {{1, Operation::bcast, false},
+                           {1.25, Operation::allreduce, true},
+                           {ranks, Operation::alltoall, true},
+                           {ranks, Operation::allgather, true}};
+  const auto block = static_cast<double>(bytes);
+  constexpr std::size_t first = std::size(all);
+  const std::vector<std::size_t> by_both = {first, first + 2};
+  const std::vector<std::size_t> by_one = {first + 1, first + 3};
+  for (const Moved& one : all) {
+    const std::string what = fmt::format("{} of {}, shared heap", name(one.operation), size);
+    comparison.judgements.push_back({.what = what,
+                                     .subject = comparison.entries.size(),
+                                     .rivals = one.by_both ? by_both : by_one,
+                                     .bar = {Kind::rate_at_least, 0.8},
+                                     .subject_bytes = one.blocks * block,
+                                     .rival_bytes = (one.by_both ? ranks : 1) * block});
+    add(comparison, series, what, std::make_unique<TeamOperation>(Calls{one.operation, bytes}),
+        false);
+  }
+  for (const auto kernel : {memory::CopyKernel::plain, memory::CopyKernel::interleaved}) {
+    const std::string_view how = memory::name(kernel);
+    add(comparison, series, fmt::format("own and mapped memory copied by both, {}", how),
+        std::make_unique<BareRead>(BareRead::Readers::both, BareRead::Own::copied, kernel), true);
+    add(comparison, series, fmt::format("mapped memory copied by one, {}", how),
+        std::make_unique<BareRead>(BareRead::Readers::first, BareRead::Own::left, kernel), true);
+  }
+  return comparison;
+}
+
+Comparison crowd(const std::vector<int>& pus, const Scale& scale) {
+  Comparison comparison{.name = "more ranks than cores",
+                        .binding = {crowded_ranks, {pus[0], pus[1]}},
+                        .entries = {},
+                        .judgements = {}};
+  const Series series{crowded_calls_in_a_series, scale.stretches(crowded_series_in_a_round)};
+  add(comparison, series, "barrier", barrier_implementation(crowded_ranks, TeamBarrier()), false);
+  add(comparison, series, "a counter, and sched_yield",
+      barrier_implementation(crowded_ranks, YieldingCounter()), true);
+  add(comparison, series, "a flag each, and sched_yield",
+      barrier_implementation(crowded_ranks, YieldingFlags(crowded_ranks)), true);
+  comparison.judgements = {{.what = fmt::format("barrier, {} on 2 cores", crowded_ranks),
+                            .subject = 0,
+                            .rivals = {1, 2},
+                            .bar = {Kind::time_at_most, 1.5}}};
+  return comparison;
+}
+
+}  // namespace
+
+std::vector<Comparison> engine_comparisons(const std::vector<int>& pus, const Scale& scale) {
+  std::vector<Comparison> comparisons;
+  if (pus.size() < 2) return comparisons;
+  comparisons.push_back(flags_of_two(pus, scale));
+  for (const std::size_t bytes : large_sizes) {
+    comparisons.push_back(data_of_two(pus, bytes, scale));
+    comparisons.push_back(exchanges_of_two(pus, bytes, scale));
+  }
+  if (ranks_may_read()) {
+    for (const std::size_t bytes : large_sizes) {
+      comparisons.push_back(single_copy_of_two(pus, bytes, scale));
+    }
+  }
+  for (const std::size_t bytes : large_sizes) {
+    comparisons.push_back(heap_of_two(pus, bytes, scale));
+  }
+  comparisons.push_back(crowd(pus, scale));
+  return comparisons;
+}
+
+}  // namespace huddle::bench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// A protocol of src/runtime/node on its own, outside of any team: what an implementation of one protocol is
+// made of. Made before the ranks are forked, like the implementation.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "tools/bench/engine/implementation.h"
+#include "tools/bench/engine/shared_pages.h"
+#include "runtime/context/hardware/hardware.h"
+
+namespace huddle::bench {
+
+template <class Protocol>
+class ProtocolAlone {
+ public:
+  // make(rank) returns a rank's protocol, for memory that holds world::first_sequence. pre: it
+  // needs no scratch.
+  template <class Make>
+  ProtocolAlone(int ranks, bool crowded, Make make) : waiting_({.crowded = crowded}, {}, {}) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      protocols_.push_back(make(rank));
+      words_.emplace_back(protocols_.back().shared_bytes() / sizeof(world::Sequence) + 1);
+    }
+  }
+  ProtocolAlone(const ProtocolAlone&) = delete;
+  ProtocolAlone& operator=(const ProtocolAlone&) = delete;
+
+  // Each rank's memory is touched, and so placed, by itself.
+  void set_up(const RankContext& here) {
+    const auto& mine = words_[static_cast<std::size_t>(here.rank)];
+    mine.build();
+    std::fill_n(&*mine, mine.size(), world::first_sequence);
+    for (const auto& words : words_) shared_.push_back(reinterpret_cast<std::byte*>(&*words));
+    context_ = {here.rank, here.ranks, shared_.data(), nullptr, &waiting_};
+  }
+  // This rank's.
+  Protocol& protocol() { return protocols_[static_cast<std::size_t>(context_.rank)]; }
+  // The world of one call with these buffers.
+  world::hardware::Hardware world(const RankContext& here) const {
+    return {context_, {here.source.data(), here.target.data()}};
+  }
+
+ private:
+  world::hardware::Waiting waiting_;
+  std::vector<Protocol> protocols_;             // by rank
+  std::vector<Shared<world::Sequence>> words_;  // by rank
+  std::vector<std::byte*> shared_;              // the same, as protocols want it
+  world::hardware::ProtocolContext context_;
+};
+
+}  // namespace huddle::bench

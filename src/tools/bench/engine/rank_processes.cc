@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/bench/engine/rank_processes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "common/error.h"
+#include "runtime/team/fork_bootstrap.h"
+
+namespace huddle::bench {
+namespace {
+
+using Work = std::function<void(const team::Bootstrap&)>;
+
+constexpr pid_t has_ended = -1;
+
+// Where a rank says why it failed. A pipe takes so short a message in one piece.
+void complain(int pipe_end, int rank, const char* why) {
+  const std::string text = fmt::format("rank {}: {}", rank, why);
+  if (write(pipe_end, text.data(), text.size()) < 0) std::perror("huddle: a rank");
+}
+
+// What happens in the child.
+[[noreturn]] void run_all(pid_t parent, const Binding& binding, int rank, const Work& work,
+                          team::ForkBootstrap& places, int pipe_end) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  // Ctrl-C is for the parent, which asks the ranks to end in order.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_DFL);
+  int status = 0;
+  try {
+    run_on(binding.pus_of(rank));
+    const team::Bootstrap bootstrap = places.join(rank);
+    work(bootstrap);
+  } catch (const std::exception& error) {
+    complain(pipe_end, rank, error.what());
+    status = 1;
+  }
+  _exit(status);
+}
+
+std::string death_of(std::size_t rank, int status) {
+  if (WIFSIGNALED(status)) return fmt::format("rank {}: {}", rank, strsignal(WTERMSIG(status)));
+  return fmt::format("rank {}: exit status {}", rank, WEXITSTATUS(status));
+}
+
+}  // namespace
+
+RankProcesses::RankProcesses(const Binding& binding, const Work& work) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  }
+  complaints_ = FileDescriptor(ends[0]);
+  const FileDescriptor write_end(ends[1]);
+  team::ForkBootstrap places(binding.ranks);
+  const pid_t parent = getpid();
+  std::fflush(nullptr);  // or each child would have it to print as well
+  for (int rank = 0; rank < binding.ranks; ++rank) {
+    const pid_t child = fork();
+    if (child == 0) run_all(parent, binding, rank, work, places, write_end.number());
+    if (child < 0) {
+      const std::string why = std::strerror(errno);
+      kill_all();
+      throw FailureError(fmt::format("cannot start a process for rank {}: {}", rank, why));
+    }
+    children_.push_back(child);
+  }
+}
+
+RankProcesses::~RankProcesses() { kill_all(); }
+
+void RankProcesses::kill_all() {
+  for (pid_t& child : children_) {
+    if (child == has_ended) continue;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    child = has_ended;
+  }
+}
+
+void RankProcesses::reap(int options) {
+  for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+    int status = 0;
+    if (children_[rank] == has_ended || waitpid(children_[rank], &status, options) == 0) continue;
+    children_[rank] = has_ended;
+    if (status != 0) death_ = death_of(rank, status);
+  }
+}
+
+bool RankProcesses::read_complaints() {
+  std::array<char, 1024> block{};
+  const ssize_t got = read(complaints_.number(), block.data(), block.size());
+  if (got > 0) complaint_.assign(block.data(), static_cast<std::size_t>(got));
+  return got != 0;
+}
+
+bool RankProcesses::wait(std::chrono::milliseconds limit) {
+  // Before the pipe is read: what a rank had to say is in there by the time that it has ended.
+  reap(WNOHANG);
+  const auto timeout = death_.empty() ? limit : std::chrono::milliseconds(0);
+  pollfd watched{complaints_.number(), POLLIN, 0};
+  const bool heard = poll(&watched, 1, static_cast<int>(timeout.count())) > 0;
+  const bool all_gone = heard && !read_complaints();
+  if (all_gone) reap(0);
+  // The others would wait for one that is gone for ever.
+  const std::string& trouble = complaint_.empty() ? death_ : complaint_;
+  if (trouble.empty()) return all_gone;
+  kill_all();
+  throw FailureError(trouble);
+}
+
+}  // namespace huddle::bench

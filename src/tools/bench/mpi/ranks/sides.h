@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Both sides in one process: the MPI's own functions, and huddle's back end in front of the same
+// MPI, each behind function pointers. Nothing is linked with an MPI and nothing is preloaded.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "abi.h"
+#include "tools/bench/mpi/order.h"
+#include "mpi/stub/door.h"
+
+namespace huddle::bench::ranks {
+
+// The functions that are measured.
+struct Functions {
+  using Comm = mpi::Comm;
+  using Datatype = mpi::Datatype;
+  using Op = mpi::Op;
+
+  int (*barrier)(Comm);
+  int (*bcast)(void*, int, Datatype, int, Comm);
+  int (*reduce)(const void*, void*, int, Datatype, Op, int, Comm);
+  int (*allreduce)(const void*, void*, int, Datatype, Op, Comm);
+  int (*allgather)(const void*, int, Datatype, void*, int, Datatype, Comm);
+  int (*allgatherv)(const void*, int, Datatype, void*, const int*, const int*, Datatype, Comm);
+  int (*alltoall)(const void*, int, Datatype, void*, int, Datatype, Comm);
+  int (*alltoallv)(const void*, const int*, const int*, Datatype, void*, const int*, const int*,
+                   Datatype, Comm);
+  int (*gather)(const void*, int, Datatype, void*, int, Datatype, int, Comm);
+  int (*gatherv)(const void*, int, Datatype, void*, const int*, const int*, Datatype, int, Comm);
+  int (*scatter)(const void*, int, Datatype, void*, int, Datatype, int, Comm);
+  int (*scatterv)(const void*, const int*, const int*, Datatype, void*, int, Datatype, int, Comm);
+  int (*reduce_scatter)(const void*, void*, const int*, Datatype, Op, Comm);
+  int (*reduce_scatter_block)(const void*, void*, int, Datatype, Op, Comm);
+  int (*scan)(const void*, void*, int, Datatype, Op, Comm);
+  int (*exscan)(const void*, void*, int, Datatype, Op, Comm);
+};
+
+// visit.operator()<&Functions::f>("F") for each.
+template <class Visit>
+void each_function(Visit visit) {
+  visit.template operator()<&Functions::barrier>("Barrier");
+  visit.template operator()<&Functions::bcast>("Bcast");
+  visit.template operator()<&Functions::reduce>("Reduce");
+  visit.template operator()<&Functions::allreduce>("Allreduce");
+  visit.template operator()<&Functions::allgather>("Allgather");
+  visit.template operator()<&Functions::allgatherv>("Allgatherv");
+  visit.template operator()<&Functions::alltoall>("Alltoall");
+  visit.template operator()<&Functions::alltoallv>("Alltoallv");
+  visit.template operator()<&Functions::gather>("Gather");
+  visit.template operator()<&Functions::gatherv>("Gatherv");
+  visit.template operator()<&Functions::scatter>("Scatter");
+  visit.template operator()<&Functions::scatterv>("Scatterv");
+  visit.template operator()<&Functions::reduce_scatter>("Reduce_scatter");
+  visit.template operator()<&Functions::reduce_scatter_block>("Reduce_scatter_block");
+  visit.template operator()<&Functions::scan>("Scan");
+  visit.template operator()<&Functions::exscan>("Exscan");
+}
+
+// What the harness itself needs of the MPI.
+struct Service {
+  int (*init)(int*, char***);
+  int (*finalize)();
+  int (*abort)(mpi::Comm, int);
+  int (*comm_rank)(mpi::Comm, int*);
+  int (*comm_size)(mpi::Comm, int*);
+  int (*comm_dup)(mpi::Comm, mpi::Comm*);
+  int (*bcast)(void*, int, mpi::Datatype, int, mpi::Comm);
+  int (*allreduce)(const void*, void*, int, mpi::Datatype, mpi::Op, mpi::Comm);
+  int (*get_library_version)(char*, int*);
+  int (*get_processor_name)(char*, int*);
+  int (*barrier)(mpi::Comm);
+  int (*ibarrier)(mpi::Comm, mpi::Request*);
+  int (*test)(mpi::Request*, int*, mpi::Status*);
+  int (*send)(const void*, int, mpi::Datatype, int, int, mpi::Comm);
+  int (*receive)(void*, int, mpi::Datatype, int, int, mpi::Comm, mpi::Status*);
+  int (*isend)(const void*, int, mpi::Datatype, int, int, mpi::Comm, mpi::Request*);
+  int (*ireceive)(void*, int, mpi::Datatype, int, int, mpi::Comm, mpi::Request*);
+};
+
+using Choices = huddle_choices_function;
+
+struct Sides {
+  std::array<Functions, 2> of;  // by Side
+  Service service;              // init and finalize are huddle's, which do the MPI's
+  Choices* choices;             // huddle's; null without it
+  mpi::Comm world;
+  mpi::Datatype byte;
+  mpi::Datatype number;  // double
+  mpi::Datatype integer;
+  mpi::Op sum;
+  mpi::Op most;
+
+  const Functions& side(Side which) const { return of[static_cast<std::size_t>(which)]; }
+};
+
+// Opens both, or the MPI alone where there is no back end: then both sides are its own. Throws
+// std::runtime_error with a sentence where one cannot be had.
+Sides open_sides(const std::string& mpi_path, const std::string& back_end_path);
+
+// Calls that huddle was asked for and handed on to the MPI. It finds these functions through us,
+// so that they can be counted on their way.
+unsigned long passed_calls();
+
+}  // namespace huddle::bench::ranks

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/bench/mpi/timed_run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "common/error.h"
+#include "common/file_descriptor.h"
+#include "tools/bench/mpi/job.h"
+
+namespace huddle::bench {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_kept_bytes = 64 * 1024;
+constexpr int poll_ms = 100;  // between two looks at the request to stop
+constexpr std::chrono::seconds farewell{5};
+constexpr int exit_status_of_signal_0 = 128;
+
+// Opened anew, a file is read from its beginning.
+FileDescriptor fresh_input() {
+  struct stat input {};
+  const bool is_file = ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode);
+  FileDescriptor fresh(::open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC));
+  if (fresh.is_open()) return fresh;
+  throw FailureError(
+      fmt::format("cannot open the input anew for each run: {}", std::strerror(errno)));
+}
+
+std::array<int, 2> new_pipe() {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+    throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  }
+  return ends;
+}
+
+// False: nothing more will come, or nothing is there now.
+bool read_some(const FileDescriptor& from, std::string& output, const OutputWatch& watch) {
+  std::array<char, 65536> block{};
+  const ssize_t got = ::read(from.number(), block.data(), block.size());
+  if (got <= 0) return got < 0 && errno == EINTR;
+  const std::string_view more(block.data(), static_cast<std::size_t>(got));
+  output += more;
+  if (watch) watch(more);
+  if (output.size() > 2 * most_kept_bytes) output.erase(0, output.size() - most_kept_bytes);
+  return true;
+}
+
+double seconds_of(const timeval& time) {
+  constexpr double seconds_per_us = 1e-6;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * seconds_per_us;
+}
+
+// The program, from its start until somebody has waited for it.
+class Child {
+ public:
+  Child(const Spawned& command, int input, int output) : process_(spawn(command, input, output)) {}
+  ~Child() {
+    if (!ended_) {
+      ::kill(-process_, SIGKILL);
+      ::waitpid(process_, nullptr, 0);
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t process() const { return process_; }
+  int status() const { return status_; }               // pre: has_ended()
+  double cpu_seconds() const { return cpu_seconds_; }  // pre: has_ended()
+  bool has_ended() {
+    int status = 0;
+    rusage usage{};
+    if (!ended_ && ::wait4(process_, &status, WNOHANG, &usage) == process_) {
+      ended_ = true;
+      status_ =
+          WIFSIGNALED(status) ? exit_status_of_signal_0 + WTERMSIG(status) : WEXITSTATUS(status);
+      cpu_seconds_ = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    }
+    return ended_;
+  }
+  // All of its group is asked, and killed where asking does not help.
+  void end() {
+    ::kill(-process_, SIGTERM);
+    const auto latest = Clock::now() + farewell;
+    while (!has_ended() && Clock::now() < latest) ::poll(nullptr, 0, poll_ms);
+    ::kill(-process_, SIGKILL);
+  }
+
+ private:
+  pid_t process_;
+  bool ended_ = false;
+  int status_ = 0;
+  double cpu_seconds_ = 0;
+};
+
+}  // namespace
+
+TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
+                   const OutputWatch& watch) {
+  const FileDescriptor input = fresh_input();
+  const std::array<int, 2> ends = new_pipe();
+  const FileDescriptor out(ends[0]);
+  FileDescriptor in(ends[1]);
+  const auto start = Clock::now();
+  Child child(command, input.number(), in.number());
+  in = FileDescriptor();
+  // Wakes us at the moment it ends, also while something that it left behind keeps the pipe open.
+  const FileDescriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, child.process(), 0)));
+  std::string output;
+  bool more_output = true;
+  while (!child.has_ended()) {
+    if (stop.load()) {
+      child.end();
+      throw Stopped();
+    }
+    std::array<pollfd, 2> watched = {pollfd{ended.number(), POLLIN, 0},
+                                     pollfd{more_output ? out.number() : -1, POLLIN, 0}};
+    if (::poll(watched.data(), watched.size(), poll_ms) <= 0) continue;
+    if (watched[1].revents != 0) more_output = read_some(out, output, watch);
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  while (read_some(out, output, watch)) {
+  }
+  if (output.size() > most_kept_bytes) output.erase(0, output.size() - most_kept_bytes);
+  return {.wall_seconds = seconds,
+          .cpu_seconds = child.cpu_seconds(),
+          .status = child.status(),
+          .output = std::move(output)};
+}
+
+}  // namespace huddle::bench

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/calibrate/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/error.h"
+#include "tools/calibrate/plan_steps.h"
+
+namespace huddle::calibrate {
+namespace {
+
+// The promises are 60 s on 2 cores, 300 s on 64 and 5 s for a quick run; what is missing to them is
+// for starting, for writing the file and for steps that end a little late.
+constexpr double limit_of_two_cores = 48;
+constexpr double limit_of_many_cores = 255;
+constexpr double many_cores = 64;
+constexpr double limit_of_quick = 3.6;
+// Time for repeating what comes out unsteady, and twice that on a machine that is busy with other
+// things, where the limit leaves it. A quiet machine does not use it.
+constexpr double most_allowance = 2.0 * (1 + most_repetitions);
+
+// Whatever a step consists of: waking threads on a machine that is busy with other things.
+constexpr double slack_of_step = 0.1;
+constexpr double slack_of_quick_step = 0.03;
+
+// Each step may take its share of the whole limit.
+void set_limits(Plan& plan) {
+  const double slack = plan.quick ? slack_of_quick_step : slack_of_step;
+  for (Step& step : plan.steps) step.setup_seconds += slack;
+  const double expected = plan.expected_seconds();
+  const double limit = time_limit_seconds(plan.pus.size(), plan.quick);
+  const double allowance = std::min(most_allowance, limit / expected);
+  for (Step& step : plan.steps) {
+    step.limit_seconds = step.expected_seconds() * allowance;
+    // Where even the expected does not fit, every measurement becomes shorter.
+    step.extent.seconds *= std::min(1.0, allowance);
+  }
+}
+
+std::string these_are(const machine::CpuSet& cpus) {
+  return cpus.count() == 1 ? fmt::format("cpu {} is", cpus.text())
+                           : fmt::format("cpus {} are", cpus.text());
+}
+
+void say_what_is_left_out(const machine::Topology& topology, const PlanRequest& request,
+                          Plan& plan) {
+  const machine::CpuSet missing = without(topology.pus, request.allowed);
+  if (!missing.empty()) {
+    plan.notes.push_back(these_are(missing) + " not allowed to this process: not measured");
+  }
+  if (!topology.offline.empty()) {
+    plan.notes.push_back(these_are(topology.offline) + " offline");
+  }
+  if (plan.pus.size() == 1) {
+    plan.notes.emplace_back("only one core is allowed: nothing between cores can be measured");
+  }
+}
+
+}  // namespace
+
+double Step::expected_seconds() const {
+  return setup_seconds + std::accumulate(seconds.begin(), seconds.end(), 0.0);
+}
+
+double Plan::expected_seconds() const {
+  return std::accumulate(steps.begin(), steps.end(), 0.0, [](double sum, const Step& step) {
+    return sum + step.expected_seconds();
+  });
+}
+
+double Plan::limit_seconds() const {
+  return std::accumulate(steps.begin(), steps.end(), 0.0,
+                         [](double sum, const Step& step) { return sum + step.limit_seconds; });
+}
+
+double time_limit_seconds(std::size_t cores, bool quick) {
+  if (quick) return limit_of_quick;
+  const double share = std::clamp((static_cast<double>(cores) - 2) / (many_cores - 2), 0.0, 1.0);
+  return limit_of_two_cores + share * (limit_of_many_cores - limit_of_two_cores);
+}
+
+Plan make_plan(const machine::Topology& topology, const PlanRequest& request) {
+  Plan plan;
+  plan.quick = request.quick;
+  plan.pus = measured_pus(topology, request.allowed);
+  if (plan.pus.empty()) throw FailureError("no processor of this machine is allowed to us");
+  const Planner planner(topology, request, plan.pus);
+  for (const auto& steps :
+       {planner.lines(), planner.flags(), planner.copies(), planner.handoffs(), planner.memory(),
+        planner.paths(), planner.system(), planner.arrays(), planner.lines_again()}) {
+    plan.steps.insert(plan.steps.end(), steps.begin(), steps.end());
+  }
+  set_limits(plan);
+  say_what_is_left_out(topology, request, plan);
+  return plan;
+}
+
+}  // namespace huddle::calibrate

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/calibrate/repeat.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace huddle::calibrate {
+namespace {
+
+// When a crowd ends. The first to have enough ends it for all, but not before each has a few: a
+// core that came late would have nothing to say. Whoever fails ends it at once.
+class Ending {
+ public:
+  Ending(std::size_t cores, const Extent& extent, const Budget& budget)
+      : few_(std::min(samples_in_any_case, extent.most)), cores_with_few_(cores), budget_(budget) {}
+
+  void one_has_enough() { enough_.store(true, std::memory_order_relaxed); }
+  void one_failed() { failed_.store(true, std::memory_order_relaxed); }
+  // pre: called once a sample.
+  void one_has(std::size_t samples) {
+    if (samples == few_) cores_with_few_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  bool is_here() const {
+    if (failed_.load(std::memory_order_relaxed) || budget_.stopped()) return true;
+    return enough_.load(std::memory_order_relaxed) &&
+           cores_with_few_.load(std::memory_order_relaxed) == 0;
+  }
+
+ private:
+  const std::size_t few_;
+  std::atomic<std::size_t> cores_with_few_;
+  std::atomic<bool> enough_{false};
+  std::atomic<bool> failed_{false};
+  const Budget& budget_;
+};
+
+std::vector<double> time_until(Ending& ending, const Extent& extent, const Budget& budget,
+                               std::size_t repeat, const std::function<void()>& work) {
+  std::vector<double> samples;
+  const Progress progress(extent, budget);
+  while (true) {
+    if (!progress.wants_more(samples.size())) ending.one_has_enough();
+    if (ending.is_here()) return samples;
+    const double start = now_ns();
+    work();
+    const double took = now_ns() - start;
+    // What others did after the end was less disturbed.
+    if (ending.is_here()) return samples;
+    if (samples.size() >= extent.most) continue;
+    samples.push_back(took / static_cast<double>(repeat));
+    ending.one_has(samples.size());
+  }
+}
+
+}  // namespace
+
+Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
+                      const Extent& extent, const Budget& budget,
+                      const std::function<void(std::size_t, std::size_t)>& work) {
+  std::vector<std::vector<double>> each(pus.size());
+  StartLine start(pus.size());
+  Ending ending(pus.size(), extent, budget);
+  Samples samples;
+  samples.threads = crew.run(pus, [&](std::size_t who) {
+    try {
+      work(who, 1);  // warms up: caches, page tables, the processor's clock
+      start.wait();
+      each[who] = time_until(ending, extent, budget, repeat, [&] { work(who, repeat); });
+    } catch (...) {
+      // The others neither wait for one that never comes, nor measure without it.
+      ending.one_failed();
+      start.give_up();
+      throw;
+    }
+  });
+  samples.ns = std::move(each.front());
+  samples.further_ns.assign(std::make_move_iterator(each.begin() + 1),
+                            std::make_move_iterator(each.end()));
+  return samples;
+}
+
+Samples time_prepared(Crew& crew, int pu, const Prepared& prepared, const Extent& extent,
+                      const Budget& budget) {
+  Samples samples;
+  samples.threads = crew.run(std::array{pu}, [&](std::size_t) {
+    const Progress progress(extent, budget);
+    while (progress.wants_more(samples.ns.size())) {
+      prepared.prepare();
+      const double start = now_ns();
+      prepared.work();
+      samples.ns.push_back((now_ns() - start) / static_cast<double>(prepared.pieces));
+    }
+  });
+  return samples;
+}
+
+}  // namespace huddle::calibrate

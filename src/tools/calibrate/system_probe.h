@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the operating system charges for what huddle asks of it.
+#pragma once
+
+#include "tools/calibrate/crew.h"
+#include "tools/calibrate/sampling.h"
+#include "model/machine/machine.h"
+
+namespace huddle::calibrate {
+
+// Time of one call, or of one page. `pu` calls; `other` is the sleeper that a futex wakes, and may
+// be the same. Throws FailureError where the system refuses.
+Samples time_system_call(Crew& crew, machine::SystemCall call, int pu, int other,
+                         const Extent& extent, const Budget& budget);
+
+}  // namespace huddle::calibrate

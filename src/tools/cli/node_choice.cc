@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/cli/node_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "common/text.h"
+#include "tools/cli/heap_choice.h"
+#include "tools/doctor/sibling_probe.h"
+#include "runtime/select/choice.h"
+#include "runtime/select/size_class.h"
+#include "runtime/single_copy/peer_path.h"
+
+namespace huddle::cli {
+namespace {
+
+std::string_view verb(std::string_view command) { return command == "sim" ? "simulate" : command; }
+
+select::Operation operation_named(std::string_view command, const std::string& word) {
+  if (word.empty()) {
+    throw UsageError(fmt::format("{} what? One of: {}", verb(command),
+                                 fmt::join(select::operation_names, ", ")));
+  }
+  if (const auto operation = select::operation_named(word)) return *operation;
+  const std::vector<std::string> names(select::operation_names.begin(),
+                                       select::operation_names.end());
+  const std::string guess = did_you_mean(collective_word(word), names);
+  throw UsageError(
+      fmt::format("unknown collective '{}'{}", word,
+                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+}
+
+// Elements of reductions are doubles, as those of the benchmarks.
+std::size_t element_bytes_of(select::Operation operation) {
+  return select::reduces(operation) ? sizeof(double) : 1;
+}
+
+// The smallest array that others have to reach, of the ranks that have one.
+std::size_t shown_bytes(const select::Request& request, int ranks) {
+  return static_cast<std::size_t>(select::own_data(request, /*is_root=*/true, ranks).in_bytes);
+}
+
+// The paths by which ranks of this machine cannot read each other's memory.
+void refuse_what_fails_here(select::TeamResources& resources) {
+  const single_copy::PeerPaths paths = single_copy::peer_paths();
+  try {
+    const auto results = doctor::probe_siblings({.allow_tracers = true, .paths = paths});
+    for (std::size_t path = 0; path < paths.size(); ++path) {
+      const int error = results.memory_read(path);
+      if (error == 0) continue;
+      resources.paths[path].refusal =
+          fmt::format("{} is refused: {}", paths[path].call, std::strerror(error));
+    }
+  } catch (const FailureError& error) {
+    resources.refuse_paths(error.what());
+  }
+}
+
+// As a team of such ranks would choose, whose arrays of `least_heap_block` bytes and more lie in
+// its heap.
+select::Explanation explanation_of(select::Request request, const node::RankLocality& locality,
+                                   const machine::CostModel& model,
+                                   const select::TeamResources& resources,
+                                   std::size_t least_heap_block) {
+  const bool is_in_heap = resources.heap_refusal.empty() && locality.ranks() > 1 &&
+                          shown_bytes(request, locality.ranks()) >= least_heap_block;
+  if (!is_in_heap) return select::explain(request, locality, model, resources);
+  select::Request of_class = request;
+  of_class.bytes = select::largest_in(select::size_class_of(request.bytes));
+  const auto choice = select::choose(of_class, locality, model, resources);
+  request.mapped = choice && choice->where_mapped;
+  select::Explanation explanation = select::explain(request, locality, model, resources);
+  if (!request.mapped) return explanation;
+  for (select::Candidate& candidate : explanation.candidates) candidate.ns += choice->asking_ns;
+  return explanation;
+}
+
+}  // namespace
+
+std::size_t size_given(bool is_barrier, const std::string& word, const std::string& ask) {
+  if (is_barrier) {
+    if (word.empty()) return 0;
+    throw UsageError("a barrier moves nothing: leave SIZE out");
+  }
+  if (word.empty()) throw UsageError(ask);
+  const auto bytes = size_from(word);
+  if (!bytes) {
+    throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", word));
+  }
+  return *bytes;
+}
+
+bool share_a_processor(const std::vector<int>& pus) {
+  return std::set<int>(pus.begin(), pus.end()).size() < pus.size();
+}
+
+void check_simulated(const std::vector<int>& pus) {
+  if (!share_a_processor(pus)) return;
+  throw UsageError("ranks that share a core are not simulated: leave --simulate out");
+}
+
+select::Request node_request(std::string_view command, const std::string& operation_word,
+                             const std::string& size_word) {
+  const select::Operation operation = operation_named(command, operation_word);
+  const std::size_t bytes = size_given(
+      operation == select::Operation::barrier, size_word,
+      fmt::format("{0} of how much? Say it: huddle {1} {0} 64K", operation_word, command));
+  return {operation, bytes, element_bytes_of(operation)};
+}
+
+NodeChoice node_choice(const Context& context, const select::Request& request,
+                       const node::RankLocality& locality, const machine::CostModel& model,
+                       bool is_here) {
+  NodeChoice choice{{},
+                    select::team_resources(locality, model, select::usual_queue_bytes),
+                    wants_heap(context, model.machine())};
+  choice.resources.forcing = select::Forcing(settings::find(context.settings, "algo").value);
+  if (choice.has_heap) choice.resources.heap_refusal.clear();
+  if (is_here) refuse_what_fails_here(choice.resources);
+  const auto least_heap_block =
+      size_from(settings::find(context.settings, "heap-block").value).value_or(0);
+  choice.explanation = explanation_of(request, locality, model, choice.resources, least_heap_block);
+  return choice;
+}
+
+}  // namespace huddle::cli

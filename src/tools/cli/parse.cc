@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// From the command line to a command. The only file that includes CLI11.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <map>
+#include <sstream>
+
+#include "common/text.h"
+#include "tools/cli/command.h"
+#include "tools/cli/interface.h"
+#include "tools/cli/terminal.h"
+#include "tools/cli/wrap.h"
+#include "huddle/huddle.h"
+
+namespace huddle::cli {
+namespace {
+
+std::string option_part(const std::string& word) { return word.substr(0, word.find('=')); }
+
+// Settings given as flags, by key.
+using FlagValues = std::map<std::string, std::string>;
+
+// "--machine $NODE" with nothing in NODE must not mean "no --machine".
+std::string refuse_nothing(const std::string& value) {
+  return value.empty() ? "the value is empty; is a variable not set?" : std::string();
+}
+
+// What a number that is none, or too small or too large, is told.
+CLI::Validator whole_number_check(int least, int most) {
+  return CLI::Validator(
+      [least, most](const std::string& value) {
+        int number = 0;
+        const char* const end = value.data() + value.size();
+        const auto [stop, error] = std::from_chars(value.data(), end, number);
+        const bool is_one = error == std::errc() && stop == end;
+        if (is_one && number >= least && number <= most) return std::string();
+        return fmt::format("'{}' is not a whole number from {} to {}", value, least, most);
+      },
+      "");
+}
+
+void declare_setting(CLI::App& app, const settings::Setting& setting, FlagValues& values,
+                     const std::string& group) {
+  const std::string key(setting.key);
+  app.add_option_function<std::string>(
+         settings::flag_name(key),
+         [&values, key](const std::string& value) { values[key] = value; },
+         std::string(setting.help))
+      ->check(refuse_nothing)
+      ->type_name(std::string(setting.placeholder))
+      ->take_last()
+      ->group(group);
+}
+
+void declare_everywhere(CLI::App& app, FlagValues& values) {
+  for (const settings::Setting& setting : settings::table()) {
+    if (setting.flag_everywhere) declare_setting(app, setting, values, appearance_heading);
+  }
+}
+
+// Where commands want words that are not huddle's, by their names.
+using Rests = std::map<std::string, std::vector<std::string>*>;
+
+// What CLI11 knows of a command, and the command.
+using CommandOfApp = std::map<const CLI::App*, Command*>;
+
+class ParserOptions : public Options {
+ public:
+  ParserOptions(CLI::App& app, FlagValues& values, Rests& rests)
+      : app_(app), values_(values), rests_(rests) {}
+
+  void flag(const std::string& names, bool& target, const std::string& help) override {
+    app_.add_flag(names, target, help);
+  }
+  void text(const std::string& names, std::string& target, const std::string& placeholder,
+            const std::string& help) override {
+    app_.add_option(names, target, help)->check(refuse_nothing)->type_name(placeholder);
+  }
+  void optional_text(const std::string& names, std::string& target, const std::string& fallback,
+                     const std::string& placeholder, const std::string& help) override {
+    app_.add_option_function<std::vector<std::string>>(
+            names,
+            [&target, fallback](const std::vector<std::string>& values) {
+              target = values.empty() || values.front().empty() ? fallback : values.front();
+            },
+            help)
+        ->expected(0, 1)
+        ->type_name(placeholder);
+  }
+  void number(const std::string& names, int& target, int least, int most,
+              const std::string& placeholder, const std::string& help) override {
+    app_.add_option(names, target, help_of_number(help, least, most))
+        ->check(whole_number_check(least, most))
+        ->type_name(placeholder);
+  }
+  void setting(const std::string& key) override {
+    declare_setting(app_, settings::setting_named(key), values_, options_heading);
+  }
+  void positional(const std::string& name, std::string& target, const std::string& help) override {
+    app_.add_option(name, target, help)->check(refuse_nothing)->type_name("");
+  }
+  void rest(const std::string& name, std::vector<std::string>& target,
+            const std::string& help) override {
+    app_.add_option(name, target, help)->type_name("");
+    rests_[app_.get_name()] = &target;
+  }
+  void exclude(const std::string& name, const std::string& other) override {
+    app_.get_option(name)->excludes(app_.get_option(other));
+  }
+  void need(const std::string& name, const std::string& other) override {
+    app_.get_option(name)->needs(app_.get_option(other));
+  }
+
+ private:
+  CLI::App& app_;
+  FlagValues& values_;
+  Rests& rests_;
+};
+
+// What other programs take for commands is spelled out: "help topo" is "topo --help".
+std::vector<std::string> spelled_out(std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (words.front() == "version" && words.size() == 1) return {"--version"};
+  if (words.front() != "help") return words;
+  words.erase(words.begin());
+  words.insert(words.empty() ? words.end() : words.begin() + 1, "--help");
+  return words;
+}
+
+// As it is typed, without the program: "bench engine".
+std::string full_name(const CLI::App& app) {
+  const CLI::App* const above = app.get_parent();
+  if (above == nullptr) return "";
+  const std::string before = full_name(*above);
+  return before.empty() ? app.get_name() : before + " " + app.get_name();
+}
+
+// All that there are; get_subcommands() are those that were given.
+std::vector<const CLI::App*> commands_below(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& apps) {
+  std::vector<std::string> names;
+  for (const CLI::App* app : apps) names.push_back(app->get_name());
+  return names;
+}
+
+// The place of the first word that is neither an option of this one nor the value of one.
+std::size_t end_of_options(const CLI::App& app, const std::vector<std::string>& words,
+                           std::size_t at) {
+  for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
+    const CLI::Option* const option = app.get_option_no_throw(option_part(words[at]));
+    const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
+    if (takes_value && option_part(words[at]) == words[at]) ++at;
+  }
+  return std::min(at, words.size());
+}
+
+// Lists commands by their one-line summaries, opens a command's own help with its description.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter(const CommandOfApp& commands, int columns)
+      : commands_(commands),
+        columns_(std::min(columns, widest)),
+        name_columns_(columns_ - wide_names < least_text_columns ? narrow_names : wide_names),
+        text_columns_(std::max(columns_ - name_columns_, least_text_columns)) {
+    column_width(static_cast<std::size_t>(name_columns_));
+    label("Positionals", "Arguments");
+    label("SUBCOMMAND", "COMMAND");
+  }
+  std::string make_description(const CLI::App* app) const override {
+    const auto found = commands_.find(app);
+    return fitted(found == commands_.end() ? app->get_description()
+                                           : found->second->description()) +
+           "\n";
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    return fitted(Formatter::make_footer(app));
+  }
+  std::string make_subcommand(const CLI::App* sub) const override {
+    const std::string name = "  " + sub->get_name();
+    const int columns = name_columns_ + text_columns_;
+    if (name_columns_ == wide_names) {
+      return wrap(padded(name, name_columns_), sub->get_description(), name_columns_, columns);
+    }
+    const std::string indentation(static_cast<std::size_t>(name_columns_), ' ');
+    return name + "\n" + wrap(indentation, sub->get_description(), name_columns_, columns);
+  }
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string text = Formatter::make_help(app, std::move(name), mode);
+    // Two empty lines between groups are one too many.
+    for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
+      text.erase(at, 1);
+    }
+    return text;
+  }
+  // CLI11 indents what follows a line break.
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = wrap("", option->get_description(), 0, text_columns_);
+    text.pop_back();
+    return text;
+  }
+  // The placeholder alone: ranges stand in the help text, exclusions in the error.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    return type.empty() ? type : " " + type;
+  }
+
+ private:
+  static constexpr int widest = 80;  // lines of text are hard to read beyond
+  // Names stand beside their texts, or above them where no width is left for these; CLI11 puts
+  // whatever is longer than its column on a line of its own.
+  static constexpr int wide_names = 34;
+  static constexpr int narrow_names = 4;
+  static constexpr int least_text_columns = 20;
+
+  // Lines that are indented are examples: they are there to be copied and stay in one piece.
+  std::string fitted(const std::string& text) const {
+    std::istringstream lines(text);
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+      result += line.starts_with(' ') ? line + "\n" : wrap("", line, 0, columns_);
+    }
+    return result;
+  }
+
+  const CommandOfApp& commands_;
+  int columns_;
+  int name_columns_;
+  int text_columns_;
+};
+
+// CLI11's errors open with the name of the option: "--color: 1 required TEXT missing".
+std::string first_word(const CLI::Error& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find(':'));
+}
+
+// "--radix requires --fabric".
+std::string needed_text(const CLI::RequiresError& error) {
+  constexpr std::string_view verb = " requires ";
+  std::string text = error.what();
+  const std::size_t at = text.find(verb);
+  return at == std::string::npos ? text : text.replace(at, verb.size(), " needs ");
+}
+
+// "--json excludes --output".
+std::string exclusion_text(const CLI::ExcludesError& error) {
+  constexpr std::string_view verb = " excludes ";
+  std::string text = error.what();
+  const std::size_t at = text.find(verb);
+  if (at == std::string::npos) return text;
+  return text.replace(at, verb.size(), " and ") + " cannot be given together";
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// A command below that has the option is what was meant.
+std::string no_option_text(const CLI::App& command, const std::string& word) {
+  const std::string name = option_part(word);
+  if (command.get_parent() == nullptr) {
+    return fmt::format("'huddle' has no option '{}'{}", name,
+                       did_you_mean(name, option_names(command)));
+  }
+  const std::string text = fmt::format("'huddle {}' has no option '{}'", full_name(command), name);
+  for (const CLI::App* below : commands_below(command)) {
+    if (below->get_option_no_throw(name) != nullptr) {
+      return fmt::format("{}; 'huddle {}' has", text, full_name(*below));
+    }
+  }
+  return text + did_you_mean(name, option_names(command));
+}
+
+// The whole command line as CLI11 sees it.
+class Parser {
+ public:
+  explicit Parser(const std::vector<std::unique_ptr<Command>>& commands) {
+    app_.formatter(std::make_shared<HelpFormatter>(commands_, plain_console().columns));
+    app_.footer(std::string(program_footer));
+    app_.set_help_flag(help_flag, help_text);
+    app_.set_version_flag(version_flag, fmt::format("huddle {}", huddle_version()), version_text);
+    app_.require_subcommand(0, 1);
+    declare_everywhere(app_, values_);
+    for (const auto& command : commands) add(app_, *command);
+  }
+
+  // The command to run; nothing where help or the version was the answer, which is printed then.
+  Command* parse(int argc, char** argv) {
+    std::vector<std::string> words = own_words(spelled_out({argv + 1, argv + argc}));
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    try {
+      app_.parse(std::move(words));
+    } catch (const CLI::CallForVersion& version) {
+      Console{}.print(fmt::format("{}\n", version.what()));
+      return nullptr;
+    } catch (const CLI::CallForHelp&) {
+      if (!commands_below(parsed()).empty() && !parsed().remaining().empty()) {
+        throw UsageError(extras_text() + hint());
+      }
+      Console{}.print(app_.help());
+      return nullptr;
+    } catch (const CLI::ExtrasError&) {
+      throw UsageError(extras_text() + hint());
+    } catch (const CLI::ArgumentMismatch& error) {
+      throw UsageError(first_word(error) + " needs one value" + hint());
+    } catch (const CLI::ExcludesError& error) {
+      throw UsageError(exclusion_text(error) + hint());
+    } catch (const CLI::RequiresError& error) {
+      throw UsageError(needed_text(error) + hint());
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(error.what() + hint());
+    }
+    refuse_lost_options();
+    const auto command = commands_.find(&parsed());
+    if (command != commands_.end()) return command->second;
+    Console{}.print(app_.help());
+    return nullptr;
+  }
+
+  const FlagValues& values() const { return values_; }
+
+ private:
+  // The words without those that a command wants for itself, which go there.
+  std::vector<std::string> own_words(std::vector<std::string> words) {
+    const std::size_t name = end_of_options(app_, words, 0);
+    if (name == words.size()) return words;
+    const auto rest = rests_.find(words[name]);
+    if (rest == rests_.end()) return words;
+    const CLI::App& command = *app_.get_subcommand(words[name]);
+    const auto begin =
+        words.begin() + static_cast<std::ptrdiff_t>(end_of_options(command, words, name + 1));
+    const bool marked = begin != words.end() && *begin == "--";
+    rest->second->assign(marked ? begin + 1 : begin, words.end());
+    words.erase(begin, words.end());
+    return words;
+  }
+
+  void add(CLI::App& above, Command& command) {
+    CLI::App* const app = above.add_subcommand(command.name(), command.summary());
+    commands_[app] = &command;
+    app->group("Commands");
+    app->set_help_flag(help_flag, help_text);
+    app->require_subcommand(0, 1);
+    ParserOptions options(*app, values_, rests_);
+    command.declare(options);
+    declare_everywhere(*app, values_);
+    app->footer("Examples:\n" + command.examples());
+    for (const auto& below : command.subcommands()) add(*app, *below);
+  }
+
+  // The command that was named, the lowest of several; without one the program itself.
+  const CLI::App& parsed() const {
+    const CLI::App* app = &app_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return *app;
+  }
+
+  std::string hint() const {
+    const std::string name = full_name(parsed());
+    return fmt::format("\nTry 'huddle {}--help'.", name.empty() ? "" : name + " ");
+  }
+
+  // `huddle bench --quick engine`: bench itself would have it, and does not run.
+  void refuse_lost_options() const {
+    for (const CLI::App* app = parsed().get_parent(); app != nullptr; app = app->get_parent()) {
+      for (const CLI::Option* option : app->parse_order()) {
+        if (option->get_group() == appearance_heading) continue;
+        throw UsageError(misplaced_text(option->get_name(), *app) + hint());
+      }
+    }
+  }
+
+  // Which word was not understood, and what may have been meant.
+  std::string extras_text() const {
+    const CLI::App& command = parsed();
+    for (const CLI::App* app = command.get_parent(); app != nullptr; app = app->get_parent()) {
+      const std::vector<std::string> before = app->remaining(false);
+      if (!before.empty() && before.front().starts_with('-')) {
+        return misplaced_text(before.front(), *app);
+      }
+    }
+    const std::string extra = app_.remaining(true).front();
+    if (extra.starts_with('-')) {
+      const bool has_rest = rests_.find(command.get_name()) != rests_.end();
+      return no_option_text(command, extra) +
+             (has_rest ? "; those of COMMAND stand behind it" : "");
+    }
+    const std::vector<std::string> below = names_of(commands_below(command));
+    const std::string name = full_name(command);
+    if (below.empty()) {
+      return fmt::format("'huddle {}' does not know what to do with '{}'", name, extra);
+    }
+    return fmt::format("there is no command '{}{}'{}", name.empty() ? "" : name + " ", extra,
+                       did_you_mean(extra, below));
+  }
+
+  // The same for an option that stands before the command, behind one above it.
+  std::string misplaced_text(const std::string& word, const CLI::App& above) const {
+    const CLI::App& command = parsed();
+    if (command.get_option_no_throw(option_part(word)) == nullptr) {
+      return no_option_text(above.get_option_no_throw(option_part(word)) ? command : above, word);
+    }
+    return fmt::format("{0} belongs behind the command: huddle {1} {0}", word, full_name(command));
+  }
+
+  CommandOfApp commands_;
+  CLI::App app_{std::string(program_description), "huddle"};
+  FlagValues values_;
+  Rests rests_;
+};
+
+int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
+  const auto commands = all_commands();
+  Parser parser(commands);
+  Command* const command = parser.parse(argc, argv);
+  if (command == nullptr) return static_cast<int>(ExitCode::fine);
+  Context context;
+  const settings::Sources sources = settings::process_sources();
+  context.settings = command->ignores_wrong_settings()
+                         ? settings::resolve(sources,
+                                             [&context](const std::string& mistake) {
+                                               context.ignored_settings.push_back(mistake);
+                                             })
+                         : settings::resolve(sources);
+  for (const auto& [key, value] : parser.values()) {
+    settings::override_by_flag(context.settings, key, value);
+  }
+  context.console = make_console(context.settings);
+  context.pipe_signal_was_ignored = pipe_signal_was_ignored;
+  return static_cast<int>(command->run(context));
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_run_command());
+  commands.push_back(make_topo_command());
+  commands.push_back(make_calibrate_command());
+  commands.push_back(make_explain_command());
+  commands.push_back(make_map_command());
+  commands.push_back(make_profile_command());
+  commands.push_back(make_watch_command());
+  commands.push_back(make_doctor_command());
+  commands.push_back(make_bench_command());
+  commands.push_back(make_report_command());
+  commands.push_back(make_distance_command());
+  commands.push_back(make_schedule_command());
+  commands.push_back(make_sim_command());
+  commands.push_back(make_reproduce_command());
+  commands.push_back(make_paths_command());
+  commands.push_back(make_ucx_command());
+  commands.push_back(make_config_command());
+  return commands;
+}
+
+int run_command_line(int argc, char** argv) {
+  // A reader that has seen enough ("| head") ends us quietly, even where the caller ignores that.
+  const bool pipe_signal_was_ignored = std::signal(SIGPIPE, SIG_DFL) == SIG_IGN;
+  try {
+    return parse_and_run(argc, argv, pipe_signal_was_ignored);
+  } catch (const Error& error) {
+    plain_console().note(fmt::format("huddle: {}", error.what()));
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    plain_console().note(fmt::format("huddle: {}", error.what()));
+    return static_cast<int>(ExitCode::failure);
+  }
+}
+
+}  // namespace huddle::cli

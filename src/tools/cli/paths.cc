@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle paths`: which way a message inside the node is the fastest.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/command.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/paths_report.h"
+#include "model/machine/discover.h"
+#include "tools/ucx/score.h"
+#include "tools/ucx/ways.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr int most_path_ranks = 1024;
+constexpr std::array sizes_bytes = {4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0};
+
+// The first version of each set of constants that decides differently.
+struct Constants {
+  ucx::Version version;
+  const char* from_version;
+};
+constexpr std::array constants = {Constants{ucx::oldest_known, "1.9"},
+                                  Constants{ucx::knem_is_each_ranks_own, "1.14"}};
+
+class PathsCommand : public Command {
+ public:
+  std::string name() const override { return "paths"; }
+  std::string summary() const override { return "the fastest way of a message inside a node"; }
+  std::string description() const override {
+    return "Shows how fast a message gets from one rank of a node to another by each way that this "
+           "machine has, while that many ranks do the same: copied in and out of shared memory, or "
+           "read from the sender's memory with the kernel's help (cma, knem, xpmem). All figures "
+           "are from the machine file, where calibration measured them under load. Beside them is "
+           "what UCX selects by its constants.";
+  }
+  std::string examples() const override {
+    return "  huddle paths                         one rank on every core of this machine\n"
+           "  huddle paths -n 2\n"
+           "  huddle paths -n 32 --machine songshan\n"
+           "  huddle paths --json | jq '.points[] | [.bytes, .fastest]'";
+  }
+
+  void declare(Options& options) override {
+    options.number("-n,--ranks", ranks_, 1, most_path_ranks, "N", "how many; else one a core");
+    options.setting("machine");
+    options.flag("--json", json_, "print everything as JSON");
+  }
+
+  ExitCode run(const Context& context) override {
+    const machine::Discovery here = machine::discover_this_machine();
+    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    const machine::Machine& described = machine.loaded.machine;
+    const machine::CostModel model(described);
+    Paths paths{.machine = described.name,
+                .machine_file = machine.loaded.path,
+                .is_measured = machine::calibrated(described),
+                .ranks = ranks_ > 0
+                             ? ranks_
+                             : static_cast<int>(first_pu_of_cores(described.topology).size()),
+                .points = {}};
+    for (const double bytes : sizes_bytes) {
+      paths.points.push_back(point_of(model, bytes, paths.ranks));
+    }
+    context.console.print(json_ ? paths_json(paths) : paths_text(paths, context.console.columns));
+    return ExitCode::fine;
+  }
+
+ private:
+  static PathPoint point_of(const machine::CostModel& model, double bytes, int ranks) {
+    PathPoint point{bytes, {}, 0, {}};
+    for (const std::string& way : ucx::ways_of(model.machine())) {
+      const double ns = ucx::way_ns(model, way, bytes, ranks);
+      if (std::isfinite(ns)) point.ways.push_back({way, ns});
+    }
+    if (point.ways.empty()) {
+      throw InputError("the machine file has no figures of two cores, and no paths");
+    }
+    for (std::size_t i = 1; i < point.ways.size(); ++i) {
+      if (point.ways[i].ns < point.ways[point.fastest].ns) point.fastest = i;
+    }
+    for (const Constants& kind : constants) {
+      auto rated = ucx::shipped_ratings(kind.version);
+      rated.erase(std::remove_if(rated.begin(), rated.end(),
+                                 [&](const ucx::RatedPath& one) {
+                                   return !std::isfinite(model.path_ns(one.path, bytes, 0));
+                                 }),
+                  rated.end());
+      const auto path = ucx::best_path(rated, ucx::judged_bytes, ranks);
+      if (!path) continue;
+      const double eager_ns = ucx::way_ns(model, ucx::shared_memory, bytes, ranks);
+      const bool is_eager = bytes < ucx::eager_below_bytes(kind.version) && std::isfinite(eager_ns);
+      const std::string_view taken = is_eager ? ucx::shared_memory : *path;
+      point.ucx.push_back(
+          {kind.from_version, std::string(taken), ucx::way_ns(model, taken, bytes, ranks)});
+    }
+    return point;
+  }
+
+  int ranks_ = 0;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_paths_command() { return std::make_unique<PathsCommand>(); }
+
+}  // namespace huddle::cli

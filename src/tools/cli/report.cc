@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle report`: starts the front end that draws what `huddle bench` has measured, or what
+// `huddle watch` says of threads.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/cli/command.h"
+#include "tools/launch/front_end.h"
+
+namespace huddle::cli {
+namespace {
+
+// Its output and its exit status are then ours.
+[[noreturn]] void become(std::vector<std::string> words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  ::execv(all.front(), all.data());
+  throw FailureError(fmt::format("{} cannot be executed: {}", words.front(), std::strerror(errno)));
+}
+
+class ReportCommand : public Command {
+ public:
+  std::string name() const override { return "report"; }
+  std::string summary() const override {
+    return "draw what bench has measured, or threads that were watched, as one HTML file";
+  }
+  std::string description() const override {
+    return "Writes one HTML file about what 'huddle bench --json FILE' has measured: the machine, "
+           "how "
+           "many times faster huddle is by operation and size, the times of each operation with "
+           "their intervals, what was chosen and why, and how to measure it again. Of what 'huddle "
+           "watch --json' says it makes a film with a slider: which threads share pages, where "
+           "each sits, what was decided and why; of 'huddle paths --json' and 'huddle ucx --check "
+           "--json', the paths inside the node and what UCX makes of them. The file needs "
+           "no network: it can be sent around, and looked at on a node without any. It is drawn by "
+           "Python with matplotlib; where these are not there, huddle says how to get them.";
+  }
+  std::string examples() const override {
+    return "  huddle report bench.json                 writes bench.html, and says so\n"
+           "  huddle report bench.json --output node.html\n"
+           "  huddle watch --replay app.touches --json > app.json; huddle report app.json\n"
+           "                                           the film of a program's threads\n"
+           "  huddle report bench.json --output - | ssh desk 'cat > node.html'\n\n"
+           "The results are what 'huddle bench --json bench.json' has written. "
+           "In a notebook, after 'pip install ./python' in huddle's sources: import huddle; "
+           "huddle.load(\"bench.json\").\n\n"
+           "Exit status: 0 fine, 1 it cannot be drawn or written here, 3 these are no results that "
+           "this huddle knows.";
+  }
+  void declare(Options& options) override {
+    options.positional("RESULTS", results_,
+                       "what bench, watch, paths or ucx --check have written with --json");
+    options.complete("RESULTS", Value::file);
+    options.text("-o,--output", output_, "FILE",
+                 "the file to write, or - for standard output; else RESULTS with .html for .json");
+  }
+  ExitCode run(const Context& context) override {
+    if (results_.empty()) {
+      throw UsageError(
+          "report on what? Measure first: huddle bench --json bench.json; huddle report "
+          "bench.json");
+    }
+    const char* const path = std::getenv("PATH");
+    std::error_code error;
+    const std::string own = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    const launch::FrontEnd front_end = launch::find_front_end(own, path == nullptr ? "" : path);
+    if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
+    std::vector<std::string> arguments;
+    if (!output_.empty()) arguments = {"--output=" + output_};
+    arguments.insert(arguments.end(), {"--", results_});
+    become(launch::front_end_command(front_end, "huddle.report", arguments));
+  }
+
+ private:
+  std::string results_, output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
+
+}  // namespace huddle::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle reproduce` has to say, and its two ways of saying it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/reproduce/reproduce.h"
+
+namespace huddle::cli {
+
+struct Reproductions {
+  std::uint64_t seed = 0;
+  std::vector<reproduce::Reproduction> papers;
+};
+
+std::string reproduce_text(const Reproductions& all, int columns);
+std::string reproduce_json(const Reproductions& all);
+
+}  // namespace huddle::cli

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/cli/thread_agent.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "common/text.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/threads_report.h"
+#include "tools/cli/witness.h"
+#include "tools/launch/preload.h"
+#include "model/machine/discover.h"
+#include "tools/picture/facts.h"
+#include "placement/threads/detach.h"
+#include "placement/threads/own_faults.h"
+
+namespace huddle::cli {
+namespace {
+
+// The agent of another rank may be what is to answer: nobody waits long for one that stands still.
+constexpr int longest_start_ms = 10'000;
+
+struct Pipe {
+  FileDescriptor out, in;
+};
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw FailureError(fmt::format("no pipe: {}", std::strerror(errno)));
+  }
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+// What is written there, in one piece; nothing where whoever would have written has closed it.
+// Others may have a copy of that end: it is not waited for its close.
+std::string read_word(const FileDescriptor& from, int most_ms) {
+  std::array<char, 4096> word{};
+  for (;;) {
+    pollfd wait{from.number(), POLLIN, 0};
+    const int ready = ::poll(&wait, 1, most_ms);
+    if (ready < 0) continue;  // by a signal
+    if (ready == 0) return "the agent does not answer";
+    const ssize_t got = ::read(from.number(), word.data(), word.size());
+    if (got < 0 && errno == EINTR) continue;
+    return got <= 0 ? std::string() : std::string(word.data(), static_cast<std::size_t>(got));
+  }
+}
+
+// All that the agent needs, as it is when it is forked.
+struct Setting {
+  const Context& context;
+  const AgentRequest& request;
+  MachineInQuestion machine;
+  machine::CpuSet allowed;
+  threads::Identity program = {};
+  std::string job = {};
+  double fault_s = 0;
+};
+
+std::string title(const Setting& setting, const threads::Watched& watched) {
+  const std::string& first = setting.request.title;
+  return watched.programs < 2 ? first : fmt::format("{} and {} more", first, watched.programs - 1);
+}
+
+std::string report(const Setting& setting, const threads::Agent& agent, const Witness& witness,
+                   const threads::Watched& watched, std::vector<std::string> notes) {
+  const threads::AgentOptions options;
+  ThreadsSubject subject{.command = "run",
+                         .title = title(setting, watched),
+                         .machine = picture::machine_title(setting.machine.loaded.machine),
+                         .matrix = {},
+                         .threads = threads_at_work(witness.events()),
+                         .decisions = witness.decisions(),
+                         .touches = watched.touches,
+                         .replaced = agent.replaced(),
+                         .notes = std::move(notes),
+                         .moves = setting.request.moves,
+                         .playback = {}};
+  subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
+  subject.unobserved = watched.unobserved;
+  if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
+  Console beside = setting.context.console;
+  beside.out = beside.err;
+  return "\n" + threads_text(subject, beside);
+}
+
+// What the ranks of a job on this node have in common; empty: this is no rank. Hydra does not name
+// its jobs, but has one process on a node that starts all ranks.
+std::string job_here() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (const std::string job = variable("PMIX_NAMESPACE"); !job.empty()) return "pmix:" + job;
+  if (!variable("SLURM_STEP_ID").empty()) {
+    return fmt::format("slurm:{}.{}", variable("SLURM_JOB_ID"), variable("SLURM_STEP_ID"));
+  }
+  if (!variable("MPI_LOCALNRANKS").empty()) return fmt::format("hydra:{}", ::getppid());
+  return {};
+}
+
+void watch(const Setting& setting, threads::AwaitedProgram program) {
+  const machine::CostModel model(setting.machine.loaded.machine);
+  std::unique_ptr<threads::Mover> mover;
+  if (setting.request.moves) {
+    try {
+      // Who shares an agent shares what it does.
+      const std::string job = setting.job.empty() || !setting.request.allows_sysctl
+                                  ? setting.job
+                                  : setting.job + ":sysctl";
+      mover = threads::Mover::join_or_start(program, model.machine().topology, setting.allowed,
+                                            setting.request.binding, job,
+                                            threads::usual_state_folder());
+    } catch (const Error& error) {
+      program.tell(error.what());
+      return;
+    }
+    if (!mover) return;
+  }
+  std::vector<std::string> notes;
+  std::unique_ptr<threads::NumaBalancing> balancing;
+  try {
+    balancing = balancing_if(setting.request.allows_sysctl);
+  } catch (const Error& error) {
+    notes.emplace_back(error.what());  // it is watched all the same
+  }
+  threads::Agent agent(model, setting.allowed, {.rounds = rounds_if(balancing != nullptr)});
+  Witness witness(agent, mover.get(), Witness::Keeps::latest);
+  const threads::Watched watched =
+      watch_awaited(std::move(program), witness, {mover.get(), balancing.get()});
+  balancing.reset();
+  notes.insert(notes.end(), watched.notes.begin(), watched.notes.end());
+  if (mover) {
+    for (std::string& note : mover->notes()) notes.push_back(std::move(note));
+    mover.reset();
+  }
+  if (!watched.report.is_open()) return;
+  const std::string text = report(setting, agent, witness, watched, std::move(notes));
+  (void)!::write(watched.report.number(), text.data(), text.size());
+}
+
+// Each program that is watched takes one a processor.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+[[noreturn]] void become_agent(const Setting& setting, threads::HelperPort port, Pipe ready,
+                               Pipe exec) {
+  // What is written to while somebody else reads it no more.
+  std::signal(SIGPIPE, SIG_IGN);
+  allow_many_descriptors();
+  exec.in.release();  // detach() closes it
+  threads::AwaitedProgram program{
+      .process = setting.program,
+      .fault_s = setting.fault_s,
+      .splits_huge = setting.request.splits_huge,
+      .port = std::move(port),
+      .ready = std::move(ready.in),
+      .until_exec = std::move(exec.out),
+      .report = FileDescriptor(setting.request.tells ? ::dup(STDERR_FILENO) : -1)};
+  threads::detach("huddle-agent", {program.port.descriptor(), program.ready.number(),
+                                   program.until_exec.number(), program.report.number()});
+  try {
+    watch(setting, std::move(program));
+  } catch (const std::exception&) {
+    ::_exit(1);  // whoever waits was told, or finds the pipe closed
+  }
+  ::_exit(0);
+}
+
+// Not a child of the program that we become, which must not wait for one that it does not know.
+void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, Pipe& exec) {
+  const pid_t between = ::fork();
+  if (between < 0) {
+    throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
+  }
+  if (between == 0) {
+    if (::fork() == 0) become_agent(setting, std::move(port), std::move(ready), std::move(exec));
+    ::_exit(0);
+  }
+  while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::string why_not(const AgentRequest& request, const MachineInQuestion& machine,
+                    const machine::CpuSet& allowed) {
+  if (request.library.empty())
+    return "libhuddle_threads.so is not there; is the installation whole?";
+  if (!launch::can_be_preloaded(request.library)) {
+    return request.library + " has a space or a colon in its path";
+  }
+  if (request.moves && !machine.is_here()) return machine.difference();
+  if (request.moves && allowed.count() < 2) {
+    return "this program may use one processor only, so that nobody has anywhere to go";
+  }
+  if (const threads::Trial trial = threads::try_page_faults(); !trial.works) {
+    return "page faults are not seen here: " + trial.why_not;
+  }
+  return {};
+}
+
+}  // namespace
+
+StartedAgent start_agent(const Context& context, const AgentRequest& request) {
+  const auto none = [](const std::string& why) {
+    return StartedAgent{.note = "threads are left alone: " + why};
+  };
+  const machine::Discovery here = machine::discover_this_machine();
+  MachineInQuestion machine = machine_in_question(context, here.topology);
+  if (const std::string why = why_not(request, machine, here.allowed); !why.empty()) {
+    return none(why);
+  }
+  const threads::Trial protection = threads::try_protection();
+  if (!protection.works) return none("writes cannot be made visible: " + protection.why_not);
+  const machine::CpuSet allowed =
+      machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus;
+  if (request.allows_sysctl && ::geteuid() != 0) {
+    context.console.note(
+        "huddle: --allow-sysctl: only root may turn NUMA balancing on, so that reads are not seen");
+  }
+  const Setting setting{.context = context,
+                        .request = request,
+                        .machine = std::move(machine),
+                        .allowed = allowed,
+                        .program = threads::own_identity(),
+                        .job = job_here(),
+                        .fault_s = protection.fault_s};
+  threads::HelperPort port;
+  StartedAgent started{.preload = request.library, .variable = port.variable()};
+  Pipe ready = make_pipe();
+  Pipe exec = make_pipe();
+  fork_agent(setting, port, ready, exec);
+  ready.in = FileDescriptor();
+  const std::string said = read_word(ready.out, longest_start_ms);
+  if (said != threads::ready_word) return none(said.empty() ? "the agent has died" : said);
+  started.until_exec = std::move(exec.in);
+  return started;
+}
+
+void declare_binding(Options& options, std::string& word, const std::string& option) {
+  options.text("--bind", word, "group|core",
+               "with " + option +
+                   ": a thread may run on all processors of the innermost cache that cores share "
+                   "(group, which is taken otherwise), or on one core");
+  options.complete("--bind", Value::word,
+                   {threads::binding_names.begin(), threads::binding_names.end()});
+}
+
+void declare_split_huge(Options& options, bool& splits, const std::string& when) {
+  options.flag("--split-huge", splits,
+               when +
+                   ": split huge pages that are looked at; otherwise they are left alone, and "
+                   "who shares them is not seen");
+}
+
+void declare_allow_sysctl(Options& options, bool& allows, const std::string& when) {
+  options.flag("--allow-sysctl", allows,
+               when +
+                   ", as root: turn the kernel's NUMA balancing on meanwhile, which shows reads as "
+                   "well, slowly, and makes page faults in every program of this machine");
+}
+
+std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed) {
+  if (!allowed) return nullptr;
+  if (::geteuid() != 0) {
+    throw FailureError(
+        "--allow-sysctl: only root may turn NUMA balancing on, which is every program's");
+  }
+  return std::make_unique<threads::NumaBalancing>(threads::machine_state_folder);
+}
+
+threads::Rounds rounds_if(bool balancing) {
+  return balancing ? threads::Rounds::of_pages : threads::Rounds::of_decisions;
+}
+
+threads::Binding binding_named(const std::string& word) {
+  for (std::size_t i = 0; i < threads::binding_names.size(); ++i) {
+    if (word == threads::binding_names[i]) return static_cast<threads::Binding>(i);
+  }
+  throw UsageError(fmt::format("--bind takes group or core, not '{}'", printable(word)));
+}
+
+}  // namespace huddle::cli

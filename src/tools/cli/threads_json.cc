@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tools/cli/machine_json.h"
+#include "tools/cli/threads_report.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr int threads_json_schema = 1;
+
+// [thread, thread, counts], each pair once.
+Json pairs_json(const place::Graph& graph, const std::vector<int>& threads) {
+  Json pairs = Json::array();
+  for (int v = 0; v < graph.size(); ++v) {
+    const place::Graph::Row row = graph.row(v);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row.neighbours[i] < v) continue;
+      pairs.push_back({threads[static_cast<std::size_t>(v)],
+                       threads[static_cast<std::size_t>(row.neighbours[i])], row.bytes[i]});
+    }
+  }
+  return pairs;
+}
+
+Json unobserved_json(const threads::Unobserved& unobserved) {
+  Json json = {{"text", unobserved_text(unobserved)}, {"reads", unobserved.reads}};
+  if (unobserved.memory) {
+    json["resident_bytes"] = unobserved.memory->resident_bytes;
+    json["shared_bytes"] = unobserved.memory->shared_bytes;
+    json["huge_bytes"] = unobserved.memory->huge_bytes;
+  }
+  return json;
+}
+
+Json decision_json(const threads::Decision& decision) {
+  Json json = {{"time_ns", decision.time_ns},
+               {"interval_ms", decision.interval_ms},
+               {"reason", threads::name_of(decision.reason)},
+               {"text", threads::text_of(decision)},
+               {"threads", decision.threads},
+               {"seats", decision.seats},
+               {"counts", decision.counts},
+               {"pairs", pairs_json(decision.sharing, decision.threads)},
+               {"gives_back", decision.gives_back}};
+  if (decision.wanted.empty()) return json;
+  json["present"] = decision.present;
+  json["wanted"] = decision.wanted;
+  json["moved"] = decision.moved;
+  json["saved"] = decision.saved;
+  json["gain_s"] = decision.gain_s;
+  json["cost_s"] = decision.cost_s;
+  return json;
+}
+
+Json playback_json(const threads::Playback& playback) {
+  Json standing = Json::array();
+  for (const threads::PlacementTime& one : playback.standing) {
+    standing.push_back({{"placement", one.name}, {"processors", one.processors}, {"ns", one.ns}});
+  }
+  return {{"placements", std::move(standing)},
+          {"huddle",
+           {{"start", threads::start_names[static_cast<std::size_t>(playback.start)]},
+            {"verdict", threads::name_of(playback.verdict())},
+            {"moves", playback.moves},
+            {"settled_ns", playback.settled_ns},
+            {"communication_ns", playback.agent_ns},
+            {"moving_ns", playback.moving_ns}}}};
+}
+
+}  // namespace
+
+std::string threads_json(const ThreadsSubject& subject, const machine::Machine& machine) {
+  Json document = {
+      {"schema", threads_json_schema}, {"command", subject.command}, {"program", subject.title},
+      {"machine", subject.machine},    {"threads", subject.threads}, {"touches", subject.touches},
+      {"replaced", subject.replaced},  {"notes", subject.notes},     {"moves", subject.moves}};
+  if (subject.matrix.events) {
+    document["events"] = {{"total", subject.matrix.events->total()},
+                          {"dispersion", subject.matrix.events->dispersion}};
+  }
+  if (subject.unobserved) document["unobserved"] = unobserved_json(*subject.unobserved);
+  document["pairs"] = pairs_json(subject.matrix.graph, subject.threads);
+  Json decisions = Json::array();
+  for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));
+  document["decisions"] = std::move(decisions);
+  if (subject.playback) document["compared"] = playback_json(*subject.playback);
+  add_machine(document["machine_model"], machine);
+  return json_text(document);
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/cli/threads_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "common/index.h"
+#include "common/text.h"
+#include "tools/cli/shade.h"
+#include "tools/cli/wrap.h"
+
+namespace huddle::cli {
+namespace {
+
+// A square of numbers, for the eye.
+class Square {
+ public:
+  explicit Square(const place::CommMatrix& matrix)
+      : side_(at(matrix.size())), cells_(side_ * side_, 0) {
+    for (int v = 0; v < matrix.size(); ++v) {
+      const place::Graph::Row row = matrix.graph.row(v);
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        cells_[at(v) * side_ + at(row.neighbours[i])] = row.bytes[i];
+        most_ = std::max(most_, row.bytes[i]);
+      }
+    }
+    // What is below a hundredth of the most is chance, or the start of the program.
+    least_ = most_ / 100;
+  }
+  std::string_view shade_of(std::size_t row, std::size_t column, bool unicode) const {
+    if (row == column) return "  ";
+    const double cell = cells_[row * side_ + column];
+    return shade(cell < least_ ? 0 : cell, least_, most_, unicode);
+  }
+
+ private:
+  std::size_t side_;
+  std::vector<double> cells_;
+  double least_ = 0, most_ = 0;
+};
+
+}  // namespace
+
+place::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
+                                 const std::vector<std::string>& names, std::uint32_t page_bytes) {
+  place::CommMatrix matrix;
+  matrix.kind = place::Kind::threads;
+  for (const int thread : threads) {
+    if (at(thread) < names.size()) matrix.names.push_back(names[at(thread)]);
+  }
+  if (matrix.names.size() != threads.size()) matrix.names.clear();
+  matrix.events = agent.whole_events(threads);
+  matrix.graph = matrix.events->counts;
+  for (double& bytes : matrix.graph.bytes) bytes *= page_bytes;
+  return matrix;
+}
+
+std::string sharing_text(const place::CommMatrix& matrix, std::span<const int> threads,
+                         const Console& console) {
+  constexpr int columns_a_cell = 3, label = 6;
+  const int fitting = std::max((console.columns - label) / columns_a_cell, 2);
+  const int side = std::min(matrix.size(), fitting);
+  const Square square(matrix);
+  std::string text = spaces(label);
+  for (int column = 0; column < side; ++column) {
+    text += fmt::format(" {:>2}", threads[at(column)] % 100);
+  }
+  text += '\n';
+  for (int row = 0; row < side; ++row) {
+    text += fmt::format("{:>{}}", threads[at(row)], label);
+    for (int column = 0; column < side; ++column) {
+      text += ' ';
+      text += square.shade_of(at(row), at(column), console.unicode);
+    }
+    text += '\n';
+  }
+  if (side < matrix.size()) {
+    text += fmt::format("  ... and {} more threads\n", matrix.size() - side);
+  }
+  return text;
+}
+
+std::string decisions_text(const std::vector<threads::Decision>& decisions,
+                           const Console& console) {
+  std::string text;
+  for (std::size_t i = 0; i < decisions.size();) {
+    std::size_t last = i;
+    while (last + 1 < decisions.size() && decisions[last + 1].reason == decisions[i].reason) ++last;
+    const double from_s = static_cast<double>(decisions[i].time_ns) * 1e-9;
+    const double to_s = static_cast<double>(decisions[last].time_ns) * 1e-9;
+    const std::string times = last == i ? fmt::format("{:.2f} s", from_s)
+                                        : fmt::format("{:.2f} to {:.2f} s", from_s, to_s);
+    const std::string often =
+        last == i ? "" : fmt::format(" ({} times)", static_cast<int>(last - i + 1));
+    text += wrap(padded(times, 16) + "  ", text_of(decisions[last]) + often, 18, console.columns);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string playback_text(const threads::Playback& playback, const Console& console) {
+  if (playback.standing.empty()) {
+    return wrap("", "nothing to compare: fewer than two threads at work, or more than processors",
+                0, console.columns);
+  }
+  const double by_number = playback.standing_ns("order");
+  const auto row = [by_number](std::string_view name, double ns) {
+    const std::string ratio = by_number > 0 ? fmt::format("{:.2f}", ns / by_number) : "-";
+    return fmt::format("  {:<8}  {:>8}  {:>5}\n", name, time_text(ns), ratio);
+  };
+  std::string text;
+  for (const threads::PlacementTime& one : playback.standing) text += row(one.name, one.ns);
+  text += row("huddle", playback.settled_ns);
+  return text +
+         wrap("  ",
+              fmt::format("huddle: begins with {}, {}, which {} {}; as threads sit in the end",
+                          threads::start_names[at(static_cast<int>(playback.start))],
+                          counted(playback.moves, "move"), playback.moves == 1 ? "costs" : "cost",
+                          time_text(playback.moving_ns)),
+              2, console.columns);
+}
+
+std::string threads_text(const ThreadsSubject& subject, const Console& console) {
+  std::string text = fmt::format("{}: {} at work, {} pages seen to be touched\n{}\n", subject.title,
+                                 counted(static_cast<long long>(subject.threads.size()), "thread"),
+                                 subject.touches, subject.machine);
+  for (const std::string& note : subject.notes) text += wrap("note: ", note, 6, console.columns);
+  if (subject.unobserved) {
+    text += wrap("note: ", unobserved_text(*subject.unobserved), 6, console.columns);
+  }
+  if (subject.threads.size() > 1 && total_bytes(subject.matrix.graph) > 0) {
+    text += "\nwho shares pages with whom, by number of the thread\n" +
+            sharing_text(subject.matrix, subject.threads, console);
+  } else if (subject.threads.size() > 1) {
+    text += "\nno page was touched by two threads\n";
+  }
+  if (!subject.decisions.empty()) {
+    text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") +
+            decisions_text(subject.decisions, console);
+  }
+  if (subject.playback) {
+    text += "\npredicted communication time, and in parts of that by number\n" +
+            playback_text(*subject.playback, console);
+  }
+  return text;
+}
+
+std::string unobserved_text(const threads::Unobserved& unobserved) {
+  const auto amount = [&unobserved](std::uint64_t threads::MemoryCensus::*bytes) -> std::string {
+    if (!unobserved.memory) return "an unknown amount, because the program ended too soon";
+    const std::uint64_t found = *unobserved.memory.*bytes;
+    return found == 0 ? "none" : size_text(static_cast<double>(found));
+  };
+  const std::string reads =
+      unobserved.reads
+          ? "reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) +
+                "; --allow-sysctl observes some)"
+          : "most reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) + ")";
+  return fmt::format(
+      "not observed: {}; shared mappings ({}); huge pages ({}{})", reads,
+      amount(&threads::MemoryCensus::shared_bytes), amount(&threads::MemoryCensus::huge_bytes),
+      unobserved.splits_huge ? ", apart from those that were split" : "; --split-huge splits them");
+}
+
+std::string cost_text(const threads::Watched& watched) {
+  const threads::Spent& spent = watched.spent;
+  if (spent.faults == 0) return "";
+  return fmt::format(
+      "watching took {:.1f} % of {:.2f} s of processor time: {} induced faults of {}, and {} of "
+      "huddle's own",
+      100 * spent.cost_s(watched.fault_s) / spent.program_s, spent.program_s, spent.faults,
+      time_text(watched.fault_s * 1e9), time_text(spent.agent_s * 1e9));
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle watch`: which threads share pages, and what would be done about it.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "common/system.h"
+#include "common/text.h"
+#include "tools/cli/command.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/thread_agent.h"
+#include "tools/cli/threads_report.h"
+#include "tools/cli/witness.h"
+#include "model/machine/discover.h"
+#include "tools/picture/facts.h"
+#include "placement/threads/perf_script.h"
+
+namespace huddle::cli {
+namespace {
+
+class WatchCommand : public Command {
+ public:
+  std::string name() const override { return "watch"; }
+  std::string summary() const override {
+    return "say which threads should move, and why, from what was seen of a program";
+  }
+  std::string description() const override {
+    return "Decides where the threads of a program should sit while it runs: those that use the "
+           "same memory, near each other. Changes nothing without --move, which binds threads as "
+           "decided while it watches; each gets back what it had, also when huddle is killed. From "
+           "a recording that huddle profile --record has made, it comes to the same decisions "
+           "again, for this machine or for any "
+           "other that is described. Of a process that runs already, only the page faults are seen "
+           "that it has anyway: few, unless NUMA balancing is on, as --allow-sysctl has it.";
+  }
+  std::string examples() const override {
+    return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"
+           "  huddle watch --replay app.touches --machine epyc-2x64-estimate\n"
+           "  huddle watch --replay app.touches --machine xeon-e7-8850-8s --compare\n"
+           "                                       what each placement would have cost\n"
+           "  perf mem record ./app\n"
+           "  perf script -F comm,pid,tid,cpu,time,event,addr,data_src > app.txt\n"
+           "  huddle watch --from app.txt              where the processor samples accesses\n"
+           "  huddle watch 4711 --seconds 60           a process that runs\n"
+           "  huddle watch 4711 --move --seconds 60    the same, and its threads are moved\n"
+           "\n"
+           "Exit status: 0 fine, 1 the process is not there or cannot be watched, 2 wrong usage, 3 "
+           "the "
+           "recording is damaged.";
+  }
+  void declare(Options& options) override {
+    options.positional("PID", process_, "the process to watch");
+    options.text("--replay", replay_, "FILE", "what huddle profile --record has written");
+    options.text("--from", from_, "FILE", "samples of memory accesses, as perf script prints them");
+    options.flag("--compare", compare_,
+                 "of --replay or --from: predicted communication time by placement, and by what "
+                 "would be done");
+    options.text("--start", start_, "order|compact|spread",
+                 "of --replay or --from: threads sit so at first, not as they were seen; with "
+                 "--compare spread, as Linux seats threads that were just started");
+    options.complete("--start", Value::word, {"order", "compact", "spread"});
+    options.number("--seconds", seconds_, 1, 3600, "N", "how long a process is watched; 10");
+    options.flag("--move", move_, "bind threads as decided, for as long as this watches");
+    declare_binding(options, bind_, "--move");
+    declare_allow_sysctl(options, allow_sysctl_, "of a process");
+    options.exclude("--allow-sysctl", "--replay");
+    options.exclude("--allow-sysctl", "--from");
+    options.exclude("--move", "--replay");
+    options.exclude("--move", "--from");
+    options.setting("machine");
+    options.number("--interval", interval_ms_, 50, 1000, "MS",
+                   "the first one between decisions; 200");
+    options.flag("--as-printed", as_printed_,
+                 "count as it was published: a pair of threads only once a page");
+    options.flag("--json", json_, "print everything as JSON");
+  }
+  ExitCode run(const Context& context) override {
+    if (!replay_.empty() + !from_.empty() + !process_.empty() != 1) {
+      throw UsageError(
+          "watch what? Give the number of a process, or what huddle profile --record has written: "
+          "--replay FILE, or what perf script has printed: --from FILE");
+    }
+    if (!process_.empty() && (compare_ || !start_.empty())) {
+      throw UsageError("--compare and --start are of what was recorded: --replay FILE");
+    }
+    if (!start_.empty() && !threads::start_named(start_)) {
+      throw UsageError("--start: '" + printable(start_) + "' is none of order, compact and spread");
+    }
+    const threads::Binding binding = binding_named(bind_);
+    const machine::Discovery here = machine::discover_this_machine();
+    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    const machine::CostModel model(machine.loaded.machine);
+    threads::AgentOptions options{.first_interval_ms = interval_ms_};
+    if (as_printed_) options.counting = threads::Counting::newcomers;
+    options.rounds = rounds_if(allow_sysctl_);
+    ThreadsSubject subject{.command = "watch",
+                           .title = !process_.empty() ? "process " + process_ : replay_ + from_,
+                           .machine = picture::machine_title(machine.loaded.machine),
+                           .matrix = {},
+                           .threads = {},
+                           .decisions = {},
+                           .touches = 0,
+                           .replaced = 0,
+                           .notes = {},
+                           .playback = {}};
+    threads::repair_what_was_left();
+    if (!process_.empty()) {
+      if (move_) check_move(machine, here);
+      watch(model, machine.is_here() ? here.allowed : model.machine().topology.pus, options,
+            binding, subject);
+    } else {
+      replay(model, options, subject);
+    }
+    context.console.print(json_ ? threads_json(subject, model.machine())
+                                : threads_text(subject, context.console));
+    return ExitCode::fine;
+  }
+
+ private:
+  void replay(const machine::CostModel& model, threads::AgentOptions options,
+              ThreadsSubject& subject) const {
+    threads::Recording recording;
+    if (from_.empty()) {
+      recording = threads::read_recording(replay_);
+    } else {
+      threads::PerfSamples samples = threads::read_perf_script(from_);
+      subject.notes = notes_of(samples);
+      recording = std::move(samples.recording);
+    }
+    const auto start = threads::start_named(start_);
+    if (compare_) {
+      subject.playback = play(recording, model, start.value_or(threads::Start::spread), options);
+    }
+    if (compare_ || start) {
+      recording.events =
+          seated(std::move(recording.events), model, start.value_or(threads::Start::spread));
+    }
+    options.page_bytes = recording.page_bytes;
+    options.rounds = recording.rounds;
+    threads::Agent agent(model, model.machine().topology.pus, options);
+    subject.decisions = threads::replay(recording.events, agent);
+    fill_in(agent, recording, subject);
+  }
+
+  void watch(const machine::CostModel& model, const machine::CpuSet& allowed,
+             const threads::AgentOptions& options, threads::Binding binding,
+             ThreadsSubject& subject) const {
+    const auto process = whole_number(process_);
+    if (!process || *process < 1 || *process > most_process) {
+      throw UsageError(fmt::format("'{}' is not the number of a process", printable(process_)));
+    }
+    threads::Agent agent(model, allowed, options);
+    std::optional<threads::Mover> mover;
+    if (move_) {
+      mover.emplace(static_cast<pid_t>(*process), model.machine().topology, allowed, binding,
+                    threads::usual_state_folder());
+    }
+    threads::Mover* const moves = mover ? &*mover : nullptr;
+    Witness witness(agent, moves);
+    const std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(allow_sysctl_);
+    const threads::Watched watched = threads::watch_process(static_cast<pid_t>(*process), seconds_,
+                                                            witness, {moves, balancing.get()});
+    subject.decisions = witness.decisions();
+    subject.moves = move_;
+    subject.notes = {
+        "huddle did not start it, and so does not make its writes visible: only page faults are "
+        "seen that it has anyway"};
+    for (const std::string& note : watched.notes) subject.notes.push_back(note);
+    if (!balancing) {
+      subject.notes.emplace_back(
+          System().number("/proc/sys/kernel/numa_balancing").value_or(0) != 0
+              ? "NUMA balancing is on, and makes page faults"
+              : "NUMA balancing is off: on, it would make page faults (--allow-sysctl)");
+    }
+    if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
+    if (mover) {
+      for (std::string& note : mover->notes()) subject.notes.push_back(std::move(note));
+    }
+    fill_in(agent, {options.page_bytes, watched.names, witness.take_events()}, subject);
+  }
+
+  // Of another machine's description nothing follows for threads here.
+  static void check_move(const MachineInQuestion& machine, const machine::Discovery& here) {
+    if (!machine.is_here()) throw InputError("--move: " + machine.difference());
+    if (here.allowed.count() < 2) {
+      throw FailureError("one processor may be used only: threads have nowhere to go");
+    }
+  }
+
+  static void fill_in(const threads::Agent& agent, const threads::Recording& seen,
+                      ThreadsSubject& subject) {
+    subject.threads = threads_at_work(seen.events);
+    subject.touches = agent.touches();
+    subject.replaced = agent.replaced();
+    subject.matrix = threads_matrix(agent, subject.threads, seen.names, seen.page_bytes);
+  }
+
+  static constexpr long long most_process = 1LL << 22U;  // the kernel's own limit
+  std::string process_, replay_, from_, start_;
+  int seconds_ = 10;
+  int interval_ms_ = threads::AgentOptions().first_interval_ms;
+  std::string bind_ = std::string(threads::binding_names.front());
+  bool as_printed_ = false, compare_ = false, json_ = false, move_ = false;
+  bool allow_sysctl_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_watch_command() { return std::make_unique<WatchCommand>(); }
+
+}  // namespace huddle::cli

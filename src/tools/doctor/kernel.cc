@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What the kernel does behind a program's back, and what it lets a program see.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/doctor/checks.h"
+
+namespace huddle::doctor {
+namespace {
+
+constexpr std::string_view kernel_group = "Kernel";
+
+// The highest value at which a user may watch the page faults of processes of his own.
+constexpr long long most_paranoid = 2;
+
+int numa_nodes(const System& system) {
+  const std::vector<std::string> names = system.list("/sys/devices/system/node");
+  return static_cast<int>(std::count_if(names.begin(), names.end(), [](const std::string& name) {
+    return name.starts_with("node") && whole_number(name.substr(4));
+  }));
+}
+
+Finding check_numa_balancing(const System& system) {
+  Finding finding{
+      .id = "numa-balancing", .group = std::string(kernel_group), .what = "NUMA balancing"};
+  const auto value = system.number("/proc/sys/kernel/numa_balancing");
+  const int nodes = std::max(1, numa_nodes(system));
+  if (!value || *value == 0) {
+    finding.found = value ? "off" : "not in this kernel";
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.command = "sysctl kernel.numa_balancing=0";
+  // Seen: it unmaps pages round and round with one node as well, where it can move none.
+  if (nodes == 1) {
+    finding.found = "on, although there is one NUMA node";
+    finding.cost = "The kernel unmaps pages to see who uses them: page faults for nothing.";
+    finding.remedy = "As root:";
+    return finding;
+  }
+  finding.found = fmt::format("on, with {} NUMA nodes", nodes);
+  finding.cost =
+      "The kernel unmaps pages to see who uses them and moves them: page faults in the "
+      "middle of a collective, and buffers that leave the node they were placed on.";
+  finding.remedy =
+      "Bind the program's memory (numactl --localalloc does for one program), or as root:";
+  return finding;
+}
+
+Finding check_perf(const System& system) {
+  Finding finding{.id = "perf", .group = std::string(kernel_group), .what = "Performance events"};
+  const auto value = system.number("/proc/sys/kernel/perf_event_paranoid");
+  if (value && *value <= most_paranoid) {
+    finding.found = fmt::format("perf_event_paranoid is {}: one's own processes", *value);
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.found =
+      value ? fmt::format("perf_event_paranoid is {}: root only", *value) : "not in this kernel";
+  finding.cost = "huddle cannot watch which threads share pages, so it cannot move them together.";
+  if (value) {
+    finding.remedy = "As root; to keep it, put it into /etc/sysctl.d/:";
+    finding.command = fmt::format("sysctl kernel.perf_event_paranoid={}", most_paranoid);
+  } else {
+    finding.remedy = "Use a kernel with CONFIG_PERF_EVENTS.";
+  }
+  return finding;
+}
+
+Finding check_governor(const System& system) {
+  Finding finding{.id = "governor", .group = std::string(kernel_group), .what = "Clock governor"};
+  const std::string folder = "/sys/devices/system/cpu/cpu0/cpufreq";
+  const auto governor = system.read(folder + "/scaling_governor");
+  if (!governor) {
+    finding.found = "none: the clock is not ours to set";
+    return finding;
+  }
+  const std::string driver = system.read(folder + "/scaling_driver").value_or("unknown driver");
+  finding.found = fmt::format("{} ({})", *governor, driver);
+  // In these drivers "powersave" is the name of the ordinary, load-driven mode.
+  const bool dynamic_powersave = driver == "intel_pstate" || driver.starts_with("amd-pstate");
+  if (*governor != "powersave" || dynamic_powersave) return finding;
+  finding.state = State::limited;
+  finding.cost = "Cores stay at their lowest clock: everything is slower, measurements too.";
+  finding.remedy = "As root:";
+  finding.command = "cpupower frequency-set -g performance";
+  return finding;
+}
+
+// "7.2.0-rc1" -> 7.2 or newer?
+bool at_least(const std::string& release, long long major, long long minor) {
+  const std::size_t dot = release.find('.');
+  if (dot == std::string::npos) return false;
+  const std::size_t end = release.find_first_not_of("0123456789", dot + 1);
+  const auto has_major = whole_number(release.substr(0, dot));
+  const auto has_minor = whole_number(release.substr(dot + 1, end - dot - 1));
+  if (!has_major || !has_minor) return false;
+  return *has_major > major || (*has_major == major && *has_minor >= minor);
+}
+
+// From Linux 7.2 on the scheduler can pull the threads of one process into one cache by itself.
+std::string cache_aware_text(const System& system, const std::string& release) {
+  const auto enabled = system.read("/sys/kernel/debug/sched/llc_balancing/enabled");
+  if (enabled) {
+    const bool off = *enabled == "0" || *enabled == "N";
+    return off ? "; cache-aware scheduling is off"
+               : "; cache-aware scheduling is on: it moves threads of a process together by itself";
+  }
+  return at_least(release, 7, 2) ? "; cache-aware scheduling: only root can see whether it is on"
+                                 : "";
+}
+
+Finding check_scheduler(const System& system) {
+  Finding finding{.id = "scheduler", .group = std::string(kernel_group), .what = "Scheduler"};
+  const std::string release = system.read("/proc/sys/kernel/osrelease").value_or("unknown");
+  const std::string isolated = system.read("/sys/devices/system/cpu/isolated").value_or("");
+  finding.found = fmt::format("Linux {}{}", release, cache_aware_text(system, release));
+  if (!isolated.empty()) finding.found += fmt::format("; processors {} are isolated", isolated);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_kernel(const System& system) {
+  return {check_numa_balancing(system), check_scheduler(system), check_governor(system),
+          check_perf(system)};
+}
+
+}  // namespace huddle::doctor

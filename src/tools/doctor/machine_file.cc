@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/doctor/machine_file.h"
+
+#include <fmt/format.h>
+
+#include "common/error.h"
+#include "tools/doctor/checks.h"
+#include "tools/doctor/heap.h"
+#include "model/machine/calibration.h"
+
+namespace huddle::doctor {
+namespace {
+
+Finding blank() { return {.id = "machine-file", .group = "Machine model", .what = "Calibration"}; }
+
+// Calibrating helps only where the file that it writes is the one that is read.
+void add_remedy(const NamedFile& named, Finding& finding) {
+  if (named.path.empty()) {
+    finding.remedy = "About a minute, once for each kind of node:";
+    finding.command = "huddle calibrate";
+    return;
+  }
+  finding.remedy = fmt::format(
+      "Correct {}, which names that file, or unset it: huddle then takes this machine's own file, "
+      "which 'huddle calibrate' writes.",
+      named.by);
+}
+
+bool is_of(const machine::Machine& machine, const ThisMachine& here) {
+  return fingerprint(machine.topology) == here.fingerprint;
+}
+
+Finding judge_foreign(const machine::LoadedMachine& loaded, const std::string& theirs,
+                      const ThisMachine& here, const NamedFile& named) {
+  Finding finding = blank();
+  finding.state = State::limited;
+  finding.found =
+      fmt::format("{} describes {}, and this machine is {}", loaded.path, theirs, here.fingerprint);
+  finding.cost = "huddle decides by the figures of another machine.";
+  add_remedy(named, finding);
+  return finding;
+}
+
+// A quick or a disturbed run can be off by several times, and everything is decided by it.
+Finding judge_measured(const machine::LoadedMachine& loaded, const NamedFile& named) {
+  const bool is_quick = machine::calibration_of(loaded.machine) == machine::Calibration::quick;
+  const std::string unsteady = machine::unsteadiness_text(loaded.machine);
+  const std::string& date = loaded.machine.provenance.date;
+  Finding finding = blank();
+  finding.found = fmt::format("{}{}{}{}", loaded.path, date.empty() ? "" : ", measured " + date,
+                              is_quick ? ", quickly" : "", unsteady.empty() ? "" : "; " + unsteady);
+  if (!is_quick && unsteady.empty()) return finding;
+  finding.state = State::limited;
+  finding.cost = is_quick
+                     ? "huddle decides by a first idea of this machine: figures of a quick run "
+                       "can be far off."
+                     : "huddle decides by figures that something else on this machine disturbed.";
+  add_remedy(named, finding);
+  if (named.path.empty()) finding.remedy = "Stop what else runs here, then measure for a minute:";
+  return finding;
+}
+
+}  // namespace
+
+Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& here,
+                      const NamedFile& named) {
+  const std::string theirs = fingerprint(loaded.machine.topology);
+  if (!is_of(loaded.machine, here)) return judge_foreign(loaded, theirs, here, named);
+  Finding finding = blank();
+  if (calibrated(loaded.machine)) return judge_measured(loaded, named);
+  finding.state = State::limited;
+  finding.found = loaded.path.empty()
+                      ? fmt::format("not yet: {} is not there", here.user_file)
+                      : fmt::format("not yet: nothing in {} was measured", loaded.path);
+  finding.cost = "huddle decides by guesses for a machine of this shape.";
+  add_remedy(named, finding);
+  return finding;
+}
+
+MachineFileCheck check_machine_file(const NamedFile& named, const System& system) {
+  try {
+    const machine::Topology topology = machine::discover_this_machine().topology;
+    const machine::LoadedMachine loaded = machine::load_machine(named.path, topology);
+    const ThisMachine here{fingerprint(topology), machine_file_candidates(topology).front()};
+    MachineFileCheck check{{judge_machine(loaded, here, named)},
+                           calibrated(loaded.machine) && is_of(loaded.machine, here)};
+    if (check.is_calibrated) check.findings.push_back(judge_heap(loaded.machine, system));
+    return check;
+  } catch (const Error& error) {
+    Finding finding = blank();
+    finding.state = State::fails;
+    finding.found = error.what();
+    finding.cost = "huddle does not know this machine and stops.";
+    add_remedy(named, finding);
+    if (named.path.empty()) finding.remedy = "Mend or remove the file, or write a new one:";
+    return {{finding}};
+  }
+}
+
+}  // namespace huddle::doctor

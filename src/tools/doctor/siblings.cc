@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/doctor/siblings.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/error.h"
+#include "tools/doctor/checks.h"
+
+namespace huddle::doctor {
+namespace {
+
+constexpr std::string_view siblings_group = "Between processes";
+
+// The two attempts at one thing: as it is, and once the other process has allowed it.
+struct Attempts {
+  int plain = 0;
+  int allowing = 0;
+
+  bool works() const { return allowing == 0; }
+  std::string text() const {
+    if (plain == 0) return "works between siblings";
+    if (works()) return "works once the peer allows it (PR_SET_PTRACER), as huddle does";
+    return fmt::format("refused: {}", std::strerror(allowing));
+  }
+};
+
+bool out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
+
+std::string container_remedy(int error, std::string_view call) {
+  if (out_of_descriptors(error)) return setup_remedy(error);
+  if (error == ENOSYS) {
+    return fmt::format(
+        "The kernel has no {} or a seccomp filter hides it: use a kernel with "
+        "CONFIG_CROSS_MEMORY_ATTACH, or a container profile that allows the call.",
+        call);
+  }
+  return fmt::format(
+      "In a container: 'docker run --cap-add=SYS_PTRACE' or a seccomp profile that allows {}; "
+      "start "
+      "all ranks of a node in one container (one user namespace). Elsewhere: processes that "
+      "changed their user (setuid) refuse it; start them as the user that runs them.",
+      call);
+}
+
+Finding judge_memory(const single_copy::PeerPath& path, const Attempts& attempts,
+                     bool another_works) {
+  Finding finding{.id = std::string(path.name),
+                  .group = std::string(siblings_group),
+                  .what = "Reading a peer's memory",
+                  .found = fmt::format("{} {}", path.call, attempts.text())};
+  if (attempts.works()) return finding;
+  finding.state = State::limited;
+  finding.cost = another_works
+                     ? "huddle reads peers' memory by another path, which may be slower."
+                     : "Large messages are copied twice, in and out of shared memory, where one "
+                       "copy would do. The MPI underneath may lose its single copy as well.";
+  finding.remedy = container_remedy(attempts.allowing, path.call);
+  return finding;
+}
+
+std::vector<Finding> judge_paths(const SiblingFacts& facts) {
+  std::vector<Finding> findings;
+  for (std::size_t path = 0; path < facts.paths.size(); ++path) {
+    findings.push_back(judge_memory(
+        facts.paths[path], {facts.plain.memory_read(path), facts.allowing.memory_read(path)},
+        facts.allowing.reads_memory()));
+  }
+  return findings;
+}
+
+struct Way {
+  std::string_view id;
+  std::string_view what;
+  std::string_view call;
+  Attempts attempts;
+};
+
+Finding judge_way(const Way& way, bool another_works) {
+  Finding finding{.id = std::string(way.id),
+                  .group = std::string(siblings_group),
+                  .what = std::string(way.what),
+                  .found = fmt::format("{} {}", way.call, way.attempts.text())};
+  if (way.attempts.works()) return finding;
+  if (another_works) {
+    finding.state = State::limited;
+    finding.cost =
+        "huddle hands shared memory over in another way, which takes a little longer "
+        "when a team is made. Nothing is slower after that.";
+  } else {
+    finding.state = State::fails;
+    finding.cost = "Processes cannot share memory without a name; only /dev/shm is left.";
+  }
+  finding.remedy = container_remedy(way.attempts.allowing, way.call);
+  return finding;
+}
+
+std::vector<Finding> judge_descriptors(const SiblingFacts& facts) {
+  const SiblingResults& plain = facts.plain;
+  const SiblingResults& allowing = facts.allowing;
+  const std::vector<Way> ways = {
+      {"fd-socket",
+       "Descriptors by socket",
+       "SCM_RIGHTS",
+       {plain.descriptor_by_socket, allowing.descriptor_by_socket}},
+      {"fd-proc",
+       "Descriptors by /proc",
+       "/proc/PID/fd",
+       {plain.descriptor_by_proc, allowing.descriptor_by_proc}},
+      {"fd-pidfd",
+       "Descriptors by pidfd",
+       "pidfd_getfd",
+       {plain.descriptor_by_pidfd, allowing.descriptor_by_pidfd}},
+  };
+  bool any = false;
+  for (const Way& way : ways) any = any || way.attempts.works();
+  std::vector<Finding> findings;
+  for (const Way& way : ways) findings.push_back(judge_way(way, any));
+  return findings;
+}
+
+std::string yama_meaning(long long scope) {
+  switch (scope) {
+    case 0:
+      return "no restriction";
+    case 1:
+      return "only parents, unless a process allows more; huddle's processes do";
+    case 2:
+      return "only root, or CAP_SYS_PTRACE";
+    default:
+      return "nobody, until the next boot";
+  }
+}
+
+Finding judge_yama(const SiblingFacts& facts) {
+  Finding finding{
+      .id = "yama", .group = std::string(siblings_group), .what = "Yama (ptrace_scope)"};
+  if (!facts.yama) {
+    finding.found = "not in this kernel: no restriction";
+    return finding;
+  }
+  finding.found = fmt::format("{}: {}", *facts.yama, yama_meaning(*facts.yama));
+  if (facts.allowing.reads_memory()) return finding;
+  if (*facts.yama < 2) return finding;  // something else refuses; that check says so
+  finding.state = State::limited;
+  finding.cost =
+      "No process of a user may read another's memory: no single copy for large messages.";
+  finding.remedy =
+      *facts.yama == 2
+          ? "As root; to keep it, put it into /etc/sysctl.d/:"
+          : "Set kernel.yama.ptrace_scope=1 in /etc/sysctl.d/ and reboot: 3 cannot be lowered.";
+  if (*facts.yama == 2) finding.command = "sysctl kernel.yama.ptrace_scope=1";
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> judge_siblings(const SiblingFacts& facts) {
+  std::vector<Finding> findings = judge_paths(facts);
+  for (Finding& finding : judge_descriptors(facts)) findings.push_back(std::move(finding));
+  findings.push_back(judge_yama(facts));
+  return findings;
+}
+
+std::string setup_remedy(int error) {
+  if (error == EMFILE) {
+    return "Raise the limit on open files to 4096 (ulimit -n, or nofile in "
+           "/etc/security/limits.conf).";
+  }
+  if (error == ENFILE) return "Raise the limit on open files of the whole system (fs.file-max).";
+  return "Raise the limit on processes (ulimit -u, or pids.max of the cgroup).";
+}
+
+namespace {
+
+Finding cannot_start(const FailureError& error, const std::string& remedy) {
+  return {.id = "siblings",
+          .group = std::string(siblings_group),
+          .what = "Starting processes",
+          .state = State::fails,
+          .found = error.what(),
+          .cost = "No program of several processes runs here.",
+          .remedy = remedy};
+}
+
+}  // namespace
+
+std::vector<Finding> check_siblings(const System& system) {
+  try {
+    return judge_siblings({.plain = probe_siblings(),
+                           .allowing = probe_siblings({.allow_tracers = true}),
+                           .yama = system.number("/proc/sys/kernel/yama/ptrace_scope")});
+  } catch (const ProbeError& error) {
+    return {cannot_start(error, setup_remedy(error.number()))};
+  } catch (const FailureError& error) {
+    return {cannot_start(error, "Look for what ends processes here: a memory limit, a filter.")};
+  }
+}
+
+}  // namespace huddle::doctor

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// How the threads of a program can be watched here: each way tried for its effect.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "common/text.h"
+#include "tools/doctor/checks.h"
+#include "placement/threads/numa_balancing.h"
+
+namespace huddle::doctor {
+namespace {
+
+constexpr std::string_view watching_group = "Watching threads";
+
+Finding make_finding(std::string_view id, std::string_view what) {
+  return {.id = std::string(id), .group = std::string(watching_group), .what = std::string(what)};
+}
+
+Finding check_page_faults(const threads::Trial& trial) {
+  Finding finding = make_finding("page-faults", "Page faults");
+  if (trial.works) {
+    finding.found = "are seen one by one, with thread and address";
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.found = trial.why_not;
+  finding.cost = "huddle profile cannot see which threads share pages.";
+  finding.remedy = "As root, or in the settings of the container (it takes CAP_PERFMON there):";
+  finding.command = "sysctl kernel.perf_event_paranoid=2";
+  return finding;
+}
+
+// Another way to the same faults, which nothing depends on.
+Finding check_bpf(const threads::Trial& trial) {
+  Finding finding = make_finding("bpf", "Page faults by BPF");
+  finding.found = trial.works ? "are seen as well: huddle profile --observer bpf"
+                              : trial.why_not + ": not needed";
+  return finding;
+}
+
+Finding check_protection(const threads::Trial& trial) {
+  Finding finding = make_finding("write-protection", "Writes made visible");
+  if (trial.works) {
+    finding.found = fmt::format("by userfaultfd: {} for each that is seen; reads are not",
+                                time_text(trial.fault_s * 1e9));
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.found = trial.why_not;
+  finding.cost =
+      "Only a program's own page faults are seen, which are too few to tell who shares pages.";
+  finding.remedy = "Use Linux 6.7 or newer, with CONFIG_USERFAULTFD.";
+  return finding;
+}
+
+// What huddle could use besides, and does not need.
+Finding check_soft_dirty(const threads::Trial& trial) {
+  Finding finding = make_finding("soft-dirty", "Soft-dirty bits");
+  finding.found = trial.works ? "work: not used, userfaultfd tells more"
+                              : fmt::format("no effect ({}): not needed", trial.why_not);
+  return finding;
+}
+
+// What it has done is what tells: that it is on, or can be turned on, says little. Nothing is
+// turned on to find out.
+Finding check_hinting_faults(const System& system) {
+  Finding finding = make_finding("hinting-faults", "Reads made visible");
+  const auto value = system.number("/proc/sys/kernel/numa_balancing");
+  if (!value) {
+    finding.found = "not by this kernel, which has no NUMA balancing: not needed";
+    return finding;
+  }
+  const std::uint64_t faults = threads::hinting_faults(system.at("/proc/vmstat"));
+  const std::string so_far =
+      faults == 0 ? "it has made no page fault since this machine was started"
+                  : fmt::format("it has made {} since this machine was started",
+                                counted(static_cast<long long>(faults), "page fault"));
+  finding.found = *value == 0
+                      ? "only by NUMA balancing, which is off: --allow-sysctl of huddle watch, "
+                        "profile and run turns it on meanwhile, as root; " +
+                            so_far
+                      : "by NUMA balancing, which is on: " + so_far;
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_watching(const WaysToWatch& ways, const System& system) {
+  std::vector<Finding> all = {check_page_faults(ways.page_faults),
+                              check_protection(ways.protection), check_soft_dirty(ways.soft_dirty),
+                              check_hinting_faults(system), check_bpf(ways.bpf)};
+  if (ways.repaired.values > 0) {
+    Finding finding = make_finding("balancing-left", "NUMA balancing");
+    finding.found =
+        "had been left on by a huddle that was killed with its guardian: is again as it was";
+    all.push_back(std::move(finding));
+  }
+  if (ways.repaired.threads > 0) {
+    Finding finding = make_finding("bound-threads", "Threads left bound");
+    finding.found = fmt::format(
+        "{} by a huddle that was killed with its guardian: given back the processors that they had",
+        counted(ways.repaired.threads, "thread"));
+    all.push_back(std::move(finding));
+  }
+  return all;
+}
+
+}  // namespace huddle::doctor

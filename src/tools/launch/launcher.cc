@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/launch/launcher.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <vector>
+
+#include "common/run_program.h"
+#include "common/system.h"
+#include "tools/launch/program_path.h"
+
+namespace huddle::launch {
+namespace {
+
+// A launcher on a slow network file system needs a second or two to say its version.
+constexpr std::chrono::milliseconds version_wait{5000};
+
+// Asked for their version they say it, whoever's they are.
+constexpr std::array<std::string_view, 15> versioned_names = {
+    "mpirun",        "mpiexec",         "mpirun.openmpi", "mpiexec.openmpi",  "mpirun.mpich",
+    "mpiexec.mpich", "mpirun.hydra",    "mpiexec.hydra",  "mpirun.mpich-abi", "orterun",
+    "prterun",       "mpiexec.gforker", "mpirun_rsh",     "oshrun",           "srun"};
+
+// They pass their environment on; asked for a version, some would start a job.
+constexpr std::array<std::string_view, 3> inheriting_names = {"aprun", "ibrun", "jsrun"};
+
+template <std::size_t n>
+bool holds(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The number before the first dot; 0 where there is none.
+long long major_of(const std::string& version) {
+  return whole_number(version.substr(0, version.find('.'))).value_or(0);
+}
+
+constexpr long long first_with_prrte = 5;
+
+Passing passing_of(const doctor::MpiVersion& version) {
+  if (version.family == "Open MPI") {
+    return major_of(version.version) < first_with_prrte ? Passing::x_each_context : Passing::x_once;
+  }
+  if (version.family == "PRRTE") return Passing::x_once;
+  return version.family == "Slurm" ? Passing::export_list : Passing::genv;
+}
+
+// Without a configuration srun tells of that instead of its version.
+bool is_slurm_in_trouble(std::string_view name, std::string_view printed) {
+  return name == "srun" && printed.starts_with("srun: ");
+}
+
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace
+
+bool is_launcher_name(std::string_view name) {
+  return holds(versioned_names, name) || holds(inheriting_names, name);
+}
+
+Launcher launcher_from(const std::string& path, std::string_view name, std::string_view printed) {
+  Launcher launcher{.path = path};
+  if (holds(inheriting_names, name)) {
+    launcher.passing = Passing::inherited;
+    return launcher;
+  }
+  launcher.version = doctor::parse_mpi_version(printed);
+  // MVAPICH's own launcher takes variables in words that nobody else does.
+  if (name == "mpirun_rsh") return launcher;
+  if (launcher.version) launcher.passing = passing_of(*launcher.version);
+  if (!launcher.version && is_slurm_in_trouble(name, printed)) {
+    launcher.passing = Passing::export_list;
+  }
+  return launcher;
+}
+
+std::optional<Launcher> find_launcher(const std::string& path) {
+  const std::vector<std::string> links = along_links(path);
+  const auto known = std::find_if(links.begin(), links.end(), [](const std::string& link) {
+    return is_launcher_name(name_of(link));
+  });
+  if (known == links.end()) return std::nullopt;
+  const std::string name = name_of(*known);
+  if (holds(inheriting_names, name)) return launcher_from(path, name, "");
+  const auto output = run_program({path, "--version"}, version_wait);
+  return launcher_from(path, name, output ? output->text : std::string());
+}
+
+}  // namespace huddle::launch

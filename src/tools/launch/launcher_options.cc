@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/launch/launcher_options.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace huddle::launch {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+// Open MPI 4.1 and 5.0, PRRTE 3.0.
+constexpr std::array<std::string_view, 45> open_mpi_one = {"n",
+                                                           "np",
+                                                           "c",
+                                                           "N",
+                                                           "H",
+                                                           "host",
+                                                           "hostfile",
+                                                           "machinefile",
+                                                           "default-hostfile",
+                                                           "x",
+                                                           "map-by",
+                                                           "rank-by",
+                                                           "bind-to",
+                                                           "mapby",
+                                                           "rankby",
+                                                           "bindto",
+                                                           "ppr",
+                                                           "npernode",
+                                                           "npersocket",
+                                                           "cpus-per-proc",
+                                                           "cpus-per-rank",
+                                                           "cpu-set",
+                                                           "cpu-list",
+                                                           "rf",
+                                                           "rankfile",
+                                                           "output-filename",
+                                                           "output",
+                                                           "display",
+                                                           "stdin",
+                                                           "xml-file",
+                                                           "xterm",
+                                                           "path",
+                                                           "prefix",
+                                                           "preload-files",
+                                                           "wd",
+                                                           "wdir",
+                                                           "am",
+                                                           "tune",
+                                                           "debugger",
+                                                           "timeout",
+                                                           "app",
+                                                           "personality",
+                                                           "report-uri",
+                                                           "report-pid",
+                                                           "max-restarts"};
+constexpr std::array<std::string_view, 6> open_mpi_two = {"mca",   "gmca",    "omca",
+                                                          "gomca", "prtemca", "pmixmca"};
+
+// Hydra as MPICH, MVAPICH and Intel MPI have it.
+constexpr std::array<std::string_view, 43> hydra_one = {"n",
+                                                        "np",
+                                                        "f",
+                                                        "hosts",
+                                                        "host",
+                                                        "hostfile",
+                                                        "machine",
+                                                        "machinefile",
+                                                        "wdir",
+                                                        "configfile",
+                                                        "genvlist",
+                                                        "envlist",
+                                                        "launcher",
+                                                        "launcher-exec",
+                                                        "bootstrap",
+                                                        "bootstrap-exec",
+                                                        "rmk",
+                                                        "topolib",
+                                                        "bind-to",
+                                                        "map-by",
+                                                        "membind",
+                                                        "demux",
+                                                        "iface",
+                                                        "ppn",
+                                                        "perhost",
+                                                        "grr",
+                                                        "rr",
+                                                        "prepend-pattern",
+                                                        "outfile-pattern",
+                                                        "errfile-pattern",
+                                                        "nameserver",
+                                                        "localhost",
+                                                        "usize",
+                                                        "gpus-per-proc",
+                                                        "hosts-group",
+                                                        "gtool",
+                                                        "gtoolfile",
+                                                        "s",
+                                                        "tune",
+                                                        "cpu-bind",
+                                                        "path",
+                                                        "timeout",
+                                                        "binding"};
+constexpr std::array<std::string_view, 2> hydra_two = {"genv", "env"};
+
+// Slurm 22.05. A letter and its value may be one word: that one takes no other.
+constexpr std::array<std::string_view, 88> slurm_one = {"A",
+                                                        "b",
+                                                        "c",
+                                                        "d",
+                                                        "D",
+                                                        "e",
+                                                        "i",
+                                                        "J",
+                                                        "L",
+                                                        "M",
+                                                        "m",
+                                                        "n",
+                                                        "N",
+                                                        "o",
+                                                        "p",
+                                                        "q",
+                                                        "r",
+                                                        "S",
+                                                        "t",
+                                                        "T",
+                                                        "W",
+                                                        "C",
+                                                        "w",
+                                                        "x",
+                                                        "G",
+                                                        "account",
+                                                        "acctg-freq",
+                                                        "bb",
+                                                        "bbf",
+                                                        "bcast-exclude",
+                                                        "begin",
+                                                        "chdir",
+                                                        "clusters",
+                                                        "comment",
+                                                        "constraint",
+                                                        "core-spec",
+                                                        "cores-per-socket",
+                                                        "cpu-bind",
+                                                        "cpu-freq",
+                                                        "cpus-per-gpu",
+                                                        "cpus-per-task",
+                                                        "deadline",
+                                                        "delay-boot",
+                                                        "dependency",
+                                                        "distribution",
+                                                        "epilog",
+                                                        "error",
+                                                        "exclude",
+                                                        "export",
+                                                        "extra-node-info",
+                                                        "gpu-bind",
+                                                        "gpu-freq",
+                                                        "gpus",
+                                                        "gpus-per-node",
+                                                        "gpus-per-socket",
+                                                        "gpus-per-task",
+                                                        "gres",
+                                                        "gres-flags",
+                                                        "het-group",
+                                                        "hint",
+                                                        "input",
+                                                        "job-name",
+                                                        "jobid",
+                                                        "licenses",
+                                                        "mail-type",
+                                                        "mail-user",
+                                                        "mem",
+                                                        "mem-bind",
+                                                        "mem-per-cpu",
+                                                        "mem-per-gpu",
+                                                        "mincpus",
+                                                        "mpi",
+                                                        "nodelist",
+                                                        "nodes",
+                                                        "ntasks",
+                                                        "ntasks-per-core",
+                                                        "ntasks-per-node",
+                                                        "ntasks-per-socket",
+                                                        "output",
+                                                        "partition",
+                                                        "prolog",
+                                                        "qos",
+                                                        "relative",
+                                                        "reservation",
+                                                        "signal",
+                                                        "time",
+                                                        "tmp",
+                                                        "wait"};
+
+std::size_t taken(std::string_view name, Names one, Names two) {
+  const auto holds = [name](Names names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return holds(one) ? 1 : holds(two) ? 2 : 0;
+}
+
+}  // namespace
+
+std::size_t words_taken(Passing launcher, std::string_view option) {
+  // "-np" and "--np" are one to most launchers.
+  const std::string_view name =
+      option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  switch (launcher) {
+    case Passing::x_each_context:
+    case Passing::x_once:
+      return taken(name, open_mpi_one, open_mpi_two);
+    case Passing::genv:
+      return taken(name, hydra_one, hydra_two);
+    case Passing::export_list:
+      return taken(name, slurm_one, {});
+    case Passing::inherited:
+    case Passing::unknown:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace huddle::launch

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/launch/preload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace huddle::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view separators = ": \t\n";
+
+constexpr std::string_view heap = "libhuddle_heap.so";
+
+// At the first MPI call the stub opens the back end for the program's MPI, and warns if it is not
+// there. Nothing checks for back ends before: a program needs one of them.
+constexpr std::string_view stub_of_collectives = "libhuddle_preload.so";
+constexpr std::string_view stub_of_profile = "libhuddle_profile_preload.so";
+constexpr std::string_view threads = "libhuddle_threads.so";
+
+// Of an installation, then of a build.
+constexpr std::array<std::string_view, 2> preload_folders = {HUDDLE_PRELOAD_FOLDER,
+                                                             "../lib/huddle"};
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+std::vector<std::string> files_in(std::string_view list) {
+  std::vector<std::string> files;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(separators), list.size());
+    if (end > 0) files.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return files;
+}
+
+}  // namespace
+
+Library find_library(const std::string& program, Purpose purpose) {
+  const std::string_view stub = purpose == Purpose::profile ? stub_of_profile : stub_of_collectives;
+  Library library;
+  for (const std::string_view folder : preload_folders) {
+    library.folder = (fs::path(program).parent_path() / folder).lexically_normal().string();
+    if (is_there(fs::path(library.folder) / stub)) break;
+  }
+  const fs::path own = library.folder;
+  library.stub = stub;
+  if (is_there(own / stub)) library.preload = (own / stub).string();
+  if (purpose == Purpose::collectives && is_there(own / heap)) library.heap = (own / heap).string();
+  if (is_there(own / threads)) library.threads = (own / threads).string();
+  return library;
+}
+
+std::string joined_preload(const std::string& ours, std::string_view theirs) {
+  const std::vector<std::string> last = files_in(ours);
+  std::vector<std::string> files = files_in(theirs);
+  std::erase_if(files, [&last](const std::string& file) {
+    return std::find(last.begin(), last.end(), file) != last.end();
+  });
+  files.insert(files.end(), last.begin(), last.end());
+  return fmt::format("{}", fmt::join(files, ":"));
+}
+
+bool can_be_preloaded(std::string_view path) {
+  return path.find_first_of(separators) == std::string_view::npos;
+}
+
+}  // namespace huddle::launch

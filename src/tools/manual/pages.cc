@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/manual/pages.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "tools/manual/roff.h"
+
+namespace huddle::manual {
+namespace {
+
+using cli::Argument;
+using cli::Interface;
+using cli::Listed;
+using cli::ProgramInterface;
+
+constexpr int commands_section = 1;
+constexpr int interface_section = 3;
+constexpr int overview_section = 7;
+constexpr const char* settings_name = "huddle-settings";
+
+// "bench engine" is told by huddle-bench-engine(1).
+std::string page_name(const std::string& command) {
+  std::string name = "huddle-" + command;
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+// "-n, --ranks N".
+std::string term(const Argument& argument) {
+  std::vector<std::string> names;
+  for (const std::string& name : argument.names) names.push_back(bold(name));
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (argument.placeholder.empty()) return text;
+  const std::string value = italic(argument.placeholder);
+  return text + (argument.value_optional ? fmt::format(" [{}]", value) : " " + value);
+}
+
+std::string help_of(const Argument& argument) {
+  if (argument.value != cli::Value::list) return argument.help;
+  return fmt::format("{}; OP is one of {}", argument.help, fmt::join(argument.words, ", "));
+}
+
+std::string items(const std::vector<Argument>& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) text += item(term(argument), help_of(argument));
+  return text;
+}
+
+std::string options_section(const Interface& interface) {
+  return section("OPTIONS", items(interface.options)) +
+         fmt::format(".SS {}\n", prose(cli::appearance_heading)) + items(interface.appearance);
+}
+
+std::string arguments_section(const Interface& interface) {
+  std::string text;
+  for (const Argument& argument : interface.positionals) {
+    text += item(italic(argument.placeholder), argument.help);
+  }
+  if (interface.rest) text += item(italic(interface.rest->placeholder), interface.rest->help);
+  return text.empty() ? text : section("ARGUMENTS", text);
+}
+
+std::string synopsis(const Interface& interface) {
+  const std::string name = bold("huddle " + interface.name);
+  std::string text = name + " [" + italic("OPTION") + "...]";
+  for (const Argument& argument : interface.positionals) {
+    text += " [" + italic(argument.placeholder) + "]";
+  }
+  if (interface.rest) text += " [" + italic(interface.rest->placeholder) + "...]";
+  for (const Listed& below : interface.subcommands) {
+    text += "\n.br\n" + bold("huddle " + interface.name + " " + below.name) + " ...";
+  }
+  return section("SYNOPSIS", text + "\n");
+}
+
+// What --help shows below the options: exit statuses have a section of their own in a page.
+std::string footer_sections(std::string_view heading, const std::string& footer) {
+  constexpr std::string_view mark = "Exit status:";
+  const std::size_t at = std::min(footer.find(mark), footer.size());
+  std::string text = section(heading, paragraphs(footer.substr(0, at)));
+  if (at == footer.size()) return text;
+  return text + section("EXIT STATUS",
+                        paragraphs(footer.substr(footer.find_first_not_of(' ', at + mark.size()))));
+}
+
+std::string see_also(const ProgramInterface& all, const std::string& own_name) {
+  std::vector<std::string> references;
+  const auto add = [&](const std::string& name, int section) {
+    if (name != own_name) references.push_back(reference(name, section));
+  };
+  add("huddle", commands_section);
+  for (const Interface& command : all.commands) add(page_name(command.name), commands_section);
+  add(settings_name, overview_section);
+  references.push_back(reference("huddle", interface_section));
+  return section("SEE ALSO", fmt::format("{}\n", fmt::join(references, ",\n")));
+}
+
+// Those below this one, each with a page of its own. `before` is what is typed before their names.
+std::string commands_list(const std::string& before, const std::vector<Listed>& commands) {
+  std::string text;
+  for (const Listed& command : commands) {
+    text += item(reference(page_name(before + command.name), commands_section), command.summary);
+  }
+  return text.empty() ? text : section("COMMANDS", text);
+}
+
+Page program_page(const ProgramInterface& all, const std::string& version) {
+  Page page{.name = "huddle", .section = commands_section, .text = {}};
+  page.text = opening(page, version, all.program.summary) +
+              section("SYNOPSIS", bold("huddle") + " [" + italic("OPTION") + "...] [" +
+                                      italic("COMMAND") + "]\n") +
+              section("DESCRIPTION", paragraphs(all.program.description)) +
+              commands_list("", all.program.subcommands) + options_section(all.program) +
+              footer_sections("EXAMPLES", all.program.footer) + see_also(all, page.name);
+  return page;
+}
+
+Page command_page(const ProgramInterface& all, const Interface& command,
+                  const std::string& version) {
+  Page page{.name = page_name(command.name), .section = commands_section, .text = {}};
+  page.text = opening(page, version, command.summary) + synopsis(command) +
+              section("DESCRIPTION", paragraphs(command.description)) +
+              commands_list(command.name + " ", command.subcommands) + arguments_section(command) +
+              options_section(command) + footer_sections("EXAMPLES", command.footer) +
+              see_also(all, page.name);
+  return page;
+}
+
+std::string kind_text(settings::Kind kind) {
+  switch (kind) {
+    case settings::Kind::machine:
+      return "What has a slash in it or ends in .toml is a path; in a configuration file a "
+             "relative "
+             "one counts from that file's folder.";
+    case settings::Kind::word:
+      return "";
+    case settings::Kind::toggle:
+      return "1 and 0 are taken for on and off.";
+    case settings::Kind::count:
+      return "A whole number.";
+    case settings::Kind::size:
+      return "Bytes, as in 64K or 1.5G.";
+    case settings::Kind::list:
+      return "In small letters, or as MPI spells them.";
+    case settings::Kind::forcing:
+      return "Collectives in small letters, or as MPI spells them; sizes as 'huddle explain' takes "
+             "them, both ends counted in (4K-1M, 4K-, -1M). Where the algorithm cannot serve a "
+             "call, "
+             "the cheapest does; --stats names and counts such calls. Ranks that were told "
+             "different things do what the lowest of them was told.";
+  }
+  return "";
+}
+
+// "Flag: --heap of huddle run, huddle bench."
+std::string flag_text(const ProgramInterface& all, const settings::Setting& setting) {
+  const std::string flag = settings::flag_name(setting.key);
+  if (setting.flag_everywhere) return fmt::format("Flag: {} of every command.", flag);
+  std::vector<std::string> commands;
+  for (const Interface& command : all.commands) {
+    for (const Argument& option : command.options) {
+      if (option.is_setting && option.names.front() == flag)
+        commands.push_back("huddle " + command.name);
+    }
+  }
+  return commands.empty() ? "" : fmt::format("Flag: {} of {}.", flag, fmt::join(commands, ", "));
+}
+
+std::string setting_item(const ProgramInterface& all, const settings::Setting& setting) {
+  std::string text = item(bold(setting.key) + " " + italic(setting.placeholder), setting.help);
+  std::string names;
+  if (!setting.names.empty()) names = fmt::format("OP: {}.", fmt::join(setting.names, ", "));
+  for (const std::string& line :
+       {names, kind_text(setting.kind),
+        fmt::format("Environment: {}.", settings::environment_name(setting.key)),
+        flag_text(all, setting),
+        setting.fallback.empty() ? "" : fmt::format("Default: {}.", setting.fallback)}) {
+    if (!line.empty()) text += fmt::format(".br\n{}\n", prose(line));
+  }
+  return text;
+}
+
+Page settings_page(const ProgramInterface& all, const std::string& version) {
+  Page page{.name = settings_name, .section = overview_section, .text = {}};
+  std::string settings;
+  for (const settings::Setting& setting : settings::table()) settings += setting_item(all, setting);
+  page.text = opening(page, version, "what huddle can be told, and where") +
+              section("DESCRIPTION", paragraphs(cli::order_of_sources)) +
+              section("SETTINGS", settings) + see_also(all, page.name);
+  return page;
+}
+
+}  // namespace
+
+std::string opening(const Page& page, const std::string& version, std::string_view summary) {
+  std::string title;
+  for (const char c : page.name)
+    title += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return fmt::format(".TH {} {} \"\" \"huddle {}\" \"huddle\"\n.nh\n.ad l\n", literal(title),
+                     page.section, version) +
+         section("NAME", fmt::format("{} \\- {}\n", literal(page.name), prose(summary)));
+}
+
+std::string reference(const std::string& name, int section) {
+  return fmt::format("{}({})", bold(name), section);
+}
+
+std::vector<Page> pages(const ProgramInterface& all, const std::string& version) {
+  std::vector<Page> pages = {program_page(all, version)};
+  for (const Interface& command : all.commands) {
+    pages.push_back(command_page(all, command, version));
+  }
+  pages.push_back(settings_page(all, version));
+  return pages;
+}
+
+}  // namespace huddle::manual

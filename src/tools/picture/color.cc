@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/picture/color.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace huddle::picture {
+namespace {
+
+// Lightness rises evenly from the first to the last; between them, straight lines.
+constexpr std::array<Rgb, 7> heat_stops = {{{48, 32, 96},
+                                            {54, 74, 140},
+                                            {38, 112, 142},
+                                            {32, 148, 136},
+                                            {88, 186, 108},
+                                            {168, 216, 72},
+                                            {250, 232, 64}}};
+
+constexpr std::array<std::pair<std::string_view, Rgb>, 9> level_colors = {{
+    {"machine", {124, 124, 132}},
+    {"package", {52, 101, 164}},
+    {"die", {117, 96, 168}},
+    {"group", {117, 96, 168}},
+    {"numa", {32, 134, 118}},
+    {"l4", {176, 108, 40}},
+    {"l3", {176, 108, 40}},
+    {"l2", {160, 84, 110}},
+    {"l1", {160, 84, 110}},
+}};
+constexpr Rgb other_level = {110, 116, 60};
+
+std::uint8_t between(std::uint8_t a, std::uint8_t b, double part) {
+  return static_cast<std::uint8_t>(std::lround(a * part + b * (1 - part)));
+}
+
+}  // namespace
+
+Rgb mixed(Rgb a, Rgb b, double part) {
+  return {between(a.red, b.red, part), between(a.green, b.green, part),
+          between(a.blue, b.blue, part)};
+}
+
+Rgb heat(double fraction) {
+  const double place = std::clamp(fraction, 0.0, 1.0) * (heat_stops.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(place), heat_stops.size() - 2);
+  return mixed(heat_stops[below + 1], heat_stops[below], place - static_cast<double>(below));
+}
+
+std::span<const Rgb> heat_colors() { return heat_stops; }
+
+Rgb readable_on(Rgb ground) {
+  // Weights of the eye for the three colours (Rec. 601), the usual threshold at half.
+  const double luma = 0.299 * ground.red + 0.587 * ground.green + 0.114 * ground.blue;
+  return luma > 127.5 ? Rgb{16, 16, 20} : Rgb{255, 255, 255};
+}
+
+Rgb level_color(std::string_view level) {
+  const auto* found = std::find_if(level_colors.begin(), level_colors.end(),
+                                   [&](const auto& entry) { return entry.first == level; });
+  return found == level_colors.end() ? other_level : found->second;
+}
+
+}  // namespace huddle::picture

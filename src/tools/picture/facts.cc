@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/picture/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/text.h"
+#include "model/machine/calibration.h"
+#include "model/machine/infer.h"
+#include "tools/picture/names.h"
+
+namespace huddle::picture {
+namespace {
+
+using machine::Machine;
+using machine::Origin;
+
+std::string plural(int count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+template <typename Entries>
+bool has_published(const Entries& entries) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const auto& entry) { return entry.origin == Origin::published; });
+}
+
+bool any_published(const Machine& machine) {
+  return has_published(machine.line) || has_published(machine.copy) ||
+         has_published(machine.handoff) || has_published(machine.memory) ||
+         has_published(machine.paths) || has_published(machine.system) ||
+         has_published(machine.networks);
+}
+
+std::string in_parentheses(const std::string& text) {
+  return text.empty() ? std::string() : " (" + text + ")";
+}
+
+// A run that may use few of the processors cannot see every level.
+std::string measured_line(const Machine& machine) {
+  const machine::Provenance& provenance = machine.provenance;
+  const bool every_level = std::all_of(
+      machine.line.begin(), machine.line.end(),
+      [](const machine::LineCost& line) { return line.origin == machine::Origin::measured; });
+  std::string text = every_level ? "calibrated: measured" : "partly calibrated: measured";
+  if (!provenance.date.empty()) text += " " + provenance.date.substr(0, 10);
+  if (!provenance.tool.empty()) text += " by " + provenance.tool;
+  if (calibration_of(machine) == machine::Calibration::quick) text += ", a quick run";
+  return text;
+}
+
+}  // namespace
+
+std::string machine_title(const Machine& machine) {
+  if (!machine.name.empty()) return machine.name;
+  return machine.topology.cpu_model.empty() ? "this machine" : machine.topology.cpu_model;
+}
+
+std::string machine_line(const Machine& machine) {
+  const machine::Topology& topology = machine.topology;
+  // The title may have named the processor already.
+  const bool new_word = !topology.cpu_model.empty() && topology.cpu_model != machine_title(machine);
+  return fmt::format("{}{}, {}, fingerprint {}", new_word ? topology.cpu_model + ", " : "",
+                     plural(core_count(topology), "core"),
+                     plural(topology.pus.count(), "processor"), fingerprint(topology));
+}
+
+std::string calibration_line(const Subject& subject) {
+  const Machine& machine = subject.machine;
+  const std::string file = in_parentheses(subject.path);
+  if (calibrated(machine)) return measured_line(machine) + file;
+  if (any_published(machine)) {
+    return "not measured by huddle: published figures, the rest estimated" + file;
+  }
+  if (!subject.path.empty()) return "uncalibrated: every figure is an estimate" + file;
+  return fmt::format("uncalibrated: generic constants{}",
+                     subject.measurable ? "; run 'huddle calibrate'" : "");
+}
+
+std::vector<LevelRow> level_rows(const Machine& machine) {
+  std::vector<LevelRow> rows = {{"sharing", "one way", "shared line", "spread", "origin"}};
+  for (const machine::LineCost& line : machine.line) {
+    const std::string_view origin = machine::origin_names[static_cast<std::size_t>(line.origin)];
+    rows.push_back({level_title(line.level), time_text(line.one_way_ns),
+                    line.shared_ns > 0 ? time_text(line.shared_ns) : "-",
+                    line.spread > 0 ? fmt::format("{:.0f} %", 100 * line.spread) : "-",
+                    std::string(origin)});
+  }
+  return rows;
+}
+
+std::vector<std::string> latency_differences(const Machine& machine) {
+  if (!machine.pairs || machine.pairs->pus.size() < 2) return {};
+  return differences(machine::infer_levels(*machine.pairs), machine.topology);
+}
+
+}  // namespace huddle::picture

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One sheet for a document: title, tree, heat map, what the levels cost. This is the plan: where
+// everything lies, in points; sheet_draw.cc draws it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/picture/canvas.h"
+#include "tools/picture/facts.h"
+#include "tools/picture/fitted_tree.h"
+#include "tools/picture/legend.h"
+#include "tools/picture/matrix.h"
+#include "tools/picture/picture.h"
+
+namespace huddle::picture {
+
+struct PlacedText {
+  Rect rect;
+  std::string text;
+  TextLook look;
+};
+
+struct PlacedLegend {
+  Rect rect;  // swatch and text
+  LegendItem item;
+};
+
+struct Sheet {
+  int width = 0;
+  int height = 0;
+  std::vector<PlacedText> texts;
+  std::vector<PlacedLegend> legend;
+  FittedTree tree;
+  Rect tree_place;
+  Blocks blocks;
+  Scale scale;
+  Rect map;  // the cells; a whole number of points each
+  Rect bar;  // the colour bar; empty where all pairs cost the same
+  bool numbers = false;
+
+  int cell() const { return blocks.size() == 0 ? 0 : map.width / blocks.size(); }
+};
+
+// The sizes of boxes and cells of a tree on a sheet.
+Metrics sheet_metrics();
+
+Sheet plan_sheet(const Subject& subject);
+
+// Draws the plan.
+std::string draw(const Sheet& sheet);
+
+// Sizes that plan and drawing share.
+namespace sheet_sizes {
+inline constexpr int margin = 28;
+inline constexpr int swatch = 12;
+inline constexpr double text_points = 11;
+// An upper bound for a character's mean width in common sans-serif fonts of that size.
+inline constexpr int character = 7;
+inline constexpr int line = 16;
+}  // namespace sheet_sizes
+
+}  // namespace huddle::picture

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// C. Lu: what it is worth that threads sit as LHMapping has it: bytes times the ways they go.
+#include <numeric>
+
+#include "placement/mapping/lh.h"
+#include "placement/mapping/patterns.h"
+#include "placement/mapping/random.h"
+#include "tools/reproduce/experiment.h"
+
+namespace huddle::reproduce {
+namespace {
+
+using machine::Machine;
+using place::Mapping;
+
+// Processors of as many sockets as so many threads need.
+std::vector<int> sockets_for(const Machine& machine, int threads) {
+  std::vector<int> pus;
+  for (const machine::CpuSet& package : machine::find_level(machine.topology, "package")->groups) {
+    if (static_cast<int>(pus.size()) >= threads) break;
+    for (const int pu : package) pus.push_back(pu);
+  }
+  return pus;
+}
+
+// Mapped, by sitting in no order; 20 such orders, the same for every machine.
+double by_no_order(const Machine& machine, place::Pattern pattern, int threads) {
+  constexpr int orders = 20;
+  constexpr std::uint64_t seed = 1;
+  const machine::CostModel model(machine);
+  const place::SlotTree tree(model, {.pus = sockets_for(machine, threads)});
+  const place::Graph graph = place::graph_of(pattern, threads, seed);
+  place::Random random(seed);
+  Mapping slots(static_cast<std::size_t>(tree.size()));
+  std::iota(slots.begin(), slots.end(), 0);
+  double mapped = 0;
+  double in_no_order = 0;
+  for (int order = 0; order < orders; ++order) {
+    random.shuffle(slots);
+    const Mapping present(slots.begin(), slots.begin() + threads);
+    const place::Problem problem{graph, tree, Mapping(present.size(), place::no_slot), present};
+    mapped += place::hop_bytes(problem, place::lh(problem));
+    in_no_order += place::hop_bytes(problem, present);
+  }
+  return mapped / in_no_order;
+}
+
+// Each thread has some of the 36 flow passages side by side, and talks to the two beside it.
+OfMachine rotor(int threads) {
+  return [threads](const Machine& machine) {
+    return by_no_order(machine, place::Pattern::ring, threads);
+  };
+}
+
+OfMachine rotor_gains_more(int threads, int fewer) {
+  return [threads, fewer](const Machine& machine) {
+    return rotor(threads)(machine) / rotor(fewer)(machine);
+  };
+}
+
+}  // namespace
+
+std::vector<Experiment> lu_experiments() {
+  return {
+      {"rotor-6", rotor(6)},
+      {"rotor-12", rotor(12)},
+      {"rotor-24", rotor_gains_more(24, 12)},
+      {"rotor-36", rotor_gains_more(36, 24)},
+      {"all-to-all", OfMachine([](const Machine& machine) {
+         return by_no_order(machine, place::Pattern::all_to_all, machine.topology.pus.count());
+       })},
+  };
+}
+
+}  // namespace huddle::reproduce

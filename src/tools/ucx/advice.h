@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Settings of UCX that replace its constants for this node by what was measured there, so that UCX
+// selects the fastest path and keeps network cards out of messages that stay inside the node.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine/cost.h"
+#include "tools/ucx/library.h"
+
+namespace huddle::ucx {
+
+struct Setting {
+  std::string name;      // "UCX_CMA_BW"
+  std::string value;     // "9500MBps"
+  std::string figure;    // the figure that the value follows from
+  std::string replaces;  // UCX's own value; empty if it is not known
+  std::string reason;    // what changes
+
+  bool operator==(const Setting&) const = default;
+};
+
+// A setting that a reader would expect, and why it is not written.
+struct Omitted {
+  std::string name;
+  std::string why;
+
+  bool operator==(const Omitted&) const = default;
+};
+
+struct Advice {
+  std::vector<Setting> settings;
+  // Settings that help on some machines and hurt on others, and that nothing here has tested.
+  // They are written as comments.
+  std::vector<Setting> untested;
+  std::vector<Omitted> omitted;
+  double believed_bytes_per_s = 0;  // UCX's figure for the fastest path into a peer's memory
+  // The ratio of lanes that keeps network cards out of the node, also if it is untested; nothing
+  // if UCX's own ratio does or no ratio can.
+  std::optional<double> lane_ratio;
+};
+
+struct Question {
+  int ranks = 1;  // of one node
+  Version version;
+  // The installed UCX; null if there is none. Then the settings that this version is known to
+  // have are assumed, and paths and cards are those of the machine file.
+  const Library* library = nullptr;
+  // Names of the settings that the user has made.
+  std::vector<std::string> users_own;
+};
+
+// Requires: the machine file describes the machine that UCX runs on.
+Advice advise(const machine::CostModel& model, const Question& question);
+
+// Returns a "NAME=value" for each setting.
+std::vector<std::string> lines_of(const std::vector<Setting>& settings);
+
+}  // namespace huddle::ucx

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/bench/engine/binding.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+
+namespace huddle::bench {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(BenchBinding, GivesEachRankAProcessorWhereThereAreEnough) {
+  const Binding binding{2, {4, 6, 8}};
+  EXPECT_FALSE(binding.crowded());
+  EXPECT_THAT(binding.pus_of(1), ElementsAre(6));
+  EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6));
+  EXPECT_EQ(text(binding), "2 ranks, one each on cpus 4, 6");
+}
+
+TEST(BenchBinding, LetsAllRunOnAllWhereThereAreNotEnough) {
+  const Binding binding{3, {4, 6}};
+  EXPECT_TRUE(binding.crowded());
+  EXPECT_THAT(binding.pus_of(2), ElementsAre(4, 6));
+  EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6, 4));
+  EXPECT_EQ(text(binding), "3 ranks on 2 cpus");
+  EXPECT_EQ(text(Binding{2, {0}}), "2 ranks on 1 cpu");
+}
+
+TEST(BenchBinding, SaysWhichProcessorsCannotBeHad) {
+  constexpr int far_beyond = 100000;
+  try {
+    run_on({far_beyond});
+    FAIL() << "ran there";
+  } catch (const FailureError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("100000"));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::bench

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The promise: a busy loop that somebody else runs on one of the cores is flagged, and the doubt
+// names that core. Noise of a shared machine can only add flags, never take this one away.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "tools/calibrate/doubt_book.h"
+#include "tools/calibrate/line_probe.h"
+#include "here.h"
+
+namespace huddle::calibrate {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+// Takes its half of one processor for as long as it lives.
+class BusyLoop {
+ public:
+  explicit BusyLoop(int pu) : thread_([this, pu] { spin(pu); }) {
+    while (!running_.load()) std::this_thread::yield();
+  }
+  ~BusyLoop() {
+    over_.store(true);
+    thread_.join();
+  }
+
+ private:
+  void spin(int pu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<unsigned>(pu), &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    running_.store(true);
+    while (!over_.load(std::memory_order_relaxed)) continue;
+  }
+
+  std::atomic<bool> running_{false};
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+Measured measure_line(int a, int b) {
+  Crew crew(std::array{a, b});
+  return measure(Tolerance{}, ample(), [&](const Budget& budget) {
+    // As long as a full calibration measures a line: many slices of the scheduler.
+    return time_line(crew, a, b, LineUse::own_lines, {.least = 32, .seconds = 0.06}, budget);
+  });
+}
+
+TEST(BusyLoop, OnOneCoreIsFlaggedAndNamed) {
+  HUDDLE_NEED_CORES(2);
+  const auto pus = cores_here();
+  for (const int busy : {pus[0], pus[1]}) {
+    const BusyLoop neighbour(busy);
+    const Measured measured = measure_line(pus[0], pus[1]);
+    EXPECT_FALSE(measured.verdict.steady());
+    EXPECT_EQ(measured.attempts, 1 + most_repetitions);
+    const std::string cpu = "cpu " + std::to_string(busy);
+    EXPECT_THAT(measured.verdict.reasons, Contains(HasSubstr("something else ran on " + cpu)));
+
+    DoubtBook book;
+    book.record("line latency", "these two", measured);
+    EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::what, cpu)));
+    EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::why, HasSubstr(cpu))));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::calibrate

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The machine that the tests run on.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "tools/calibrate/cores.h"
+#include "tools/calibrate/sampling.h"
+#include "model/machine/discover.h"
+
+namespace huddle::calibrate {
+
+// One processor for each core that we may use.
+inline std::vector<int> cores_here() {
+  const machine::Discovery here = machine::discover_this_machine();
+  return measured_pus(here.topology, here.allowed);
+}
+
+inline const std::atomic<bool> never_stop{false};
+// Nothing in the tests comes near it: they end by their number of samples.
+inline Budget ample() { return {600, never_stop}; }
+// As few samples as show that something was measured.
+inline constexpr Extent few{.least = 5, .most = 5, .seconds = 0};
+
+// No time of a test may be asserted narrowly: anything from a tenth of a nanosecond to a second.
+inline bool plausible(const std::vector<double>& ns) {
+  if (ns.empty()) return false;
+  for (const double sample : ns) {
+    if (!(sample > 0.1 && sample < 1e9)) return false;
+  }
+  return true;
+}
+
+}  // namespace huddle::calibrate
+
+// For tests of two threads that spin for each other.
+#define HUDDLE_NEED_CORES(n) \
+  if (cores_here().size() < (n)) GTEST_SKIP() << "fewer than " #n " cores allowed here"

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/calibrate/other_work.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "../../common/fake_system.h"
+
+namespace huddle::calibrate {
+namespace {
+
+constexpr const char* at_first =
+    "cpu  400 0 100 9000 0 0 0 0 0 0\n"
+    "cpu0 100 0 50 4000 0 0 0 0 0 0\n"
+    "cpu1 100 0 50 4000 0 0 0 0 0 0\n"
+    "cpu2 200 0 0 1000 0 0 0 0 0 0\n"
+    "intr 12345 0\n";
+
+TEST(OtherWork, IsWhatTheKernelCountsMeanwhile) {
+  FakeSystem machine;
+  machine.file("/proc/stat", at_first);
+  const std::vector<int> pus = {0, 1};
+  const auto found = other_work(machine.system(), pus, [&machine] {
+    // One tick in 30 is noise; cpu 1 ran 15 ticks of a user's and 9 that its host took.
+    machine.file("/proc/stat",
+                 "cpu0 100 0 51 4029 0 0 0 0 0 0\n"
+                 "cpu1 115 0 50 4004 2 0 0 9 15 0\n"
+                 "cpu2 230 0 0 1000 0 0 0 0 0 0\n");
+  });
+  ASSERT_EQ(found.size(), 1U) << "cpu 2 is not to be measured";
+  EXPECT_EQ(found.front().pu, 1);
+  EXPECT_DOUBLE_EQ(found.front().share, 24.0 / 30.0);
+}
+
+TEST(OtherWork, IsNoneWhereTheKernelCountsNothing) {
+  FakeSystem machine;
+  const std::vector<int> pus = {0, 1};
+  EXPECT_TRUE(other_work(machine.system(), pus, [] {}).empty());
+  machine.file("/proc/stat", at_first);
+  EXPECT_TRUE(other_work(machine.system(), pus, [] {}).empty()) << "no time has passed";
+}
+
+}  // namespace
+}  // namespace huddle::calibrate

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Programs that make it hard to watch them, and systems that forbid it: the program does what it
+// would do, and where it is left alone one sentence says why.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../../common/comes_true.h"
+#include "program.h"
+#include "placement/threads/own_faults.h"
+
+namespace huddle::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+const std::string folder = HUDDLE_BINARY_DIR "/tests/placement/threads/hostile/";
+const std::string hostile = folder + "hostile";
+constexpr int good = 7;  // the exit status of these programs
+
+class Hostile : public ::testing::Test {
+ protected:
+  Hostile() {
+    std::filesystem::permissions(program_.home().folder(), std::filesystem::perms::owner_all);
+    program_.environment("XDG_RUNTIME_DIR=" + program_.home().folder().string());
+  }
+  Ran run(const std::string& mode, const Words& command) const {
+    Words words = {"run", "--threads", mode};
+    words.insert(words.end(), command.begin(), command.end());
+    return program_.run(words);
+  }
+  // As `run` does, by a huddle to which the kernel refuses a call.
+  Ran run_without(const std::string& call, const Words& words) const {
+    Words command = {hostile, "without-" + call, HUDDLE_PROGRAM};
+    command.insert(command.end(), words.begin(), words.end());
+    return run("off", command);
+  }
+  void expect_untouched(const Words& command) const {
+    for (const char* mode : {"off", "watch", "move"}) {
+      const Ran ran = run(mode, command);
+      EXPECT_EQ(ran.status, good) << mode << ": " << ran.err;
+      EXPECT_EQ(ran.out, "") << mode;
+    }
+    // The agent ends soon after its program, and leaves nothing.
+    EXPECT_TRUE(test::comes_true(
+        [this] { return !std::filesystem::exists(program_.home().path("huddle")); }));
+  }
+
+  Program program_;
+};
+
+TEST_F(Hostile, ExecAmongThreads) { expect_untouched({hostile, "exec"}); }
+TEST_F(Hostile, ForkWithoutExec) { expect_untouched({hostile, "fork"}); }
+TEST_F(Hostile, FiveHundredShortThreads) { expect_untouched({hostile, "short"}); }
+
+class NestedOpenMp : public Hostile, public ::testing::WithParamInterface<const char*> {};
+TEST_P(NestedOpenMp, RunsOn) {
+  const std::string program = folder + "nested-" + GetParam();
+  if (!std::filesystem::exists(program)) GTEST_SKIP() << GetParam() << " has no OpenMP here";
+  expect_untouched({program});
+}
+INSTANTIATE_TEST_SUITE_P(Compilers, NestedOpenMp, ::testing::Values("gcc", "clang"),
+                         [](const auto& one) { return std::string(one.param); });
+
+// What is said of threads; a build without MPIs has no library to preload, and says that as well.
+long lines_in(const std::string& text) {
+  long lines = 0;
+  std::istringstream rest(text);
+  for (std::string line; std::getline(rest, line);) {
+    if (line.find("libhuddle_preload.so is not in") == std::string::npos) ++lines;
+  }
+  return lines;
+}
+
+TEST_F(Hostile, WithoutPerfOneSentenceSaysSo) {
+  for (const char* mode : {"watch", "move"}) {
+    const Ran ran = run_without("perf", {"run", "--threads", mode, hostile, "threads"});
+    EXPECT_EQ(ran.status, good);
+    EXPECT_THAT(ran.err, HasSubstr("threads are left alone: page faults are not seen here"));
+    EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
+  }
+  const Ran profile = run_without("perf", {"profile", hostile, "threads"});
+  EXPECT_EQ(profile.status, 1);
+  EXPECT_THAT(profile.err, HasSubstr("page faults cannot be watched"));
+}
+
+TEST_F(Hostile, WithoutUserfaultfdOneSentenceSaysSo) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  const Ran ran = run_without("userfaultfd", {"run", "--threads", "move", hostile, "threads"});
+  EXPECT_EQ(ran.status, good);
+  EXPECT_THAT(ran.err, HasSubstr("threads are left alone: writes cannot be made visible"));
+  EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
+}
+
+// huddle with these words, of nobody where we are root: a program that is set-user-ID, or somebody
+// else's, is nothing special to root.
+Words of_an_ordinary_user(const Words& words) {
+  Words command;
+  if (::geteuid() == 0) {
+    command = {"env",     "HOME=/nonexistent", "XDG_RUNTIME_DIR=",
+               "setpriv", "--reuid=65534",     "--clear-groups"};
+  }
+  command.emplace_back(HUDDLE_PROGRAM);
+  command.insert(command.end(), words.begin(), words.end());
+  return command;
+}
+
+// Process 1 is root's, or whoever's has started the container.
+TEST_F(Hostile, AForeignProcessIsRefusedInOneSentence) {
+  const Ran ran = run("off", of_an_ordinary_user({"watch", "1", "--seconds", "1"}));
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("cannot be watched"));
+  EXPECT_LE(lines_in(ran.err), 3) << ran.err;
+}
+
+// Such a program takes no preloaded library, and runs on.
+TEST_F(Hostile, ASetUserIdProgramRunsOn) {
+  const Ran ran = run("off", of_an_ordinary_user({"run", "--threads", "move", "su", "--version"}));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("su"));
+}
+
+}  // namespace
+}  // namespace huddle::cli

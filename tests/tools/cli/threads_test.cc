@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle profile` and `huddle watch` as a person meets them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "../../common/comes_true.h"
+#include "model/machine/discover.h"
+#include "program.h"
+#include "placement/threads/own_faults.h"
+
+namespace huddle::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string recording = HUDDLE_SOURCE_DIR "/examples/changing-pairs.touches";
+const std::string two_small_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml";
+
+TEST(Watch, DecidesTheSameAgainAndSaysWhy) {
+  const Program program;
+  const std::vector<std::string> words = {"watch", "--replay", recording, "--machine",
+                                          two_small_sockets};
+  const Ran ran = program.run(words);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("8 threads at work"), HasSubstr("who shares pages"),
+                             HasSubstr("too few to tell"), HasSubstr("seen twice in a row")));
+  EXPECT_EQ(program.run(words).out, ran.out);
+}
+
+// After the move each of the second half's pairs is on one socket of four processors.
+TEST(Watch, JsonHasEveryDecision) {
+  const Ran ran =
+      Program().run({"watch", "--replay", recording, "--machine", two_small_sockets, "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["command"], "watch");
+  EXPECT_EQ(document["threads"].size(), 8U);
+  const json& last = document["decisions"].back();
+  ASSERT_EQ(last["reason"], "move");
+  for (std::size_t thread = 0; thread < 4; ++thread) {
+    EXPECT_EQ(last["wanted"][thread].get<int>() / 4, last["wanted"][thread + 4].get<int>() / 4);
+  }
+}
+
+TEST(Watch, AsPrintedSeesLess) {
+  const Ran ran = Program().run(
+      {"watch", "--replay", recording, "--machine", two_small_sockets, "--as-printed", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  for (const json& decision : document["decisions"]) {
+    EXPECT_NE(decision["reason"], "move");
+  }
+}
+
+TEST(Watch, ComparesPlacements) {
+  const std::string touches = HUDDLE_SOURCE_DIR "/tests/placement/threads/recordings/sp.touches";
+  const std::vector<std::string> words = {"watch",     "--replay",        touches,
+                                          "--machine", two_small_sockets, "--compare"};
+  const Ran ran = Program().run(words);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("predicted communication time"), HasSubstr("spread"),
+                             HasSubstr("huddle: begins with spread, 1 move")));
+  std::vector<std::string> with_json = words;
+  with_json.emplace_back("--json");
+  const json compared = json::parse(Program().run(with_json).out)["compared"];
+  EXPECT_EQ(compared["placements"].size(), 5U);
+  EXPECT_EQ(compared["huddle"]["moves"], 1);
+}
+
+TEST(Watch, ReadsWhatPerfScriptPrints) {
+  const Program program;
+  const std::string file =
+      program.home().write("samples.txt",
+                           "app 7/7 [000] 1.000000: cpu/mem-stores/P: 1000\n"
+                           "app 7/8 [001] 1.100000: cpu/mem-stores/P: 1008\ncut o");
+  const Ran ran = program.run({"watch", "--from", file, "--machine", two_small_sockets});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("2 threads at work, 2 pages"),
+                             HasSubstr("cut off: 1 line, by number 3")));
+  const std::string empty = program.home().write("empty.txt", "nothing\n");
+  EXPECT_EQ(program.run({"watch", "--from", empty}).status, 3);
+  EXPECT_EQ(program.run({"watch", "--from", file, "--replay", file}).status, 2);
+  EXPECT_EQ(program.run({"watch", "--from", file, "--start", "parks"}).status, 2);
+  EXPECT_EQ(program.run({"watch", "1", "--compare"}).status, 2);
+}
+
+TEST(Watch, SaysWhatIsWrong) {
+  const Program program;
+  EXPECT_EQ(program.run({"watch"}).status, 2);
+  const std::string damaged = program.home().write("damaged", "huddle-touches 1 page 4096\nx\n");
+  const Ran ran = program.run({"watch", "--replay", damaged});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("damaged:2: a line begins with"));
+}
+
+TEST(Watch, OfAProcessNeedsOneThatIsThere) {
+  const Program program;
+  EXPECT_EQ(program.run({"watch", "no-number"}).status, 2);
+  EXPECT_EQ(program.run({"watch", "1", "--replay", recording}).status, 2);
+  const Ran ran = program.run({"watch", "4194304"});  // one more than there can be
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("there is no process 4194304"));
+}
+
+TEST(Watch, ChangesNothingOfAProcess) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  const Ran ran = Program().run({"watch", fmt::format("{}", ::getpid()), "--seconds", "1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("does not make its writes visible"));
+}
+
+// With a folder of its own for what has to be given back.
+class RunThreads : public ::testing::Test {
+ protected:
+  RunThreads() {
+    std::filesystem::permissions(program_.home().folder(), std::filesystem::perms::owner_all);
+    program_.environment("XDG_RUNTIME_DIR=" + program_.home().folder().string());
+  }
+  Ran run(const std::string& mode, std::vector<std::string> command,
+          std::vector<std::string> options = {}) {
+    std::vector<std::string> words = {"run", "--threads", mode};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), command.begin(), command.end());
+    return program_.run(words);
+  }
+  std::string text_of(const std::string& file) const {
+    std::ifstream stream(program_.home().path(file));
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  // The agent ends soon after its program.
+  bool is_left() const {
+    return !test::comes_true(
+        [this] { return !std::filesystem::exists(program_.home().path("huddle")); });
+  }
+
+  Program program_;
+};
+
+const std::string pattern_program = HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern";
+
+TEST_F(RunThreads, TheProgramIsAsItWouldBe) {
+  for (const char* mode : {"off", "watch", "move"}) {
+    const Ran ran = run(mode, {"sh", "-c", "echo out; exit 7"});
+    EXPECT_EQ(ran.status, 7) << mode << ran.err;
+    EXPECT_EQ(ran.out, "out\n") << mode;
+    EXPECT_EQ(run(mode, {"sh", "-c", "kill -9 $$"}).status, 137) << mode;
+    // It is nobody's parent but its own children's.
+    EXPECT_EQ(run(mode, {"sh", "-c", "cat /proc/$$/task/$$/children"}).out.find(' '),
+              run("off", {"sh", "-c", "cat /proc/$$/task/$$/children"}).out.find(' '));
+  }
+  EXPECT_FALSE(is_left());
+}
+
+TEST_F(RunThreads, SaysAtTheEndWhatWasSeen) {
+  if (!threads::try_page_faults().works || !threads::try_protection().works) {
+    GTEST_SKIP() << "writes cannot be made visible here";
+  }
+  const Ran ran = run("watch", {pattern_program, "pairs", "1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  // The agent ends after its program, and with it the whole of what it says.
+  EXPECT_TRUE(test::comes_true([this] {
+    const std::string said = text_of("stderr");
+    return said.find("threads at work") != std::string::npos &&
+           said.find("would have been done") != std::string::npos;
+  })) << text_of("stderr");
+  EXPECT_FALSE(is_left());
+}
+
+// There are more threads than processors, or nothing better is found: nobody is moved without need.
+TEST_F(RunThreads, LeavesNothingBehind) {
+  if (!threads::try_page_faults().works || !threads::try_protection().works) {
+    GTEST_SKIP() << "writes cannot be made visible here";
+  }
+  const Ran ran = run("move", {pattern_program, "pairs", "1"}, {"-v"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_FALSE(is_left());
+}
+
+// As ranks of a node do. The first one to start is the first one to end.
+TEST_F(RunThreads, ProgramsOfTheSameProcessorsShareAnAgent) {
+  if (!threads::try_page_faults().works || !threads::try_protection().works) {
+    GTEST_SKIP() << "writes cannot be made visible here";
+  }
+  if (machine::discover_this_machine().allowed.count() < 2) GTEST_SKIP() << "one processor";
+  const std::string script = program_.home().write("ranks.sh", R"sh(cd "$1"
+export PMIX_NAMESPACE=job
+mkfifo gate.3 gate.4
+: >started
+rank() {
+  "$2" run --threads move sh -c 'echo up >>started; read -r go <gate.'"$1"'; exit '"$1" &
+}
+rank 3 "$2"
+first=$!
+until [ "$(wc -l <started)" -eq 1 ]; do :; done
+rank 4 "$2"
+second=$!
+until [ "$(wc -l <started)" -eq 2 ]; do :; done
+ls huddle | wc -l
+grep -c '^program ' huddle/agent-*
+agent=$(ls huddle)
+echo go >gate.3
+wait "$first"
+echo "$?"
+[ "$(ls huddle)" = "$agent" ] && echo stays
+echo go >gate.4
+wait "$second"
+echo "$?"
+)sh");
+  // Where a rank does not come up the others would wait for it for ever.
+  const Ran ran = run(
+      "off", {"timeout", "120", "sh", script, program_.home().folder().string(), HUDDLE_PROGRAM});
+  EXPECT_EQ(ran.out, "1\n2\n3\nstays\n4\n") << ran.err;
+  EXPECT_FALSE(is_left());
+}
+
+TEST_F(RunThreads, OneSentenceWhereItCannotBe) {
+  const std::string script =
+      program_.home().write("alone.sh",
+                            "exec taskset -c \"$1\" \"$2\" run --threads move "
+                            "sh -c 'exit 5'\n");
+  const Ran one = program_.run({"run", "--threads", "off", "sh", script,
+                                fmt::format("{}", machine::discover_this_machine().allowed.first()),
+                                HUDDLE_PROGRAM});
+  EXPECT_EQ(one.status, 5) << one.err;
+  EXPECT_THAT(one.err,
+              HasSubstr("threads are left alone: this program may use one processor only"));
+  const Ran other = run("move", {"sh", "-c", "exit 6"}, {"--machine", two_small_sockets});
+  EXPECT_EQ(other.status, 6);
+  EXPECT_THAT(other.err, HasSubstr("threads are left alone: " + two_small_sockets + " describes"));
+  EXPECT_EQ(run("near", {"true"}).status, 2);
+  EXPECT_EQ(run("move", {"true"}, {"--bind", "socket"}).status, 2);
+  EXPECT_FALSE(is_left());
+}
+
+TEST(Watch, MovesOnlyHere) {
+  const Program program;
+  const std::string self = fmt::format("{}", ::getpid());
+  EXPECT_EQ(program.run({"watch", "--replay", recording, "--move"}).status, 2);
+  const Ran ran = program.run({"watch", self, "--move", "--machine", two_small_sockets});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("describes"));
+}
+
+TEST_F(RunThreads, WatchingMovesAndLeavesNothing) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  if (machine::discover_this_machine().allowed.count() < 2) GTEST_SKIP() << "one processor";
+  const Ran ran =
+      program_.run({"watch", fmt::format("{}", ::getpid()), "--move", "--seconds", "1", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["moves"], true);
+  EXPECT_FALSE(is_left());
+}
+
+TEST(Profile, HasTheStatusOfItsProgram) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  const Program program;
+  EXPECT_EQ(program.run({"profile", "sh", "-c", "echo out; exit 7"}).status, 7);
+  EXPECT_EQ(program.run({"profile", "sh", "-c", "echo out; exit 7"}).out, "out\n");
+  EXPECT_EQ(program.run({"profile", "sh", "-c", "kill -9 $$"}).status, 137);
+}
+
+TEST(Profile, SaysWhatIsWrong) {
+  const Program program;
+  EXPECT_EQ(program.run({"profile"}).status, 2);
+  EXPECT_EQ(program.run({"profile", "no-such-program"}).status, 2);
+  const Ran ran = program.run({"profile", "--accuracy", "pars"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("did you mean 'pairs'"));
+}
+
+TEST(Profile, ByBpfOrSaysWhyNot) {
+  const threads::Trial bpf = threads::try_page_faults(threads::Observer::bpf);
+  const Ran ran = Program().run({"profile", "--observer", "bpf", "sh", "-c", "exit 7"});
+  EXPECT_EQ(ran.status, bpf.works ? 7 : 1) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr(bpf.works ? "thread" : bpf.why_not));
+  EXPECT_EQ(Program().run({"profile", "--observer", "nobody", "true"}).status, 2);
+  EXPECT_EQ(Program().run({"profile", "--observer", "bpf", "--of", "ranks", "true"}).status, 2);
+}
+
+// The program ends before it has used a second of processor time. It is not shorter, since an agent
+// built with a sanitizer looks at it seldom.
+TEST(Profile, ShortRunsNameTheMemoryThatWasNotObserved) {
+  if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
+  const Program program;
+  const std::string script = program.home().write("short.py",
+                                                  "import mmap, time\n"
+                                                  "shared = mmap.mmap(-1, 32 << 20)\n"
+                                                  "end = time.process_time() + 0.8\n"
+                                                  "while time.process_time() < end: pass\n");
+  const Ran ran = program.run({"profile", "--json", "python3", script});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json unobserved = json::parse(ran.out)["unobserved"];
+  EXPECT_EQ(unobserved["reads"], true);
+  EXPECT_GE(unobserved["shared_bytes"], 32 << 20) << unobserved;
+  EXPECT_TRUE(unobserved.contains("huge_bytes")) << unobserved;
+  EXPECT_GT(unobserved["resident_bytes"], 0);
+}
+
+// What it writes is what the other commands read.
+TEST(Profile, FilesAreForMapAndWatch) {
+  if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
+  const Program program;
+  const std::string matrix = program.home().path("matrix.json");
+  const std::string touches = program.home().path("app.touches");
+  const std::string pattern = HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern";
+  const Ran ran =
+      program.run({"profile", "-o", matrix, "--record", touches, pattern, "pairs", "1"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("at work"), HasSubstr("not observed: reads of all memory")));
+  const Ran map = program.run({"map", matrix, "--machine", two_small_sockets});
+  EXPECT_EQ(map.status, 0) << map.err;
+  EXPECT_THAT(map.out, AllOf(HasSubstr("threads"), HasSubstr("not observed"),
+                             testing::Not(HasSubstr("by direction")),
+                             testing::Not(HasSubstr("numbers of events"))));
+  EXPECT_EQ(program.run({"watch", "--replay", touches, "--machine", two_small_sockets}).status, 0);
+}
+
+}  // namespace
+}  // namespace huddle::cli

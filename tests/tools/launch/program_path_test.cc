@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/launch/program_path.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "../../common/scratch.h"
+#include "tools/launch/preload.h"
+#include "tools/launch/quote.h"
+
+namespace huddle::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Programs : public ::testing::Test {
+ protected:
+  Programs() {
+    fs::permissions(scratch_.write("b/tool", "#!/bin/sh\n"), fs::perms::owner_all);
+    scratch_.write("a/tool", "no program");
+    fs::create_directories(scratch_.folder() / "a/folder");
+  }
+  std::string search_path() const { return scratch_.path("a") + ":" + scratch_.path("b"); }
+
+  test::Scratch scratch_;
+};
+
+TEST_F(Programs, AreTheFirstThatCanBeExecuted) {
+  EXPECT_EQ(find_program("tool", search_path()), scratch_.path("b/tool"));
+  EXPECT_EQ(find_program("folder", search_path()), std::nullopt);
+  EXPECT_EQ(find_program("", search_path()), std::nullopt);
+  EXPECT_EQ(find_program("tool", scratch_.path("a")), std::nullopt);
+}
+
+TEST_F(Programs, WithASlashAreNotLookedFor) {
+  EXPECT_EQ(find_program(scratch_.path("b/tool"), ""), scratch_.path("b/tool"));
+  EXPECT_EQ(find_program("b/tool", search_path()), std::nullopt);
+}
+
+TEST_F(Programs, ThatAreNotThereGetAWordOfAdvice) {
+  EXPECT_THAT(why_not_found("tool"), HasSubstr("in the folders of PATH; check its name"));
+  EXPECT_THAT(why_not_found(scratch_.path("a/tool")), HasSubstr("chmod +x"));
+  EXPECT_THAT(why_not_found(scratch_.path("a/folder")), HasSubstr("is a folder"));
+  EXPECT_THAT(why_not_found(scratch_.path("a/nothing")), HasSubstr("there is no file"));
+  EXPECT_THAT(why_not_found(""), HasSubstr("empty word"));
+}
+
+TEST(AlongLinks, EndsWhereLinksGoRound) {
+  const test::Scratch scratch;
+  fs::create_symlink("b", scratch.folder() / "a");
+  fs::create_symlink("a", scratch.folder() / "b");
+  EXPECT_LT(along_links(scratch.path("a")).size(), 100U);
+  EXPECT_THAT(along_links("/no/such/file"), ::testing::ElementsAre("/no/such/file"));
+}
+
+TEST(JoinedPreload, HasOursFirstAndOnce) {
+  EXPECT_EQ(joined_preload("/h.so", ""), "/h.so");
+  EXPECT_EQ(joined_preload("/h.so", "/a.so /b.so:/c.so"), "/a.so:/b.so:/c.so:/h.so");
+  EXPECT_EQ(joined_preload("/h.so", "/a.so::/h.so"), "/a.so:/h.so");
+}
+
+TEST(FindLibrary, LooksBesideTheProgram) {
+  const test::Scratch scratch;
+  const std::string stub = scratch.write("lib/huddle/libhuddle_preload.so", "");
+  EXPECT_EQ(find_library(scratch.path("bin/huddle")).preload, stub);
+  EXPECT_EQ(find_library(scratch.path("elsewhere/bin/huddle")).preload, "");
+}
+
+TEST(ShellQuoted, IsOneWordOfAShell) {
+  EXPECT_EQ(shell_quoted("--host=a,b:2"), "--host=a,b:2");
+  EXPECT_EQ(shell_quoted(""), "''");
+  EXPECT_EQ(shell_quoted("a b$c"), "'a b$c'");
+  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_quoted("~x"), "'~x'");
+}
+
+}  // namespace
+}  // namespace huddle::launch

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/reproduce/reproduce.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "common/error.h"
+#include "tools/reproduce/measured.h"
+
+namespace huddle::reproduce {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Figure figure_of(Kind kind, double from, double to) {
+  Figure figure;
+  figure.name = "one";
+  figure.kind = kind;
+  if (kind != Kind::direction) figure.published = Span{from, to};
+  return figure;
+}
+
+TEST(Holds, ExactFiguresWithinOnePercent) {
+  const Figure figure = figure_of(Kind::exact, 200, 200);
+  EXPECT_TRUE(holds(figure, 201.9));
+  EXPECT_TRUE(holds(figure, 198.1));
+  EXPECT_FALSE(holds(figure, 202.1));
+  EXPECT_FALSE(holds(figure, 197.9));
+}
+
+TEST(Holds, RatiosWithinAFifthOfTheSpanAndOnItsSide) {
+  const Figure less = figure_of(Kind::ratio, 0.6, 0.8);
+  EXPECT_TRUE(holds(less, 0.7));
+  EXPECT_TRUE(holds(less, 0.5));
+  EXPECT_TRUE(holds(less, 0.95));
+  EXPECT_FALSE(holds(less, 0.47));
+  EXPECT_FALSE(holds(less, 0.97));
+  const Figure little_less = figure_of(Kind::ratio, 0.96, 0.96);
+  EXPECT_FALSE(holds(little_less, 1)) << "near, but not the faster";
+  EXPECT_EQ(is_direction_right(little_less, 1), false);
+  const Figure more = figure_of(Kind::ratio, 1.1, 1.1);
+  EXPECT_EQ(is_direction_right(more, 1.01), true);
+  EXPECT_EQ(is_direction_right(more, 0.99), false);
+  const Figure alike = figure_of(Kind::ratio, 1, 1);
+  EXPECT_TRUE(holds(alike, 1.1));
+  EXPECT_EQ(is_direction_right(alike, 1.1), std::nullopt);
+  EXPECT_FALSE(holds(alike, 1.3));
+}
+
+TEST(Holds, ADirectionIsARatioBelowOne) {
+  const Figure figure = figure_of(Kind::direction, 0, 0);
+  EXPECT_TRUE(holds(figure, 0.99));
+  EXPECT_FALSE(holds(figure, 1));
+  EXPECT_EQ(is_direction_right(figure, 0.5), true);
+}
+
+// What is worked out of the paper alone: the bar is all of them.
+TEST(Papers, ExactFiguresComeOut) {
+  int exact = 0;
+  for (const Laboratory& laboratory : laboratories()) {
+    Paper paper = load_paper(std::string(laboratory.paper));
+    std::erase_if(paper.figures, [](const Figure& figure) { return figure.kind != Kind::exact; });
+    for (const Row& row : reproduced(paper, laboratory.experiments(), 1).rows) {
+      EXPECT_EQ(row.verdict, Verdict::holds)
+          << paper.name << " " << row.figure.name << ": " << row.answer->ours;
+      EXPECT_FALSE(row.answer->band) << "there is nothing estimated in it";
+      ++exact;
+    }
+  }
+  EXPECT_GE(exact, 12);
+}
+
+// And nothing that is worked out goes unshown.
+TEST(Papers, EveryFigureHasAnExperimentOrAReason) {
+  for (const Laboratory& laboratory : laboratories()) {
+    const Paper paper = load_paper(std::string(laboratory.paper));
+    EXPECT_EQ(paper.name, laboratory.paper);
+    std::set<std::string> experiments;
+    for (const Experiment& experiment : laboratory.experiments()) {
+      EXPECT_TRUE(experiments.insert(experiment.figure).second) << experiment.figure;
+      const auto figure =
+          std::find_if(paper.figures.begin(), paper.figures.end(),
+                       [&](const Figure& one) { return one.name == experiment.figure; });
+      ASSERT_NE(figure, paper.figures.end()) << experiment.figure << " is no figure";
+      EXPECT_EQ(figure->on.empty(), std::holds_alternative<OfPaper>(experiment.ours))
+          << experiment.figure;
+    }
+    for (const Figure& figure : paper.figures) {
+      EXPECT_EQ(experiments.contains(figure.name), figure.kind != Kind::not_comparable)
+          << paper.name << " " << figure.name;
+    }
+  }
+}
+
+TEST(Papers, AWrongFigureIsAMiss) {
+  Paper paper = load_paper("kurnosov");
+  std::erase_if(paper.figures, [](const Figure& one) { return one.name != "one-buffer"; });
+  ASSERT_EQ(paper.figures.size(), 1U);
+  EXPECT_EQ(reproduced(paper, kurnosov_experiments(), 1).rows.front().verdict, Verdict::holds);
+  paper.figures.front().published = Span{34300, 34300};
+  EXPECT_EQ(reproduced(paper, kurnosov_experiments(), 1).rows.front().verdict, Verdict::misses);
+  paper.figures.front().name = "two-bufers";
+  EXPECT_THROW(reproduced(paper, kurnosov_experiments(), 1), InputError);
+}
+
+TEST(Papers, MissesSayWhy) {
+  std::vector<Reproduction> all;
+  for (const std::string& name : paper_names()) {
+    all.push_back(reproduced(name, 1));
+    for (const Row& row : all.back().rows) {
+      if (row.verdict == Verdict::misses) {
+        EXPECT_NE(row.figure.why, "") << name << " " << row.figure.name;
+      }
+      if (row.answer && row.answer->band) {
+        EXPECT_LE(row.answer->band->low, row.answer->band->high) << row.figure.name;
+      }
+    }
+  }
+  const Summary summary = summary_of(all);
+  EXPECT_EQ(summary.unexplained, 0);
+  EXPECT_EQ(summary.exact.good, summary.exact.rows);
+}
+
+TEST(Summary, CountsWhatTheRowsSay) {
+  Figure why = figure_of(Kind::ratio, 0.5, 0.5);
+  why.why = "because";
+  Reproduction one;
+  one.rows = {{figure_of(Kind::exact, 2, 2), Answer{2, {}}, {}, Verdict::holds},
+              {figure_of(Kind::exact, 2, 2), Answer{3, {}}, {}, Verdict::misses},
+              {figure_of(Kind::ratio, 0.5, 0.5), Answer{0.5, {}}, {}, Verdict::holds},
+              {why, Answer{0.9, {}}, 0.5, Verdict::misses},
+              {why, Answer{1.5, {}}, 0.9, Verdict::misses},
+              {figure_of(Kind::direction, 0, 0), Answer{0.9, {}}, {}, Verdict::holds},
+              {figure_of(Kind::not_comparable, 1, 1), {}, {}, Verdict::not_compared}};
+  const Summary summary = summary_of({one});
+  const auto pair = [](const Tally& tally) { return std::pair(tally.good, tally.rows); };
+  EXPECT_EQ(pair(summary.exact), std::pair(1, 2));
+  EXPECT_EQ(pair(summary.priced), std::pair(1, 3));
+  EXPECT_EQ(pair(summary.direction), std::pair(3, 4));
+  EXPECT_EQ(pair(summary.simulated), std::pair(1, 2));
+  EXPECT_EQ(pair(summary.simulated_direction), std::pair(2, 2));
+  EXPECT_EQ(summary.unexplained, 1);
+  EXPECT_EQ(summary.not_compared, 1);
+}
+
+// What a price cannot know and a protocol in the modelled world finds out: who else copies in one's
+// socket, and what a second queue of flags costs.
+TEST(Papers, ProtocolsKnowWhoElseCopiesWhere) {
+  const Reproduction zhang = reproduced("zhang", 1);
+  const auto simulated = [&zhang](const std::string& name) {
+    return *std::find_if(zhang.rows.begin(), zhang.rows.end(), [&name](const Row& row) {
+              return row.figure.name == name;
+            })->simulated;
+  };
+  EXPECT_LT(simulated("alltoall-large-apart"), 1);
+  EXPECT_LT(simulated("barrier-one-queue"), 1);
+}
+
+TEST(Papers, WhatIsMeasuredIsComparedOnceItWas) {
+  Paper paper = load_paper("kurnosov");
+  std::erase_if(paper.figures,
+                [](const Figure& one) { return one.name.find("-here") == std::string::npos; });
+  ASSERT_EQ(paper.figures.size(), 2U);
+  const auto verdicts = [&paper](const Measurements& measured) {
+    std::vector<Verdict> all;
+    for (const Row& row : reproduced(paper, kurnosov_experiments(), 1, measured).rows) {
+      all.push_back(row.verdict);
+    }
+    return all;
+  };
+  EXPECT_THAT(verdicts({}), ElementsAre(Verdict::not_compared, Verdict::not_compared));
+  EXPECT_THAT(verdicts({{2, {1.1, {}}}, {4, {0.9, {}}}}),
+              ElementsAre(Verdict::misses, Verdict::holds));
+}
+
+TEST(Measured, RatiosAreOfRounds) {
+  bench::Result result;
+  for (const double ns : {100.0, 50.0, 25.0}) {
+    bench::EntryResult entry;
+    for (int round = 1; round <= 40; ++round) entry.ns.push_back(ns * round);
+    result.entries.push_back(entry);
+  }
+  // Two rounds in which something else had the machine: the twentieth that the band leaves out.
+  result.entries[1].ns[3] *= 10;
+  result.entries[1].ns[9] *= 10;
+  const Measurements measured = measurements_of(result);
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_DOUBLE_EQ(measured.at(2).ours, 0.5);
+  EXPECT_DOUBLE_EQ(measured.at(2).band->high, 0.5);
+  EXPECT_DOUBLE_EQ(measured.at(4).ours, 0.25);
+}
+
+TEST(Papers, ABandIsThatOfItsSeed) {
+  Paper paper = load_paper("kurnosov");
+  std::erase_if(paper.figures,
+                [](const Figure& one) { return one.name != "two-buffers-broadwell"; });
+  const auto band = [&paper](std::uint64_t seed) {
+    const Row row = reproduced(paper, kurnosov_experiments(), seed).rows.front();
+    return std::pair(row.answer->band->low, row.answer->band->high);
+  };
+  EXPECT_EQ(band(1), band(1));
+  EXPECT_NE(band(1), band(2));
+}
+
+TEST(Papers, AnUnknownPaperIsRefusedWithTheNearest) {
+  try {
+    reproduced("kurnsov", 1);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'kurnosov'?"));
+  }
+}
+
+}  // namespace
+}  // namespace huddle::reproduce
