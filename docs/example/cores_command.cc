@@ -2,12 +2,12 @@
 // Copyright the huddle contributors
 //
 // `huddle cores`: how many cores a machine has, as a command of huddle's that huddle does not have.
-// In src/tools/cli this file, its declaration in command.h and its line in all_commands() are all there
-// is to it: help, manual page, completions and exit status follow.
+// In src/tools/cli this file, its declaration in command.h and its line in all_commands() are all
+// there is to it: help, manual page, completions and exit status follow.
 #include <fmt/format.h>
 
-#include "tools/cli/command.h"
 #include "model/machine/discover.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 namespace {

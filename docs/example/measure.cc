@@ -15,15 +15,15 @@
 
 #include "common/median.h"
 #include "common/text.h"
+#include "model/machine/discover.h"
+#include "relay_scan_implementation.h"
+#include "relay_scan_price.h"
 #include "tools/bench/engine/forecast.h"
 #include "tools/bench/engine/run_comparison.h"
 #include "tools/bench/engine/team_operation.h"
 #include "tools/calibrate/calibrate.h"
 #include "tools/calibrate/cores.h"
 #include "tools/calibrate/sizes.h"
-#include "model/machine/discover.h"
-#include "relay_scan_implementation.h"
-#include "relay_scan_price.h"
 
 namespace huddle::example {
 namespace {

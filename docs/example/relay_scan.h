@@ -5,8 +5,8 @@
 // result on. The fewest lines that can move; but each rank waits for all before it, one by one.
 #pragma once
 
-#include "runtime/node/lines.h"
 #include "runtime/context/world.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::example {
 

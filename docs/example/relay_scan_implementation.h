@@ -6,11 +6,11 @@
 
 #include <string>
 
+#include "relay_scan.h"
 #include "tools/bench/engine/binding.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/protocol_alone.h"
 #include "tools/bench/harness/payload.h"
-#include "relay_scan.h"
 
 namespace huddle::example {
 

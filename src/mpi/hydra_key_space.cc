@@ -4,10 +4,10 @@
 // PMI-1 on the socket that Hydra gives to each process. The MPI uses the same socket, in MPI_Init
 // and in MPI_Finalize, and nothing that is said here is in its way: it introduces itself once more,
 // and its own barrier carries what was put.
+#include "common/settings/settings.h"
 #include "common/system.h"
 #include "mpi/key_space.h"
 #include "mpi/pmi_client.h"
-#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 namespace {

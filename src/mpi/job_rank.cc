@@ -7,8 +7,8 @@
 #include <array>
 #include <string_view>
 
-#include "common/system.h"
 #include "common/settings/settings.h"
+#include "common/system.h"
 
 namespace huddle::mpi {
 namespace {

@@ -6,8 +6,8 @@
 #include <climits>
 #include <vector>
 
-#include "common/system.h"
 #include "common/settings/settings.h"
+#include "common/system.h"
 
 namespace huddle::mpi {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "common/settings/settings.h"
 #include "runtime/heap/wish.h"
 #include "runtime/select/operation.h"
-#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 

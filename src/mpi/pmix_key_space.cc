@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "common/settings/settings.h"
 #include "common/system.h"
 #include "mpi/key_space.h"
 #include "mpi/look_up.h"
-#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 namespace {

@@ -21,11 +21,11 @@
 #include <thread>
 
 #include "common/file_descriptor.h"
+#include "common/settings/settings.h"
 #include "common/system.h"
 #include "common/without_signals.h"
 #include "mpi/key_space.h"
 #include "mpi/pmi_client.h"
-#include "common/settings/settings.h"
 
 namespace huddle::mpi {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
 #include "check/counting/counting_world.h"
+#include "common/error.h"
 #include "runtime/context/doorbell.h"
 
 namespace huddle::verify::counting {

@@ -18,15 +18,15 @@
 #include <utility>
 #include <vector>
 
-#include "tools/calibrate/calibrate.h"
-#include "tools/doctor/siblings.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "simulate/protocols/predict.h"
 #include "ranks.h"
 #include "runtime/select/explain.h"
 #include "runtime/team/team.h"
+#include "simulate/protocols/predict.h"
+#include "tools/calibrate/calibrate.h"
+#include "tools/doctor/siblings.h"
 
 namespace huddle::example {
 namespace {

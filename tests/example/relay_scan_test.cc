@@ -5,13 +5,13 @@
 // can be planted, real threads, counts, its price.
 #include "relay_scan.h"
 
+#include "check/counting/counting_world.h"
 #include "checked.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "operators.h"
 #include "relay_scan_price.h"
 #include "threads.h"
-#include "check/counting/counting_world.h"
 
 namespace huddle::example {
 namespace {

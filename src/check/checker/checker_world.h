@@ -10,14 +10,14 @@
 #include <optional>
 #include <span>
 
-#include "runtime/memory/copy.h"
-#include "runtime/memory/reduction.h"
 #include "check/checker/execution.h"
 #include "check/checker/site.h"
 #include "runtime/context/address.h"
 #include "runtime/context/awaited_flag.h"
 #include "runtime/context/sequence.h"
 #include "runtime/context/world.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
 
 namespace huddle::verify::checker {
 

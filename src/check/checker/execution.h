@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/reduction.h"
 #include "check/checker/chooser.h"
 #include "check/checker/job.h"
 #include "check/checker/machine.h"
@@ -22,6 +21,7 @@
 #include "check/checker/site.h"
 #include "check/checker/trace.h"
 #include "runtime/context/fiber.h"
+#include "runtime/memory/reduction.h"
 
 namespace huddle::verify::checker {
 

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.h"
 #include "check/checker/execution.h"
 #include "check/checker/random_walk.h"
 #include "check/checker/search.h"
+#include "common/error.h"
 
 namespace huddle::verify::checker {
 namespace {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/reduction.h"
 #include "check/checker/accesses.h"
 #include "check/checker/clock.h"
 #include "check/checker/flags.h"
@@ -18,6 +17,7 @@
 #include "check/checker/store_buffer.h"
 #include "runtime/context/address.h"
 #include "runtime/context/sequence.h"
+#include "runtime/memory/reduction.h"
 
 namespace huddle::verify::checker {
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "common/error.h"
 #include "check/checker/digest.h"
+#include "common/error.h"
 
 namespace huddle::verify::checker {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "common/error.h"
 #include "check/checker/exposure.h"
 #include "check/counting/round.h"
+#include "common/error.h"
 
 namespace huddle::verify::counting {
 

@@ -11,14 +11,14 @@
 #include <optional>
 #include <span>
 
-#include "runtime/memory/copy.h"
-#include "runtime/memory/reduction.h"
 #include "check/checker/memory.h"
 #include "check/counting/counts.h"
 #include "runtime/context/address.h"
 #include "runtime/context/awaited_flag.h"
 #include "runtime/context/sequence.h"
 #include "runtime/context/world.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
 
 namespace huddle::verify::counting {
 

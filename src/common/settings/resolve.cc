@@ -12,9 +12,9 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "common/text.h"
 #include "common/settings/settings.h"
 #include "common/settings/settings_file.h"
+#include "common/text.h"
 
 namespace huddle::settings {
 namespace {

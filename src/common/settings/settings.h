@@ -30,7 +30,7 @@ enum class Kind {
   size,     // bytes: 64K, 1.5G
   list,  // some of `names`, separated by commas, in small letters or as MPI spells them; ^ before
          // the first: all but these
-  forcing,  // some of `algorithms` for collectives, as base/forced_choice.h has them
+  forcing,  // some of `algorithms` for collectives, as common/forced_choice.h has them
 };
 
 struct Setting {

@@ -11,10 +11,10 @@
 
 #include "common/error.h"
 #include "common/forced_choice.h"
-#include "common/system.h"
-#include "common/text.h"
 #include "common/settings/algorithm_words.h"
 #include "common/settings/settings.h"
+#include "common/system.h"
+#include "common/text.h"
 
 namespace huddle::settings {
 namespace {

@@ -17,13 +17,13 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/internode/team.h"
-#include "runtime/memory/reduction.h"
 #include "mpi/back_end/latest_facts.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/library_load_monitor.h"
 #include "mpi/route.h"
 #include "mpi/stats.h"
+#include "runtime/internode/team.h"
+#include "runtime/memory/reduction.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/team.h"
 #include "runtime/team/team_pool.h"

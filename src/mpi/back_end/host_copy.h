@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "runtime/memory/sparse_buffer.h"
 #include "mpi/back_end/bounds.h"
 #include "mpi/back_end/message.h"
+#include "runtime/memory/sparse_buffer.h"
 
 namespace huddle::mpi {
 

@@ -12,15 +12,15 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/settings/settings.h"
 #include "common/text.h"
 #include "model/machine/locate.h"
 #include "mpi/back_end/process.h"
 #include "mpi/library_title.h"
 #include "mpi/speaker.h"
-#include "runtime/schedules/in_pieces.h"
-#include "common/settings/settings.h"
 #include "runtime/context/peer_lost.h"
 #include "runtime/context/sizes_differ.h"
+#include "runtime/schedules/in_pieces.h"
 
 namespace huddle::mpi {
 namespace {

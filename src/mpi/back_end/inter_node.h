@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/internode/rank_wire.h"
-#include "runtime/internode/team.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/key_space.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
+#include "runtime/internode/rank_wire.h"
+#include "runtime/internode/team.h"
 #include "runtime/schedules/wire.h"
 
 namespace huddle::mpi {

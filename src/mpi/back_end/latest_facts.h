@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
-#include "runtime/memory/reduction.h"
 #include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
+#include "runtime/memory/reduction.h"
 
 namespace huddle::mpi {
 

@@ -9,8 +9,8 @@
 
 #include "common/error.h"
 #include "common/without_signals.h"
-#include "runtime/heap/start.h"
 #include "model/machine/machine_file.h"
+#include "runtime/heap/start.h"
 
 namespace huddle::mpi {
 namespace {

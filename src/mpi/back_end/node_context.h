@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
-#include "runtime/memory/heap.h"
 #include "mpi/machine_discovery.h"
 #include "mpi/options.h"
+#include "runtime/memory/heap.h"
 #include "runtime/team/context.h"
 
 namespace huddle::mpi {

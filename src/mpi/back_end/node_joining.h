@@ -9,12 +9,12 @@
 #include <memory>
 #include <span>
 
-#include "runtime/internode/meeting.h"
-#include "runtime/internode/node_bootstrap.h"
-#include "runtime/internode/team.h"
 #include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/options.h"
+#include "runtime/internode/meeting.h"
+#include "runtime/internode/node_bootstrap.h"
+#include "runtime/internode/team.h"
 #include "runtime/team/bootstrap.h"
 
 namespace huddle::mpi {

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "runtime/memory/reduction.h"
 #include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
+#include "runtime/memory/reduction.h"
 
 namespace huddle::mpi {
 

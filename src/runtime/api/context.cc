@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "runtime/api/guard.h"
-#include "runtime/api/handles.h"
+#include "common/settings/settings.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "runtime/api/guard.h"
+#include "runtime/api/handles.h"
 #include "runtime/memory/page_buffer.h"
-#include "common/settings/settings.h"
 
 namespace huddle::api {
 namespace {

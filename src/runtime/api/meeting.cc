@@ -3,9 +3,9 @@
 #include <chrono>
 #include <memory>
 
+#include "common/error.h"
 #include "runtime/api/guard.h"
 #include "runtime/api/handles.h"
-#include "common/error.h"
 #include "runtime/team/path_bootstrap.h"
 
 namespace huddle::api {

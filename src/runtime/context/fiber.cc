@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/memory/page_buffer.h"
 #include "runtime/context/fiber_notes.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::world {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a protocol may do: the seam between the protocols of src/runtime/node, each written once, and the
-// places where they run. `hardware` runs them, `checker` tries every order of events on them,
-// `counting` counts what they move; a simulated machine can take the same seam.
+// What a protocol may do: the seam between the protocols of src/runtime/node, each written once,
+// and the places where they run. `hardware` runs them, `checker` tries every order of events on
+// them, `counting` counts what they move; a simulated machine can take the same seam.
 #pragma once
 
 #include <concepts>
@@ -11,12 +11,12 @@
 #include <optional>
 #include <span>
 
-#include "runtime/memory/copy.h"
-#include "runtime/memory/reduction.h"
-#include "runtime/single_copy/peer_memory.h"
 #include "runtime/context/address.h"
 #include "runtime/context/awaited_flag.h"
 #include "runtime/context/sequence.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
+#include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::world {
 

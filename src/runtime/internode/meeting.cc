@@ -8,11 +8,11 @@
 #include <numeric>
 #include <string_view>
 
+#include "runtime/context/hardware/waiting.h"
 #include "runtime/internode/finish.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/execution.h"
-#include "runtime/context/hardware/waiting.h"
 
 namespace huddle::internode {
 namespace {

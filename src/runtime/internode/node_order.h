@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "runtime/internode/node_map.h"
-#include "runtime/schedules/sizes.h"
 #include "runtime/node/blocks.h"
+#include "runtime/schedules/sizes.h"
 
 namespace huddle::internode {
 

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "common/error.h"
+#include "runtime/context/peer_lost.h"
+#include "runtime/context/sizes_differ.h"
 #include "runtime/internode/finish.h"
 #include "runtime/internode/message_buffer.h"
 #include "runtime/internode/pairwise_exchange.h"
@@ -18,8 +20,6 @@
 #include "runtime/internode/rank_wire.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/select/explain.h"
-#include "runtime/context/peer_lost.h"
-#include "runtime/context/sizes_differ.h"
 
 namespace huddle::internode {
 namespace {

@@ -10,15 +10,15 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/context/hardware/waiting.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/memory/reduction.h"
-#include "runtime/schedules/wire.h"
 #include "runtime/node/blocks.h"
+#include "runtime/schedules/wire.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 #include "runtime/team/engine.h"
 #include "runtime/team/team.h"
-#include "runtime/context/hardware/waiting.h"
 
 namespace huddle::internode {
 

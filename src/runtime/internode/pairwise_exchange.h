@@ -11,8 +11,8 @@
 #include "runtime/internode/node_map.h"
 #include "runtime/internode/pending_messages.h"
 #include "runtime/internode/traffic.h"
-#include "runtime/schedules/wire.h"
 #include "runtime/node/blocks.h"
+#include "runtime/schedules/wire.h"
 
 namespace huddle::internode {
 

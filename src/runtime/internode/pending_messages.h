@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/schedules/wire.h"
 #include "runtime/context/sizes_differ.h"
+#include "runtime/schedules/wire.h"
 
 namespace huddle::internode {
 

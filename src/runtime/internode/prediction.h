@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "runtime/internode/choice.h"
 #include "runtime/internode/leaders.h"
 #include "runtime/internode/node_map.h"
-#include "model/machine/machine.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::internode {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/internode/finish.h"
-#include "runtime/internode/message_buffer.h"
 #include "runtime/context/peer_lost.h"
 #include "runtime/context/sizes_differ.h"
+#include "runtime/internode/finish.h"
+#include "runtime/internode/message_buffer.h"
 
 namespace huddle::internode {
 namespace {

@@ -24,9 +24,9 @@
 #include "runtime/internode/prediction.h"
 #include "runtime/internode/traffic.h"
 #include "runtime/memory/reduction.h"
+#include "runtime/node/blocks.h"
 #include "runtime/schedules/execution.h"
 #include "runtime/schedules/wire.h"
-#include "runtime/node/blocks.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/team.h"
 

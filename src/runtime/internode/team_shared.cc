@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/context/hardware/waiting.h"
 #include "runtime/internode/finish.h"
 #include "runtime/internode/message_buffer.h"
 #include "runtime/internode/team.h"
-#include "runtime/context/hardware/waiting.h"
 
 namespace huddle::internode {
 namespace {

@@ -12,7 +12,7 @@
 #define HWY_BROKEN_EMU128 0
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "memory/reduce_vector.cc"
+#define HWY_TARGET_INCLUDE "runtime/memory/reduce_vector.cc"
 // clang-format off: before highway.h
 #include <hwy/foreach_target.h>
 // clang-format on

@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "runtime/node/lines.h"
 #include "runtime/context/world.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::node {
 

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/context/world.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/shape.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

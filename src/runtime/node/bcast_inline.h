@@ -8,10 +8,10 @@
 
 #include <vector>
 
+#include "runtime/context/world.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/locality.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

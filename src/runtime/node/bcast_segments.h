@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/copy_out.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/locality.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

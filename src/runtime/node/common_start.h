@@ -7,8 +7,8 @@
 // have come, and says which call is the first.
 #pragma once
 
-#include "runtime/node/lines.h"
 #include "runtime/context/world.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::node {
 

@@ -6,9 +6,9 @@
 
 #include <cstddef>
 
+#include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/lines.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

@@ -10,9 +10,9 @@
 
 #include <vector>
 
-#include "runtime/node/lines.h"
 #include "runtime/context/call_stamp.h"
 #include "runtime/context/world.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::node {
 

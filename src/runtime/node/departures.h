@@ -7,8 +7,8 @@
 // for.
 #pragma once
 
-#include "runtime/node/counters.h"
 #include "runtime/context/world.h"
+#include "runtime/node/counters.h"
 
 namespace huddle::node {
 

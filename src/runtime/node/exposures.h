@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "runtime/context/world.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/departures.h"
 #include "runtime/node/lines.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

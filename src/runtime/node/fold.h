@@ -6,9 +6,9 @@
 
 #include <cstddef>
 
+#include "runtime/context/world.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/node/reduction_order.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

@@ -7,9 +7,9 @@
 #include <cstddef>
 
 #include "common/round_up.h"
-#include "runtime/memory/copy_method.h"
 #include "runtime/context/address.h"
 #include "runtime/context/sequence.h"
+#include "runtime/memory/copy_method.h"
 
 namespace huddle::node {
 

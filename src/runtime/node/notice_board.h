@@ -4,8 +4,8 @@
 // Everybody shows a few bytes to everybody: how the members of a team agree on something.
 #pragma once
 
-#include "runtime/node/lines.h"
 #include "runtime/context/world.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::node {
 

@@ -4,9 +4,9 @@
 // What a rank has for itself in an exchange.
 #pragma once
 
+#include "runtime/context/world.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/lines.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

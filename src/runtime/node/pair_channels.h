@@ -23,12 +23,12 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/context/world.h"
 #include "runtime/node/copy_out.h"
 #include "runtime/node/departures.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/pair_plan.h"
 #include "runtime/node/pair_turn.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

@@ -14,12 +14,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/context/world.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/own_block.h"
 #include "runtime/node/pair_channels.h"
 #include "runtime/node/pair_plan.h"
 #include "runtime/node/pair_turn.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "runtime/context/world.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/pair_plan.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

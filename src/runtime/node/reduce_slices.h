@@ -18,13 +18,13 @@
 #include <cstdint>
 #include <utility>
 
+#include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/fold.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/node/slices.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

@@ -14,11 +14,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/context/world.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/fold.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/context/sequence.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/node/blocks.h"
-#include "runtime/context/sequence.h"
 
 namespace huddle::node {
 

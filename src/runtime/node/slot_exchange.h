@@ -11,12 +11,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/copy_out.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/own_block.h"
-#include "runtime/context/world.h"
 
 namespace huddle::node {
 

@@ -5,6 +5,8 @@
 // operation. The engine of a team runs plans so, and whoever wants to know what one would take.
 #pragma once
 
+#include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 #include "runtime/node/bcast_inline.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduction_order.h"
@@ -12,8 +14,6 @@
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"
-#include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
 
 namespace huddle::select {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <type_traits>
 
-#include "runtime/select/call.h"
 #include "runtime/context/call_stamp.h"
+#include "runtime/select/call.h"
 
 namespace huddle::team {
 

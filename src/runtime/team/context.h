@@ -11,12 +11,12 @@
 
 #include "model/machine/cost.h"
 #include "model/machine/machine.h"
+#include "runtime/context/hardware/waiting.h"
 #include "runtime/memory/arena.h"
 #include "runtime/memory/heap.h"
 #include "runtime/select/team_resources.h"
 #include "runtime/single_copy/peer_path.h"
 #include "runtime/team/peers.h"
-#include "runtime/context/hardware/waiting.h"
 
 namespace huddle::team {
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/context/hardware/hardware.h"
 #include "runtime/node/bcast_inline.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
@@ -23,7 +24,6 @@
 #include "runtime/team/peer_access.h"
 #include "runtime/team/selection_inputs.h"
 #include "runtime/team/team_memory.h"
-#include "runtime/context/hardware/hardware.h"
 
 namespace huddle::team {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/pidfd.h"
-#include "runtime/team/peers.h"
 #include "runtime/context/peer_lost.h"
+#include "runtime/team/peers.h"
 
 namespace huddle::team {
 namespace {

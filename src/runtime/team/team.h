@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 
+#include "runtime/context/calls_differ.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/node/blocks.h"
 #include "runtime/select/call.h"
@@ -27,7 +28,6 @@
 #include "runtime/team/preparation.h"
 #include "runtime/team/selection_inputs.h"
 #include "runtime/team/team_memory.h"
-#include "runtime/context/calls_differ.h"
 
 namespace huddle::team {
 

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/context/hardware/hardware.h"
 #include "runtime/memory/one_sided_fence.h"
 #include "runtime/node/common_start.h"
 #include "runtime/node/notice_board.h"
@@ -23,7 +24,6 @@
 #include "runtime/team/joining.h"
 #include "runtime/team/members.h"
 #include "runtime/team/peers.h"
-#include "runtime/context/hardware/hardware.h"
 
 namespace huddle::team {
 

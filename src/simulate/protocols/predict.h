@@ -10,10 +10,10 @@
 
 #include "model/machine/cost.h"
 #include "runtime/node/locality.h"
-#include "simulate/protocols/model/model_world.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"
+#include "simulate/protocols/model/model_world.h"
 
 namespace huddle::predict {
 

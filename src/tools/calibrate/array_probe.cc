@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "common/error.h"
-#include "tools/calibrate/clock.h"
 #include "runtime/memory/copy_kernels.h"
+#include "tools/calibrate/clock.h"
 
 namespace huddle::calibrate {
 namespace {

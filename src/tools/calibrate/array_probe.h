@@ -10,11 +10,11 @@
 #include <memory>
 #include <span>
 
-#include "tools/calibrate/crew.h"
-#include "tools/calibrate/sampling.h"
 #include "model/machine/machine.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/page_buffer.h"
+#include "tools/calibrate/crew.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 

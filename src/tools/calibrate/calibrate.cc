@@ -8,12 +8,12 @@
 #include <set>
 
 #include "common/error.h"
+#include "model/machine/calibration.h"
+#include "model/machine/locate.h"
 #include "tools/calibrate/crew.h"
 #include "tools/calibrate/line_pairs.h"
 #include "tools/calibrate/provenance.h"
 #include "tools/calibrate/step_run.h"
-#include "model/machine/calibration.h"
-#include "model/machine/locate.h"
 
 namespace huddle::calibrate {
 namespace {

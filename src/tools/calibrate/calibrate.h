@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/calibrate/plan.h"
 #include "model/machine/machine.h"
+#include "tools/calibrate/plan.h"
 
 namespace huddle::calibrate {
 

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "tools/calibrate/handoff_probe.h"
 #include "model/machine/machine.h"
 #include "runtime/memory/copy_method.h"
+#include "tools/calibrate/handoff_probe.h"
 
 namespace huddle::calibrate {
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "tools/calibrate/crew.h"
-#include "tools/calibrate/sampling.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/page_buffer.h"
+#include "tools/calibrate/crew.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "common/error.h"
-#include "tools/calibrate/clock.h"
 #include "runtime/memory/spin.h"
+#include "tools/calibrate/clock.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/calibrate/sampling.h"
 #include "model/machine/machine.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 

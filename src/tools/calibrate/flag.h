@@ -13,9 +13,9 @@
 #include <span>
 #include <type_traits>
 
-#include "tools/calibrate/crew.h"
 #include "runtime/memory/page_buffer.h"
 #include "runtime/memory/spin.h"
+#include "tools/calibrate/crew.h"
 
 namespace huddle::calibrate {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "common/error.h"
-#include "tools/calibrate/flag.h"
 #include "runtime/memory/copy_kernels.h"
 #include "runtime/memory/fence.h"
+#include "tools/calibrate/flag.h"
 
 namespace huddle::calibrate {
 namespace {

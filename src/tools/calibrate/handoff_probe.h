@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tools/calibrate/crew.h"
-#include "tools/calibrate/sampling.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/memory/page_buffer.h"
+#include "tools/calibrate/crew.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "tools/calibrate/cores.h"
 #include "tools/calibrate/statistics.h"
-#include "model/machine/machine.h"
 
 namespace huddle::calibrate {
 

@@ -7,10 +7,10 @@
 
 #include <cstddef>
 
-#include "tools/calibrate/crew.h"
-#include "tools/calibrate/sampling.h"
 #include "runtime/memory/copy_kernels.h"
 #include "runtime/memory/page_buffer.h"
+#include "tools/calibrate/crew.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "tools/calibrate/repeat.h"
 #include "runtime/memory/copy_kernels.h"
+#include "tools/calibrate/repeat.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/single_copy/peer_path.h"
 #include "tools/calibrate/cores.h"
 #include "tools/calibrate/crew.h"
 #include "tools/calibrate/peer_process.h"
 #include "tools/calibrate/sampling.h"
-#include "runtime/single_copy/peer_path.h"
 
 namespace huddle::calibrate {
 

@@ -13,9 +13,9 @@
 #include <string>
 
 #include "common/file_descriptor.h"
-#include "tools/calibrate/crew.h"
 #include "runtime/memory/page_buffer.h"
 #include "runtime/single_copy/peer_path.h"
+#include "tools/calibrate/crew.h"
 
 namespace huddle::calibrate {
 

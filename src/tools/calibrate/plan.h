@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/calibrate/cores.h"
-#include "tools/calibrate/sampling.h"
 #include "model/machine/cpu_set.h"
 #include "model/machine/topology.h"
 #include "runtime/single_copy/peer_path.h"
+#include "tools/calibrate/cores.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 

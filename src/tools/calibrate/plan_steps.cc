@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
+#include "model/machine/machine.h"
+#include "runtime/memory/page_buffer.h"
 #include "tools/calibrate/copy_method_curves.h"
 #include "tools/calibrate/line_probe.h"
 #include "tools/calibrate/path_probe.h"
 #include "tools/calibrate/sizes.h"
-#include "model/machine/machine.h"
-#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 namespace {

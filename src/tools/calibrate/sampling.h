@@ -9,9 +9,9 @@
 #include <functional>
 #include <vector>
 
+#include "runtime/memory/copy_kernels.h"
 #include "tools/calibrate/budget.h"
 #include "tools/calibrate/verdict.h"
-#include "runtime/memory/copy_kernels.h"
 
 namespace huddle::calibrate {
 

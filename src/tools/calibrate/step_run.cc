@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "common/text.h"
+#include "model/machine/locate.h"
 #include "tools/calibrate/array_probe.h"
 #include "tools/calibrate/copy_method_curves.h"
 #include "tools/calibrate/copy_probe.h"
@@ -20,7 +21,6 @@
 #include "tools/calibrate/repeat.h"
 #include "tools/calibrate/sizes.h"
 #include "tools/calibrate/system_probe.h"
-#include "model/machine/locate.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "common/error.h"
+#include "runtime/memory/page_buffer.h"
 #include "tools/calibrate/flag.h"
 #include "tools/calibrate/peer_process.h"
 #include "tools/calibrate/repeat.h"
-#include "runtime/memory/page_buffer.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -4,9 +4,9 @@
 // What the operating system charges for what huddle asks of it.
 #pragma once
 
+#include "model/machine/machine.h"
 #include "tools/calibrate/crew.h"
 #include "tools/calibrate/sampling.h"
-#include "model/machine/machine.h"
 
 namespace huddle::calibrate {
 

@@ -3,9 +3,9 @@
 //
 // huddle bench: an MPI's own collectives against huddle's, side by side.
 #include "common/file.h"
+#include "runtime/select/operation.h"
 #include "tools/bench/mpi/order.h"
 #include "tools/cli/bench_options.h"
-#include "runtime/select/operation.h"
 
 namespace huddle::cli {
 namespace {

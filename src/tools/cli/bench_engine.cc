@@ -11,6 +11,8 @@
 
 #include "common/median.h"
 #include "common/text.h"
+#include "huddle/huddle.h"
+#include "model/machine/discover.h"
 #include "tools/bench/engine/engine_comparisons.h"
 #include "tools/bench/engine/run_comparison.h"
 #include "tools/bench/engine/variants.h"
@@ -24,8 +26,6 @@
 #include "tools/cli/prediction_error_json.h"
 #include "tools/cli/table.h"
 #include "tools/cli/wrap.h"
-#include "huddle/huddle.h"
-#include "model/machine/discover.h"
 
 namespace huddle::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "tools/bench/engine/comparison.h"
 #include "tools/cli/prediction_error.h"
-#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

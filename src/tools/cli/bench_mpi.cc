@@ -15,8 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/settings/settings.h"
 #include "common/system.h"
 #include "common/text.h"
+#include "huddle/huddle.h"
+#include "model/machine/discover.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/floor.h"
 #include "tools/bench/mpi/measure_points.h"
 #include "tools/cli/bench_options.h"
 #include "tools/cli/heap_choice.h"
@@ -27,12 +32,7 @@
 #include "tools/cli/prediction_error_json.h"
 #include "tools/cli/table.h"
 #include "tools/cli/wrap.h"
-#include "huddle/huddle.h"
 #include "tools/launch/preload.h"
-#include "model/machine/discover.h"
-#include "runtime/node/locality.h"
-#include "runtime/select/floor.h"
-#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "tools/bench/mpi/measure_points.h"
 #include "tools/cli/prediction_error.h"
-#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

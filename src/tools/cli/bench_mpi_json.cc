@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "huddle/huddle.h"
 #include "tools/cli/machine_json.h"
 #include "tools/cli/prediction_error_json.h"
-#include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {

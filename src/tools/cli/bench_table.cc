@@ -15,6 +15,8 @@
 
 #include "common/median.h"
 #include "common/text.h"
+#include "huddle/huddle.h"
+#include "model/machine/discover.h"
 #include "tools/bench/engine/algorithm_table.h"
 #include "tools/bench/engine/forecast.h"
 #include "tools/bench/engine/run_comparison.h"
@@ -32,8 +34,6 @@
 #include "tools/cli/prediction_error_json.h"
 #include "tools/cli/table.h"
 #include "tools/cli/wrap.h"
-#include "huddle/huddle.h"
-#include "model/machine/discover.h"
 
 namespace huddle::cli {
 namespace {

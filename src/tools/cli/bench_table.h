@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "tools/bench/engine/algorithm_table.h"
 #include "tools/bench/engine/binding.h"
 #include "tools/cli/prediction_error.h"
-#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

@@ -2,12 +2,12 @@
 // Copyright the huddle contributors
 #include <nlohmann/json.hpp>
 
+#include "huddle/huddle.h"
 #include "tools/calibrate/statistics.h"
 #include "tools/cli/bench_engine.h"
 #include "tools/cli/bench_table.h"
 #include "tools/cli/machine_json.h"
 #include "tools/cli/prediction_error_json.h"
-#include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {

@@ -16,6 +16,9 @@
 
 #include "common/system.h"
 #include "common/temporary_folder.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
 #include "tools/calibrate/other_work.h"
 #include "tools/calibrate/plan.h"
 #include "tools/calibrate/sizes.h"
@@ -28,9 +31,6 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/measure_progress.h"
-#include "model/machine/discover.h"
-#include "model/machine/locate.h"
-#include "model/machine/machine_file.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/settings/settings.h"
 #include "common/text.h"
 #include "tools/bench/mpi/find_mpi.h"
 #include "tools/bench/mpi/job.h"
@@ -19,7 +20,6 @@
 #include "tools/cli/table.h"
 #include "tools/cli/wrap.h"
 #include "tools/launch/preload.h"
-#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "tools/bench/network/measure_network.h"
 #include "tools/cli/command.h"
-#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

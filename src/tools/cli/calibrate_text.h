@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "tools/calibrate/calibrate.h"
 #include "tools/calibrate/other_work.h"
 #include "tools/calibrate/plan.h"
-#include "model/machine/machine.h"
 
 namespace huddle::cli {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "common/error.h"
-#include "tools/cli/console.h"
 #include "common/settings/settings.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "tools/cli/command.h"
 #include "model/machine/discover.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "simulate/network/simulation.h"
 #include "tools/cli/command.h"
 #include "tools/cli/distance_report.h"
 #include "tools/cli/fabric_options.h"
 #include "tools/cli/net_call.h"
-#include "simulate/network/simulation.h"
 
 namespace huddle::cli {
 namespace {

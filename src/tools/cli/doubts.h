@@ -5,8 +5,8 @@
 // them.
 #pragma once
 
-#include "tools/cli/console.h"
 #include "model/machine/machine.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

@@ -4,11 +4,11 @@
 // The machine model that huddle chooses by while its engine is timed.
 #pragma once
 
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "tools/cli/bench_options.h"
 #include "tools/cli/command.h"
 #include "tools/cli/interrupt.h"
-#include "model/machine/discover.h"
-#include "model/machine/locate.h"
 
 namespace huddle::cli {
 

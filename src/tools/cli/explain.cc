@@ -15,6 +15,10 @@
 
 #include "common/system.h"
 #include "common/text.h"
+#include "model/machine/discover.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/model_error.h"
+#include "simulate/protocols/predict.h"
 #include "tools/cli/binding.h"
 #include "tools/cli/command.h"
 #include "tools/cli/described_machine.h"
@@ -22,10 +26,6 @@
 #include "tools/cli/explain_report.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/node_choice.h"
-#include "model/machine/discover.h"
-#include "runtime/node/locality.h"
-#include "simulate/protocols/predict.h"
-#include "runtime/select/model_error.h"
 
 namespace huddle::cli {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/select/model_error.h"
 #include "tools/cli/explain_report.h"
 #include "tools/cli/machine_json.h"
 #include "tools/picture/facts.h"
-#include "runtime/select/model_error.h"
 
 namespace huddle::cli {
 

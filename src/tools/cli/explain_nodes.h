@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/command.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/internode/prediction.h"
-#include "tools/picture/picture.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
+#include "tools/cli/command.h"
+#include "tools/picture/picture.h"
 
 namespace huddle::cli {
 

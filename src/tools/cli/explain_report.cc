@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "common/text.h"
+#include "runtime/select/model_error.h"
 #include "tools/cli/table.h"
 #include "tools/cli/wrap.h"
 #include "tools/picture/facts.h"
-#include "runtime/select/model_error.h"
 
 namespace huddle::cli {
 namespace {

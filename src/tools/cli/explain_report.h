@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/select/explain.h"
 #include "tools/cli/console.h"
 #include "tools/picture/picture.h"
-#include "runtime/select/explain.h"
 
 namespace huddle::cli {
 

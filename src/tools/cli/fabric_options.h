@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/command.h"
 #include "model/fabric/fabric_file.h"
 #include "model/fabric/placement.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "common/error.h"
-#include "tools/cli/machine_in_question.h"
 #include "model/machine/discover.h"
 #include "runtime/select/heap_gain.h"
+#include "tools/cli/machine_in_question.h"
 
 namespace huddle::cli {
 namespace {

@@ -5,8 +5,8 @@
 // that open, what was measured here.
 #pragma once
 
-#include "tools/cli/command.h"
 #include "model/machine/machine.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

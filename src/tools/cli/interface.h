@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/cli/command.h"
 #include "common/settings/settings.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/cli/document_json.h"
 #include "model/machine/machine.h"
+#include "tools/cli/document_json.h"
 
 namespace huddle::cli {
 

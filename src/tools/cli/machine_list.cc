@@ -9,13 +9,13 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/text.h"
-#include "tools/cli/table.h"
-#include "tools/cli/wrap.h"
 #include "model/fabric/fabric_file.h"
 #include "model/fabric/locate.h"
 #include "model/machine/calibration.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
+#include "tools/cli/table.h"
+#include "tools/cli/wrap.h"
 
 namespace huddle::cli {
 namespace {

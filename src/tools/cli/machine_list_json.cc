@@ -2,9 +2,9 @@
 // Copyright the huddle contributors
 #include <nlohmann/json.hpp>
 
+#include "model/machine/calibration.h"
 #include "tools/cli/document_json.h"
 #include "tools/cli/machine_list.h"
-#include "model/machine/calibration.h"
 
 namespace huddle::cli {
 namespace {

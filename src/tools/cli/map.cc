@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "common/text.h"
+#include "model/machine/discover.h"
+#include "placement/mapping/bandwidth.h"
+#include "placement/mapping/emit.h"
+#include "placement/mapping/exact.h"
+#include "placement/mapping/stay.h"
 #include "tools/cli/command.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/machine_list.h"
 #include "tools/cli/map_corpus.h"
 #include "tools/cli/map_task.h"
-#include "model/machine/discover.h"
 #include "tools/picture/facts.h"
-#include "placement/mapping/bandwidth.h"
-#include "placement/mapping/emit.h"
-#include "placement/mapping/exact.h"
-#include "placement/mapping/stay.h"
 
 namespace huddle::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/map_task.h"
 #include "placement/mapping/patterns.h"
+#include "tools/cli/map_task.h"
 
 namespace huddle::cli {
 namespace {

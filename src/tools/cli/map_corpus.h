@@ -4,8 +4,8 @@
 // `huddle map --compare` without a matrix: the methods on how parallel programs talk.
 #pragma once
 
-#include "tools/cli/console.h"
 #include "model/machine/machine.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/console.h"
 #include "placement/mapping/comm_matrix.h"
 #include "placement/mapping/mapping.h"
 #include "placement/mapping/method.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "tools/cli/map_report.h"
 #include "model/machine/cost.h"
 #include "placement/mapping/assignments.h"
+#include "tools/cli/map_report.h"
 
 namespace huddle::cli {
 

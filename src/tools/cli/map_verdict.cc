@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "common/text.h"
-#include "tools/cli/map_report.h"
 #include "placement/mapping/bandwidth.h"
+#include "tools/cli/map_report.h"
 
 namespace huddle::cli {
 namespace {

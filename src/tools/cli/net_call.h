@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/command.h"
 #include "runtime/schedules/algorithms.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "common/text.h"
-#include "tools/cli/heap_choice.h"
-#include "tools/doctor/sibling_probe.h"
 #include "runtime/select/choice.h"
 #include "runtime/select/size_class.h"
 #include "runtime/single_copy/peer_path.h"
+#include "tools/cli/heap_choice.h"
+#include "tools/doctor/sibling_probe.h"
 
 namespace huddle::cli {
 namespace {

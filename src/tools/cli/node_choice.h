@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/cli/command.h"
 #include "model/machine/cost.h"
 #include "runtime/node/locality.h"
 #include "runtime/select/explain.h"
 #include "runtime/select/team_resources.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

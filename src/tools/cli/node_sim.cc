@@ -13,15 +13,15 @@
 
 #include "common/file.h"
 #include "common/text.h"
+#include "model/machine/discover.h"
+#include "runtime/select/algorithm.h"
+#include "simulate/protocols/predict.h"
 #include "tools/cli/binding.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/node_choice.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/table.h"
 #include "tools/cli/wrap.h"
-#include "model/machine/discover.h"
-#include "simulate/protocols/predict.h"
-#include "runtime/select/algorithm.h"
 
 namespace huddle::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/command.h"
-#include "simulate/protocols/model/model_world.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
+#include "simulate/protocols/model/model_world.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

@@ -12,11 +12,11 @@
 #include <sstream>
 
 #include "common/text.h"
+#include "huddle/huddle.h"
 #include "tools/cli/command.h"
 #include "tools/cli/interface.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/wrap.h"
-#include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "model/machine/discover.h"
 #include "tools/cli/command.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/paths_report.h"
-#include "model/machine/discover.h"
 #include "tools/ucx/score.h"
 #include "tools/ucx/ways.h"
 

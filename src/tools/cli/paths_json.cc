@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/units.h"
+#include "huddle/huddle.h"
 #include "tools/cli/document_json.h"
 #include "tools/cli/paths_report.h"
-#include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {

@@ -9,12 +9,12 @@
 #include <memory>
 #include <string_view>
 
+#include "common/settings/settings.h"
 #include "common/text.h"
 #include "tools/cli/table.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/cli/wrap.h"
 #include "tools/launch/preload.h"
-#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/command.h"
 #include "placement/threads/accuracy.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

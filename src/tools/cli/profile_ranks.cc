@@ -18,11 +18,11 @@
 #include "common/file.h"
 #include "common/temporary_folder.h"
 #include "common/text.h"
+#include "placement/profile/collector.h"
+#include "placement/profile/document.h"
 #include "tools/launch/child.h"
 #include "tools/launch/plan.h"
 #include "tools/launch/preload.h"
-#include "placement/profile/collector.h"
-#include "placement/profile/document.h"
 
 namespace huddle::cli {
 namespace {

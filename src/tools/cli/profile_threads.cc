@@ -10,15 +10,15 @@
 #include <utility>
 
 #include "common/file.h"
+#include "common/settings/settings.h"
+#include "model/machine/discover.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/cli/threads_report.h"
 #include "tools/cli/witness.h"
 #include "tools/launch/preload.h"
 #include "tools/launch/program_path.h"
-#include "model/machine/discover.h"
 #include "tools/picture/facts.h"
-#include "common/settings/settings.h"
 
 namespace huddle::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/command.h"
 #include "placement/threads/page_fault.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

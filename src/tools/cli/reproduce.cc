@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "common/text.h"
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "tools/bench/engine/run_comparison.h"
 #include "tools/calibrate/cores.h"
 #include "tools/cli/command.h"
 #include "tools/cli/comparison_progress.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/reproduce_report.h"
-#include "model/machine/discover.h"
-#include "model/machine/locate.h"
 #include "tools/reproduce/measured.h"
 
 namespace huddle::cli {

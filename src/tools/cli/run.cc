@@ -14,6 +14,9 @@
 #include <vector>
 
 #include "common/exec_words.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
+#include "placement/threads/state_folder.h"
 #include "tools/cli/command.h"
 #include "tools/cli/heap_choice.h"
 #include "tools/cli/run_compare.h"
@@ -22,9 +25,6 @@
 #include "tools/launch/inspect.h"
 #include "tools/launch/plan.h"
 #include "tools/launch/preload.h"
-#include "model/machine/locate.h"
-#include "model/machine/machine_file.h"
-#include "placement/threads/state_folder.h"
 
 namespace huddle::cli {
 namespace {

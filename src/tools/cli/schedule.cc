@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "runtime/schedules/check.h"
 #include "tools/cli/command.h"
 #include "tools/cli/net_call.h"
 #include "tools/cli/schedule_report.h"
-#include "runtime/schedules/check.h"
 
 namespace huddle::cli {
 namespace {

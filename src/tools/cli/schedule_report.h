@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/console.h"
 #include "runtime/schedules/algorithms.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

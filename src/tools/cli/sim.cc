@@ -15,6 +15,8 @@
 
 #include "common/run_program.h"
 #include "common/text.h"
+#include "runtime/schedules/algorithms.h"
+#include "simulate/network/question.h"
 #include "tools/cli/command.h"
 #include "tools/cli/fabric_options.h"
 #include "tools/cli/machine_list.h"
@@ -23,8 +25,6 @@
 #include "tools/cli/node_sim.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/sim_report.h"
-#include "runtime/schedules/algorithms.h"
-#include "simulate/network/question.h"
 
 namespace huddle::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/console.h"
 #include "model/fabric/fabric_file.h"
 #include "simulate/network/simulation.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

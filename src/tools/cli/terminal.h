@@ -6,8 +6,8 @@
 
 #include <span>
 
-#include "tools/cli/console.h"
 #include "common/settings/settings.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

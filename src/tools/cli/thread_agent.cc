@@ -18,14 +18,14 @@
 #include <utility>
 
 #include "common/text.h"
+#include "model/machine/discover.h"
+#include "placement/threads/detach.h"
+#include "placement/threads/own_faults.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/threads_report.h"
 #include "tools/cli/witness.h"
 #include "tools/launch/preload.h"
-#include "model/machine/discover.h"
 #include "tools/picture/facts.h"
-#include "placement/threads/detach.h"
-#include "placement/threads/own_faults.h"
 
 namespace huddle::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "common/file_descriptor.h"
-#include "tools/cli/command.h"
 #include "placement/threads/numa_balancing.h"
 #include "placement/threads/seats.h"
 #include "placement/threads/touch_table.h"
+#include "tools/cli/command.h"
 
 namespace huddle::cli {
 

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/console.h"
 #include "model/machine/machine.h"
 #include "placement/mapping/comm_matrix.h"
 #include "placement/threads/agent.h"
 #include "placement/threads/playback.h"
 #include "placement/threads/recording.h"
 #include "placement/threads/session.h"
+#include "tools/cli/console.h"
 
 namespace huddle::cli {
 

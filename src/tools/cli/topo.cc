@@ -2,14 +2,14 @@
 // Copyright the huddle contributors
 //
 // `huddle topo`: what a machine looks like, and its core-to-core latencies.
+#include "model/machine/discover.h"
+#include "model/machine/locate.h"
 #include "tools/cli/command.h"
 #include "tools/cli/described_machine.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/machine_list.h"
 #include "tools/cli/png.h"
 #include "tools/cli/topo_json.h"
-#include "model/machine/discover.h"
-#include "model/machine/locate.h"
 #include "tools/picture/picture.h"
 
 namespace huddle::cli {

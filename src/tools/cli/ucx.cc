@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "common/text.h"
+#include "model/machine/discover.h"
 #include "tools/cli/command.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/point_progress.h"
 #include "tools/cli/ucx_report.h"
 #include "tools/launch/preload.h"
-#include "model/machine/discover.h"
 #include "tools/ucx/tool.h"
 
 namespace huddle::cli {

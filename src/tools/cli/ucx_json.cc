@@ -2,9 +2,9 @@
 // Copyright the huddle contributors
 #include <nlohmann/json.hpp>
 
+#include "huddle/huddle.h"
 #include "tools/cli/document_json.h"
 #include "tools/cli/ucx_report.h"
-#include "huddle/huddle.h"
 
 namespace huddle::cli {
 namespace {

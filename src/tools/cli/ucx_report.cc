@@ -8,8 +8,8 @@
 
 #include "common/median.h"
 #include "common/text.h"
-#include "tools/cli/table.h"
 #include "runtime/select/operation.h"
+#include "tools/cli/table.h"
 
 namespace huddle::cli {
 namespace {

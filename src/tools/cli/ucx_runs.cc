@@ -12,8 +12,8 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "tools/launch/program_path.h"
 #include "runtime/select/operation.h"
+#include "tools/launch/program_path.h"
 
 namespace huddle::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "common/system.h"
-#include "tools/doctor/finding.h"
-#include "tools/doctor/machine_file.h"
 #include "placement/threads/own_faults.h"
 #include "placement/threads/state_folder.h"
+#include "tools/doctor/finding.h"
+#include "tools/doctor/machine_file.h"
 
 namespace huddle::doctor {
 

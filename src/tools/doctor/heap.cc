@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "tools/doctor/checks.h"
 #include "model/machine/heap_cost.h"
+#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 

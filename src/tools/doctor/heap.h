@@ -5,8 +5,8 @@
 #pragma once
 
 #include "common/system.h"
-#include "tools/doctor/finding.h"
 #include "model/machine/machine.h"
+#include "tools/doctor/finding.h"
 
 namespace huddle::doctor {
 

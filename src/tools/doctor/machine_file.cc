@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "common/error.h"
+#include "model/machine/calibration.h"
 #include "tools/doctor/checks.h"
 #include "tools/doctor/heap.h"
-#include "model/machine/calibration.h"
 
 namespace huddle::doctor {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/doctor/finding.h"
 #include "model/machine/locate.h"
+#include "tools/doctor/finding.h"
 
 namespace huddle::doctor {
 

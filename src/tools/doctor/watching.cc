@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/text.h"
-#include "tools/doctor/checks.h"
 #include "placement/threads/numa_balancing.h"
+#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

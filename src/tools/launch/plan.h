@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "common/settings/settings.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/preload.h"
 #include "tools/launch/variable.h"
-#include "common/settings/settings.h"
 
 namespace huddle::launch {
 

@@ -9,8 +9,8 @@
 #include "model/fabric/placement.h"
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/distance.h"
-#include "tools/reproduce/experiment.h"
 #include "simulate/network/simulation.h"
+#include "tools/reproduce/experiment.h"
 
 namespace huddle::reproduce {
 namespace {

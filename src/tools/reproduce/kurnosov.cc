@@ -8,9 +8,9 @@
 
 #include "common/units.h"
 #include "runtime/node/shape.h"
+#include "runtime/select/bcast.h"
 #include "tools/reproduce/experiment.h"
 #include "tools/reproduce/seated.h"
-#include "runtime/select/bcast.h"
 
 namespace huddle::reproduce {
 namespace {

@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "common/text.h"
+#include "runtime/node/bcast_pipelined.h"
 #include "tools/bench/engine/protocol_bcast.h"
 #include "tools/bench/engine/scale.h"
-#include "runtime/node/bcast_pipelined.h"
 
 namespace huddle::reproduce {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "tools/bench/engine/comparison.h"
 #include "model/machine/topology.h"
+#include "tools/bench/engine/comparison.h"
 #include "tools/reproduce/reproduce.h"
 
 namespace huddle::reproduce {

@@ -9,8 +9,8 @@
 
 #include "model/machine/cost.h"
 #include "runtime/node/locality.h"
-#include "simulate/protocols/predict.h"
 #include "runtime/select/prices.h"
+#include "simulate/protocols/predict.h"
 
 namespace huddle::reproduce {
 

@@ -7,14 +7,14 @@
 #include "common/units.h"
 #include "runtime/node/barrier_tree.h"
 #include "runtime/node/bcast_segments.h"
-#include "simulate/protocols/predict.h"
-#include "tools/reproduce/experiment.h"
-#include "tools/reproduce/seated.h"
 #include "runtime/select/barrier.h"
 #include "runtime/select/bcast.h"
 #include "runtime/select/choice.h"
 #include "runtime/select/exchange.h"
 #include "runtime/select/piece_sizes.h"
+#include "simulate/protocols/predict.h"
+#include "tools/reproduce/experiment.h"
+#include "tools/reproduce/seated.h"
 
 namespace huddle::reproduce {
 namespace {

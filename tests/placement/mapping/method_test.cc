@@ -224,7 +224,8 @@ TEST(Lh, GroupsBeginWithTheFirstAndTiesGoToTheLowestNumber) {
 
 TEST(Lh, GroupsFitObjectsOfDifferentSizes) {
   const machine::Topology topology =
-      machine::discover_from_xml(HUDDLE_SOURCE_DIR "/tests/model/machine/topologies/uneven-8-and-6.xml")
+      machine::discover_from_xml(HUDDLE_SOURCE_DIR
+                                 "/tests/model/machine/topologies/uneven-8-and-6.xml")
           .topology;
   Scene scene(with_distances(topology), dense_random(topology.pus.count(), 4));
   EXPECT_EQ(flaw_of(scene.problem(), lh(scene.problem())), "");

@@ -21,7 +21,8 @@ const Recording& recorded(const std::string& kernel) {
   static std::map<std::string, Recording> kept;
   auto found = kept.find(kernel);
   if (found == kept.end()) {
-    const std::string file = HUDDLE_SOURCE_DIR "/tests/placement/threads/recordings/" + kernel + ".touches";
+    const std::string file =
+        HUDDLE_SOURCE_DIR "/tests/placement/threads/recordings/" + kernel + ".touches";
     found = kept.emplace(kernel, read_recording(file)).first;
   }
   return found->second;

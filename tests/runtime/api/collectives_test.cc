@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "c_ranks.h"
-#include "runtime/memory/types.h"
 #include "reduction_reference.h"
+#include "runtime/memory/types.h"
 
 namespace huddle::api {
 namespace {

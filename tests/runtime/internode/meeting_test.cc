@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "common/error.h"
-#include "runtime/internode/node_map.h"
 #include "mail.h"
 #include "ranks.h"
+#include "runtime/internode/node_map.h"
 
 namespace huddle::internode {
 namespace {

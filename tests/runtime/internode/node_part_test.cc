@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "common/error.h"
-#include "runtime/internode/node_bootstrap.h"
+#include "mail.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
-#include "mail.h"
+#include "ranks.h"
+#include "runtime/internode/node_bootstrap.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/memory/types.h"
-#include "ranks.h"
 
 namespace huddle::internode {
 namespace {

@@ -21,17 +21,17 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/internode/node_bootstrap.h"
+#include "mail.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
-#include "mail.h"
-#include "runtime/memory/reduction.h"
-#include "runtime/memory/types.h"
-#include "runtime/schedules/association.h"
-#include "runtime/node/blocks.h"
 #include "ranks.h"
 #include "runtime/context/peer_lost.h"
 #include "runtime/context/sizes_differ.h"
+#include "runtime/internode/node_bootstrap.h"
+#include "runtime/memory/reduction.h"
+#include "runtime/memory/types.h"
+#include "runtime/node/blocks.h"
+#include "runtime/schedules/association.h"
 
 namespace huddle::internode {
 namespace {
@@ -485,7 +485,8 @@ std::string words(const Sharing& sharing) {
          std::to_string(sharing.segments) + " segments";
 }
 
-// The brackets are those of docs/records/0007 in each node, and of net/association.h between nodes.
+// The brackets are those of docs/records/0007 in each node, and of runtime/schedules/association.h
+// between nodes.
 TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   constexpr std::size_t count = 5000;

@@ -11,9 +11,9 @@
 #include <numeric>
 
 #include "common/error.h"
+#include "numa_placement.h"
 #include "runtime/memory/arena.h"
 #include "runtime/memory/page_buffer.h"
-#include "numa_placement.h"
 
 namespace huddle::memory {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/reduce_vector.h"
 #include "reduction_reference.h"
+#include "runtime/memory/reduce_vector.h"
 
 namespace huddle::memory {
 namespace {

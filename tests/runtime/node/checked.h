@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/node/lines.h"
 #include "check/checker/checker.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::verify::checker {
 

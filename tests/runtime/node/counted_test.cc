@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "check/counting/counting_world.h"
+#include "operators.h"
 #include "runtime/node/barrier_dissemination.h"
 #include "runtime/node/barrier_tree.h"
 #include "runtime/node/bcast_inline.h"
@@ -21,9 +23,7 @@
 #include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduce_slices.h"
 #include "runtime/node/reduce_tree.h"
-#include "operators.h"
 #include "shapes.h"
-#include "check/counting/counting_world.h"
 
 namespace huddle::node::test {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "checked.h"
 #include "leaving_world.h"
-#include "runtime/node/blocks.h"
 #include "runtime/context/path_failed.h"
+#include "runtime/node/blocks.h"
 
 namespace huddle::node::test {
 

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "common/error.h"
+#include "runtime/context/sizes_differ.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/pair_exchange.h"
-#include "runtime/context/sizes_differ.h"
 
 namespace huddle::node::test {
 namespace {

@@ -20,14 +20,14 @@
 #include <string>
 #include <vector>
 
+#include "operators.h"
+#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/path_failed.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/pair_exchange.h"
-#include "operators.h"
 #include "runtime/single_copy/cma.h"
-#include "runtime/context/hardware/hardware.h"
-#include "runtime/context/path_failed.h"
 
 namespace huddle::node::test {
 namespace {

@@ -4,9 +4,9 @@
 // The single-copy reductions in every order of events, with paths that work, paths that fail and
 // memory that others reach.
 #include "direct_checked.h"
+#include "operators.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/locality.h"
-#include "operators.h"
 
 namespace huddle::node::test {
 namespace {

@@ -8,15 +8,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "check/counting/counting_world.h"
+#include "operators.h"
 #include "runtime/node/bcast_inline.h"
 #include "runtime/node/bcast_pipelined.h"
 #include "runtime/node/bcast_segments.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduce_tree.h"
-#include "operators.h"
 #include "shapes.h"
 #include "threads.h"
-#include "check/counting/counting_world.h"
 
 namespace huddle::node::test {
 namespace {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <numeric>
 
+#include "operators.h"
 #include "runtime/node/barrier_dissemination.h"
 #include "runtime/node/barrier_tree.h"
 #include "runtime/node/bcast_inline.h"
@@ -19,7 +20,6 @@
 #include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduce_slices.h"
 #include "runtime/node/reduce_tree.h"
-#include "operators.h"
 #include "threads.h"
 
 namespace huddle::node::test {

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/context/hardware/hardware.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/locality.h"
 #include "runtime/single_copy/own_memory.h"
-#include "runtime/context/hardware/hardware.h"
 
 namespace huddle::node::test {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "jobs.h"
-#include "runtime/schedules/algorithms.h"
 #include "proofs.h"
+#include "runtime/schedules/algorithms.h"
 #include "seeded_wires.h"
 
 namespace huddle::net::test {

@@ -12,9 +12,9 @@
 #include <new>
 #include <vector>
 
+#include "proofs.h"
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/sizes.h"
-#include "proofs.h"
 
 namespace {
 

@@ -18,10 +18,10 @@
 #include "common/error.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "setup.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/peers.h"
 #include "runtime/team/team.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

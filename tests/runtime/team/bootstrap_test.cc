@@ -21,9 +21,9 @@
 
 #include "common/error.h"
 #include "ranks.h"
-#include "sanitizer.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/path_bootstrap.h"
+#include "sanitizer.h"
 
 namespace huddle::team {
 namespace {

@@ -16,10 +16,10 @@
 #include "exercise.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "setup.h"
-#include "runtime/team/team.h"
 #include "runtime/context/calls_differ.h"
 #include "runtime/context/peer_lost.h"
+#include "runtime/team/team.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

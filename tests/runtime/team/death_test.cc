@@ -22,11 +22,11 @@
 #include "common/error.h"
 #include "kills.h"
 #include "ranks.h"
-#include "sanitizer.h"
-#include "setup.h"
+#include "runtime/context/peer_lost.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/peers.h"
-#include "runtime/context/peer_lost.h"
+#include "sanitizer.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

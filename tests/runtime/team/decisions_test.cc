@@ -9,11 +9,11 @@
 
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "scarce_memory.h"
 #include "runtime/select/size_class.h"
-#include "setup.h"
 #include "runtime/team/group_configuration.h"
 #include "runtime/team/team.h"
+#include "scarce_memory.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

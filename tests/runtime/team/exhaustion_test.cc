@@ -17,11 +17,11 @@
 #include "common/error.h"
 #include "common/units.h"
 #include "leftovers.h"
-#include "runtime/memory/page_buffer.h"
 #include "ranks.h"
-#include "sanitizer.h"
+#include "runtime/memory/page_buffer.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/peers.h"
+#include "sanitizer.h"
 
 namespace huddle::team {
 namespace {

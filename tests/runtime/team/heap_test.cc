@@ -24,11 +24,11 @@
 #include "kills.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
-#include "runtime/memory/heap.h"
 #include "ranks.h"
-#include "setup.h"
-#include "runtime/team/team.h"
 #include "runtime/context/peer_lost.h"
+#include "runtime/memory/heap.h"
+#include "runtime/team/team.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

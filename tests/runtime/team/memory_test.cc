@@ -11,10 +11,10 @@
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "sanitizer.h"
-#include "scarce_memory.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/team.h"
+#include "sanitizer.h"
+#include "scarce_memory.h"
 
 namespace huddle::team {
 namespace {

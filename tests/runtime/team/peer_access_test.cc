@@ -26,12 +26,12 @@
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "setup.h"
-#include "runtime/single_copy/cma.h"
-#include "runtime/team/team.h"
 #include "runtime/context/path_failed.h"
 #include "runtime/context/peer_lost.h"
 #include "runtime/context/sizes_differ.h"
+#include "runtime/single_copy/cma.h"
+#include "runtime/team/team.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

@@ -14,11 +14,11 @@
 
 #include "common/error.h"
 #include "leftovers.h"
-#include "runtime/memory/page_buffer.h"
 #include "ranks.h"
-#include "setup.h"
+#include "runtime/memory/page_buffer.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/path_bootstrap.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

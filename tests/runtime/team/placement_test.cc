@@ -15,11 +15,11 @@
 #include "../memory/numa_placement.h"
 #include "common/system.h"
 #include "model/machine/cpu_set.h"
-#include "runtime/memory/page_buffer.h"
 #include "ranks.h"
-#include "setup.h"
+#include "runtime/memory/page_buffer.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/peers.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

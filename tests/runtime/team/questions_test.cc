@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "model/machine/locate.h"
+#include "ranks.h"
+#include "runtime/context/peer_lost.h"
 #include "runtime/memory/one_sided_fence.h"
 #include "runtime/node/common_start.h"
-#include "ranks.h"
-#include "setup.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/peers.h"
 #include "runtime/team/team.h"
-#include "runtime/context/peer_lost.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

@@ -21,13 +21,13 @@
 #include "exercise.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
-#include "runtime/memory/heap.h"
 #include "ranks.h"
-#include "sanitizer.h"
-#include "scarce_memory.h"
+#include "runtime/context/peer_lost.h"
+#include "runtime/memory/heap.h"
 #include "runtime/team/agree.h"
 #include "runtime/team/team.h"
-#include "runtime/context/peer_lost.h"
+#include "sanitizer.h"
+#include "scarce_memory.h"
 
 namespace huddle::team {
 namespace {

@@ -14,8 +14,8 @@
 #include "common/units.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
-#include "runtime/memory/arena.h"
 #include "ranks.h"
+#include "runtime/memory/arena.h"
 #include "runtime/team/bootstrap.h"
 #include "runtime/team/context.h"
 

@@ -16,8 +16,8 @@
 #include "exercise.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "setup.h"
 #include "runtime/team/team.h"
+#include "setup.h"
 
 namespace huddle::team {
 namespace {

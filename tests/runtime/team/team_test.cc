@@ -17,9 +17,9 @@
 #include "exercise.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "ranks.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/memory/types.h"
-#include "ranks.h"
 #include "runtime/select/candidate.h"
 
 namespace huddle::team {

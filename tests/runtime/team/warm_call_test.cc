@@ -8,10 +8,10 @@
 #include "exercise.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
+#include "runtime/team/team.h"
 #include "sanitizer.h"
 #include "scarce_memory.h"
 #include "setup.h"
-#include "runtime/team/team.h"
 
 namespace huddle::team {
 namespace {

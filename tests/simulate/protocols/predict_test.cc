@@ -9,11 +9,11 @@
 #include <numeric>
 #include <vector>
 
+#include "check/counting/counting_world.h"
 #include "model/machine/machine_file.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/select/run_plan.h"
-#include "check/counting/counting_world.h"
 
 namespace huddle::predict {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <thread>
 
+#include "here.h"
 #include "tools/calibrate/doubt_book.h"
 #include "tools/calibrate/line_probe.h"
-#include "here.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -10,11 +10,11 @@
 #include <algorithm>
 
 #include "common/error.h"
-#include "tools/calibrate/step_run.h"
 #include "here.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
 #include "runtime/memory/page_buffer.h"
+#include "tools/calibrate/step_run.h"
 
 namespace huddle::calibrate {
 namespace {

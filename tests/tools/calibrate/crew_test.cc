@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/error.h"
+#include "here.h"
 #include "tools/calibrate/flag.h"
 #include "tools/calibrate/repeat.h"
-#include "here.h"
 
 namespace huddle::calibrate {
 namespace {

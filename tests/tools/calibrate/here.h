@@ -7,9 +7,9 @@
 #include <atomic>
 #include <vector>
 
+#include "model/machine/discover.h"
 #include "tools/calibrate/cores.h"
 #include "tools/calibrate/sampling.h"
-#include "model/machine/discover.h"
 
 namespace huddle::calibrate {
 

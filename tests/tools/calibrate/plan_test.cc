@@ -11,8 +11,8 @@
 
 #include "../../common/scratch.h"
 #include "common/error.h"
-#include "tools/calibrate/sizes.h"
 #include "model/machine/discover.h"
+#include "tools/calibrate/sizes.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "here.h"
 #include "tools/calibrate/array_probe.h"
 #include "tools/calibrate/copy_probe.h"
 #include "tools/calibrate/handoff_probe.h"
@@ -17,7 +18,6 @@
 #include "tools/calibrate/memory_probe.h"
 #include "tools/calibrate/path_probe.h"
 #include "tools/calibrate/system_probe.h"
-#include "here.h"
 
 namespace huddle::calibrate {
 namespace {

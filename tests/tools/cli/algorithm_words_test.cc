@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/schedules/algorithms.h"
 #include "runtime/node/locality.h"
+#include "runtime/schedules/algorithms.h"
 #include "runtime/select/algorithm.h"
 
 namespace huddle::cli {

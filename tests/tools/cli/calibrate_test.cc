@@ -14,10 +14,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/cli/calibrate_network.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
 #include "program.h"
+#include "tools/cli/calibrate_network.h"
 
 namespace huddle::cli {
 namespace {

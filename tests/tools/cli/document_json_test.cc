@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "program.h"
 #include "tools/cli/bench_engine.h"
 #include "tools/cli/bench_mpi.h"
 #include "tools/cli/bench_table.h"
 #include "tools/cli/document_json.h"
-#include "program.h"
 
 namespace huddle::cli {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "../../common/scratch.h"
 #include "common/error.h"
-#include "tools/launch/program_path.h"
 #include "program.h"
+#include "tools/launch/program_path.h"
 
 namespace huddle::cli {
 namespace {

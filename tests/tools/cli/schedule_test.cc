@@ -6,10 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "program.h"
 #include "tools/cli/distance_report.h"
 #include "tools/cli/net_call.h"
 #include "tools/cli/schedule_report.h"
-#include "program.h"
 
 namespace huddle::cli {
 namespace {

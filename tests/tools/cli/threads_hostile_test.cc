@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "../../common/comes_true.h"
-#include "program.h"
 #include "placement/threads/own_faults.h"
+#include "program.h"
 
 namespace huddle::cli {
 namespace {

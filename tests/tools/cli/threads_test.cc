@@ -16,8 +16,8 @@
 
 #include "../../common/comes_true.h"
 #include "model/machine/discover.h"
-#include "program.h"
 #include "placement/threads/own_faults.h"
+#include "program.h"
 
 namespace huddle::cli {
 namespace {

@@ -12,11 +12,11 @@
 #include <sstream>
 
 #include "../../common/scratch.h"
-#include "tools/cli/command.h"
-#include "tools/cli/machine_list.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
+#include "tools/cli/command.h"
+#include "tools/cli/machine_list.h"
 
 namespace huddle::cli {
 namespace {

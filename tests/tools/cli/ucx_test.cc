@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "program.h"
 #include "tools/cli/paths_report.h"
 #include "tools/cli/ucx_report.h"
-#include "program.h"
 
 namespace huddle::cli {
 namespace {

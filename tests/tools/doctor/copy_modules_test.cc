@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 #include <gmock/gmock.h>
 
-#include "tools/doctor/checks.h"
 #include "fake_system.h"
+#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

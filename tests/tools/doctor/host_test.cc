@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/doctor/checks.h"
 #include "fake_system.h"
+#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

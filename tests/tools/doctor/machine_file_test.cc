@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "../../common/scratch.h"
-#include "tools/doctor/checks.h"
 #include "fake_system.h"
+#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <cerrno>
 
-#include "tools/doctor/checks.h"
 #include "fake_system.h"
+#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

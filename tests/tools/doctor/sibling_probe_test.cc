@@ -15,8 +15,8 @@
 #include <iterator>
 
 #include "common/error.h"
-#include "tools/doctor/checks.h"
 #include "fake_system.h"
+#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <optional>
 
-#include "runtime/memory/prefetch.h"
 #include "runtime/context/calls_differ.h"
 #include "runtime/context/peer_lost.h"
 #include "runtime/context/world.h"
+#include "runtime/memory/prefetch.h"
 
 namespace huddle::world::hardware {
 

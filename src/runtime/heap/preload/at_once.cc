@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "runtime/heap/preload/process_malloc.h"
 #include "common/settings/settings.h"
+#include "runtime/heap/preload/process_malloc.h"
 
 namespace huddle::heap {
 namespace {

@@ -12,8 +12,8 @@
 #include <map>
 #include <vector>
 
-#include "simulate/protocols/model/figures.h"
 #include "runtime/context/address.h"
+#include "simulate/protocols/model/figures.h"
 
 namespace huddle::predict::model {
 

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "model/machine/cost.h"
-#include "runtime/memory/copy.h"
-#include "runtime/memory/reduction.h"
-#include "runtime/single_copy/peer_memory.h"
 #include "runtime/context/address.h"
 #include "runtime/context/awaited_flag.h"
 #include "runtime/context/sequence.h"
 #include "runtime/context/world.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
+#include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::predict::model {
 

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/context/fiber.h"
 #include "simulate/protocols/model/figures.h"
 #include "simulate/protocols/model/holdings.h"
 #include "simulate/protocols/model/model_world.h"
 #include "simulate/protocols/model/sharing.h"
-#include "runtime/context/fiber.h"
 
 namespace huddle::predict::model {
 

@@ -9,11 +9,11 @@
 
 #include "common/text.h"
 #include "common/units.h"
+#include "runtime/select/algorithm.h"
+#include "simulate/protocols/predict.h"
 #include "tools/bench/engine/barriers.h"
 #include "tools/bench/engine/team_calls.h"
 #include "tools/bench/engine/team_operation.h"
-#include "simulate/protocols/predict.h"
-#include "runtime/select/algorithm.h"
 
 namespace huddle::bench {
 namespace {

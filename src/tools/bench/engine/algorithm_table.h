@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/select/operation.h"
 #include "tools/bench/engine/comparison.h"
 #include "tools/bench/engine/forecast.h"
 #include "tools/bench/engine/scale.h"
-#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

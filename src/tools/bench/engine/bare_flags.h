@@ -9,10 +9,10 @@
 
 #include <atomic>
 
+#include "runtime/context/sequence.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/shared_pages.h"
 #include "tools/calibrate/flag.h"
-#include "runtime/context/sequence.h"
 
 namespace huddle::bench {
 

@@ -12,11 +12,11 @@
 #include "common/error.h"
 #include "common/file_descriptor.h"
 #include "common/system.h"
-#include "tools/bench/harness/payload.h"
 #include "runtime/memory/arena_view.h"
 #include "runtime/memory/copy.h"
 #include "runtime/single_copy/cma.h"
 #include "runtime/single_copy/heap_memory.h"
+#include "tools/bench/harness/payload.h"
 
 namespace huddle::bench {
 namespace {

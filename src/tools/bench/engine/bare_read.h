@@ -10,11 +10,11 @@
 #include <memory>
 #include <optional>
 
-#include "tools/bench/engine/implementation.h"
-#include "tools/bench/engine/shared_pages.h"
 #include "runtime/memory/copy.h"
 #include "runtime/single_copy/peer_memory.h"
 #include "runtime/single_copy/tracing.h"
+#include "tools/bench/engine/implementation.h"
+#include "tools/bench/engine/shared_pages.h"
 
 namespace huddle::bench {
 

@@ -8,11 +8,11 @@
 #include <array>
 #include <cstddef>
 
+#include "runtime/memory/copy_method.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/shared_pages.h"
 #include "tools/calibrate/flag.h"
 #include "tools/calibrate/handoff_probe.h"
-#include "runtime/memory/copy_method.h"
 
 namespace huddle::bench {
 

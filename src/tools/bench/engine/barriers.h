@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "runtime/context/sequence.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/shared_pages.h"
 #include "tools/calibrate/flag.h"
-#include "runtime/context/sequence.h"
 
 namespace huddle::bench {
 

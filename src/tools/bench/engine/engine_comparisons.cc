@@ -7,6 +7,9 @@
 #include <iterator>
 
 #include "common/text.h"
+#include "runtime/memory/copy.h"
+#include "runtime/node/direct_exchange.h"
+#include "runtime/select/copy_method_choice.h"
 #include "tools/bench/engine/bare_flags.h"
 #include "tools/bench/engine/bare_read.h"
 #include "tools/bench/engine/bare_ring.h"
@@ -14,9 +17,6 @@
 #include "tools/bench/engine/reading.h"
 #include "tools/bench/engine/team_calls.h"
 #include "tools/bench/engine/team_operation.h"
-#include "runtime/memory/copy.h"
-#include "runtime/node/direct_exchange.h"
-#include "runtime/select/copy_method_choice.h"
 
 namespace huddle::bench {
 namespace {

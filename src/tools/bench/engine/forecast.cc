@@ -2,9 +2,9 @@
 // Copyright the huddle contributors
 #include "tools/bench/engine/forecast.h"
 
-#include "tools/bench/engine/reading.h"
 #include "runtime/select/algorithm.h"
 #include "runtime/team/context.h"
+#include "tools/bench/engine/reading.h"
 
 namespace huddle::bench {
 

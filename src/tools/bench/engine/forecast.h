@@ -6,13 +6,13 @@
 
 #include <vector>
 
-#include "tools/bench/engine/binding.h"
 #include "model/machine/cost.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/shape.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/prices.h"
 #include "runtime/select/team_resources.h"
+#include "tools/bench/engine/binding.h"
 
 namespace huddle::bench {
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A protocol of src/runtime/node on its own, outside of any team: what an implementation of one protocol is
-// made of. Made before the ranks are forked, like the implementation.
+// A protocol of src/runtime/node on its own, outside of any team: what an implementation of one
+// protocol is made of. Made before the ranks are forked, like the implementation.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include "runtime/context/hardware/hardware.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/shared_pages.h"
-#include "runtime/context/hardware/hardware.h"
 
 namespace huddle::bench {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A broadcast of src/runtime/node on its own, with parameters that no team would give it: the papers'
-// variants, as their authors measured them.
+// A broadcast of src/runtime/node on its own, with parameters that no team would give it: the
+// papers' variants, as their authors measured them.
 #pragma once
 
+#include "runtime/node/locality.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/protocol_alone.h"
 #include "tools/bench/harness/payload.h"
-#include "runtime/node/locality.h"
 
 namespace huddle::bench {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "common/file_descriptor.h"
-#include "tools/bench/engine/binding.h"
 #include "runtime/team/bootstrap.h"
+#include "tools/bench/engine/binding.h"
 
 namespace huddle::bench {
 

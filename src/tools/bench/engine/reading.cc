@@ -4,8 +4,8 @@
 
 #include "common/error.h"
 #include "common/system.h"
-#include "tools/doctor/sibling_probe.h"
 #include "runtime/single_copy/tracing.h"
+#include "tools/doctor/sibling_probe.h"
 
 namespace huddle::bench {
 

@@ -14,6 +14,8 @@
 
 #include "common/error.h"
 #include "common/median.h"
+#include "runtime/memory/page_buffer.h"
+#include "runtime/team/context.h"
 #include "tools/bench/engine/judge.h"
 #include "tools/bench/engine/rank_processes.h"
 #include "tools/bench/engine/shared_pages.h"
@@ -21,8 +23,6 @@
 #include "tools/calibrate/clock.h"
 #include "tools/calibrate/flag.h"
 #include "tools/calibrate/statistics.h"
-#include "runtime/memory/page_buffer.h"
-#include "runtime/team/context.h"
 
 namespace huddle::bench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-#include "tools/bench/engine/comparison.h"
 #include "model/machine/machine.h"
+#include "tools/bench/engine/comparison.h"
 
 namespace huddle::bench {
 

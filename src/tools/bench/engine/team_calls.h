@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "tools/bench/engine/implementation.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
+#include "tools/bench/engine/implementation.h"
 
 namespace huddle::bench {
 

@@ -7,11 +7,11 @@
 
 #include <cstddef>
 
+#include "runtime/memory/reduction.h"
+#include "runtime/select/operation.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/team_calls.h"
 #include "tools/bench/harness/test_data.h"
-#include "runtime/memory/reduction.h"
-#include "runtime/select/operation.h"
 
 namespace huddle::bench {
 

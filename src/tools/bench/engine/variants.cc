@@ -9,15 +9,15 @@
 
 #include "common/text.h"
 #include "common/units.h"
-#include "tools/bench/engine/barriers.h"
-#include "tools/bench/engine/forecast.h"
-#include "tools/bench/engine/protocol_bcast.h"
-#include "tools/bench/engine/team_operation.h"
 #include "runtime/node/bcast_pipelined.h"
 #include "runtime/node/bcast_segments.h"
 #include "runtime/node/pair_exchange.h"
 #include "runtime/select/barrier.h"
 #include "runtime/select/bcast.h"
+#include "tools/bench/engine/barriers.h"
+#include "tools/bench/engine/forecast.h"
+#include "tools/bench/engine/protocol_bcast.h"
+#include "tools/bench/engine/team_operation.h"
 
 namespace huddle::bench {
 namespace {

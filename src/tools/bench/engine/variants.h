@@ -7,9 +7,9 @@
 
 #include <vector>
 
+#include "model/machine/machine.h"
 #include "tools/bench/engine/comparison.h"
 #include "tools/bench/engine/scale.h"
-#include "model/machine/machine.h"
 
 namespace huddle::bench {
 

@@ -10,9 +10,9 @@
 
 #include "common/error.h"
 #include "common/text.h"
+#include "mpi/library_title.h"
 #include "tools/bench/mpi/timed_run.h"
 #include "tools/bench/network/lines.h"
-#include "mpi/library_title.h"
 
 namespace huddle::bench::network {
 namespace {

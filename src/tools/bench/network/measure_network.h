@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/bench/mpi/spawn.h"
 #include "model/machine/machine.h"
+#include "tools/bench/mpi/spawn.h"
 
 namespace huddle::bench::network {
 

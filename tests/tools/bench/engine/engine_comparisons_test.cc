@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "tools/bench/engine/reading.h"
 #include "this_machine.h"
+#include "tools/bench/engine/reading.h"
 
 namespace huddle::bench {
 namespace {

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/node/bcast_pipelined.h"
+#include "this_machine.h"
 #include "tools/bench/engine/bare_flags.h"
 #include "tools/bench/engine/bare_ring.h"
 #include "tools/bench/engine/barriers.h"
@@ -13,8 +15,6 @@
 #include "tools/bench/engine/protocol_bcast.h"
 #include "tools/bench/engine/team_calls.h"
 #include "tools/bench/engine/team_operation.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "this_machine.h"
 
 namespace huddle::bench {
 namespace {

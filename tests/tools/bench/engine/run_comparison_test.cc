@@ -12,11 +12,11 @@
 #include <csignal>
 
 #include "common/error.h"
+#include "this_machine.h"
 #include "tools/bench/engine/bare_flags.h"
 #include "tools/bench/engine/barriers.h"
 #include "tools/bench/engine/team_calls.h"
 #include "tools/calibrate/clock.h"
-#include "this_machine.h"
 
 namespace huddle::bench {
 namespace {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "tools/bench/engine/run_comparison.h"
-#include "tools/calibrate/cores.h"
 #include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "tools/bench/engine/run_comparison.h"
+#include "tools/calibrate/cores.h"
 
 namespace huddle::bench {
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "tools/bench/engine/reading.h"
 #include "this_machine.h"
+#include "tools/bench/engine/reading.h"
 
 namespace huddle::bench {
 namespace {

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "abi.h"
-#include "tools/bench/mpi/order.h"
 #include "mpi/stub/door.h"
+#include "tools/bench/mpi/order.h"
 
 namespace huddle::bench::ranks {
 
