@@ -28,8 +28,10 @@ function(huddle_bpf_faults target)
     COMMAND ${HUDDLE_BPFTOOL} gen skeleton ${object} name page_faults_bpf > ${folder}/page_faults.skel.h
     DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/bpf/event.h
     COMMENT "Compiling the BPF program" VERBATIM)
-  target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/bpf_built/bpf_faults.cc
-                                   ${folder}/page_faults.skel.h)
+  # The library is a target of the folder above, which does not know how to make the header.
+  add_custom_target(huddle_bpf_skeleton DEPENDS ${folder}/page_faults.skel.h)
+  add_dependencies(${target} huddle_bpf_skeleton)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/bpf_built/bpf_faults.cc)
   target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/bpf)
   target_link_libraries(${target} PRIVATE PkgConfig::libbpf)
 endfunction()

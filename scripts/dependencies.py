@@ -133,6 +133,9 @@ def picture(descriptions):
         for one in sorted(below):
             to_x, to_y, _ = boxes[one]
             start, end = x + BOX_WIDTH / 2, to_x + BOX_WIDTH / 2
+            if height_of[layer] - height_of[one] > 1 and start != end:
+                # It begins at the corner, so that it passes beside the box between them.
+                start += (BOX_WIDTH / 2 - 5) * (1 if end > start else -1)
             out.append(f'<path d="M{start:.0f} {top + height:.0f} C{start:.0f} {top + height + ROW_GAP:.0f} '
                        f'{end:.0f} {to_y - ROW_GAP:.0f} {end:.0f} {to_y:.0f}" fill="none" stroke="#7b8b9a" '
                        'stroke-width="1.5"/>')
